@@ -1,0 +1,35 @@
+// Compiles src/ to dist/: the daemon one file to one file, the command line as a few bundled files so that it starts fast.
+import { cp, mkdir, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = path.join(root, "dist");
+const shared = {
+  absWorkingDir: root,
+  outbase: "src",
+  outdir: dist,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  sourcemap: true,
+  logLevel: "warning",
+};
+
+await rm(dist, { recursive: true, force: true });
+await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
+await build({
+  ...shared,
+  entryPoints: ["src/cli/main.ts"],
+  bundle: true,
+  splitting: true,
+  minify: true,
+  chunkNames: "cli/chunks/[name]-[hash]",
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+});
+
+const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+await mkdir(path.join(dist, "docs-ui"), { recursive: true });
+for (const file of ["swagger-ui.css", "swagger-ui-bundle.js"]) await cp(path.join(swaggerUi, file), path.join(dist, "docs-ui", file));

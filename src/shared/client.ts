@@ -1,0 +1,121 @@
+import type * as z from "zod";
+import { ApiError } from "./api-error.js";
+import { contract, type Contract } from "./contract/index.js";
+import type { CallInput, CallOutput, EndpointDefinition, UploadSource } from "./contract/endpoint.js";
+import { errorTable, type ErrorCode } from "./errors.js";
+import { multipartOf } from "./multipart.js";
+
+/** One HTTP request as the client hands it to a transport. `path` starts at the origin and carries the query. */
+export interface TransportRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | AsyncIterable<Uint8Array>;
+}
+
+export interface TransportResponse {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly text: string;
+}
+
+/** Sends a request to the daemon's origin. Adds the credential and `Origin`, knows deadlines and TLS. */
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
+
+type Call<Definition extends EndpointDefinition> =
+  unknown extends CallInput<Definition>
+    ? () => Promise<CallOutput<Definition>>
+    : (input: CallInput<Definition>) => Promise<CallOutput<Definition>>;
+
+export type Client = {
+  readonly [R in keyof Contract]: {
+    readonly [O in keyof Contract[R]]: Contract[R][O] extends EndpointDefinition ? Call<Contract[R][O]> : never;
+  };
+};
+
+/** The answer is not what the contract promises: another program, another version, or a proxy answered. */
+export class UnexpectedAnswerError extends Error {
+  readonly status: number;
+  readonly requestId: string | undefined;
+
+  constructor(message: string, response: TransportResponse, cause?: unknown) {
+    super(message, { cause });
+    this.name = "UnexpectedAnswerError";
+    this.status = response.status;
+    this.requestId = response.requestId;
+  }
+}
+
+/** The typed client: one function per operation of the contract; every answer is checked against it. `apiBase` is a path such as `/api`. */
+export function createClient(transport: Transport, apiBase: string): Client {
+  const resources = Object.entries(contract).map(([resource, endpoints]) => {
+    const calls = Object.entries(endpoints).map(([name, definition]) => [
+      name,
+      (input?: AnyInput) => call(transport, apiBase, definition, input ?? {}),
+    ]);
+    return [resource, Object.fromEntries(calls)];
+  });
+  return Object.fromEntries(resources) as Client;
+}
+
+interface AnyInput {
+  readonly params?: Record<string, unknown>;
+  readonly query?: Record<string, unknown>;
+  readonly body?: unknown;
+  readonly file?: UploadSource;
+}
+
+async function call(transport: Transport, apiBase: string, definition: EndpointDefinition, input: AnyInput): Promise<unknown> {
+  const response = await transport(toRequest(apiBase, definition, input));
+  if (response.status !== definition.status) throw toError(response);
+  if (definition.contentType !== undefined) return response.text;
+  return definition.result ? parseResult(definition.result, response) : undefined;
+}
+
+function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyInput): TransportRequest {
+  const path = definition.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(input.params?.[name])));
+  const given = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const target = { method: definition.method, path: (definition.atOrigin ? "" : apiBase) + path + (query && `?${query}`) };
+  if (definition.upload !== undefined && input.file) {
+    const multipart = multipartOf(definition.upload, input.file);
+    const length = multipart.sizeBytes === undefined ? {} : { "content-length": String(multipart.sizeBytes) };
+    return { ...target, headers: { "content-type": multipart.contentType, ...length }, body: multipart.bytes };
+  }
+  if (definition.body) return { ...target, headers: { "content-type": "application/json" }, body: JSON.stringify(input.body) };
+  return { ...target, headers: {} };
+}
+
+function parseResult(schema: z.ZodType, response: TransportResponse): unknown {
+  const parsed = schema.safeParse(parseJson(response));
+  if (!parsed.success)
+    throw new UnexpectedAnswerError(
+      "The answer does not fit the contract; daemon and client may be of different versions.",
+      response,
+      parsed.error,
+    );
+  return parsed.data;
+}
+
+function parseJson(response: TransportResponse): unknown {
+  try {
+    return JSON.parse(response.text);
+  } catch (cause) {
+    throw new UnexpectedAnswerError(
+      `The answer (status ${response.status}) is not JSON; is this address a runtimed daemon?`,
+      response,
+      cause,
+    );
+  }
+}
+
+/** Rebuilds the error that an answer carries. */
+function toError(response: TransportResponse): Error {
+  const body = parseJson(response) as { error?: { code?: unknown; message?: unknown; details?: unknown } } | null;
+  const { code, message, details } = body?.error ?? {};
+  if (typeof code !== "string" || typeof message !== "string" || !Object.hasOwn(errorTable, code))
+    return new UnexpectedAnswerError(`The daemon answered with status ${response.status} and no error that this client knows.`, response);
+  const error = new ApiError(code as ErrorCode, message, { details });
+  error.requestId = response.requestId;
+  return error;
+}

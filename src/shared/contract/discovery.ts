@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { endpoint } from "./endpoint.js";
+
+export const Discovery = z.object({
+  name: z.literal("runtimed"),
+  api: z.string().describe("The API base path in effect"),
+  version: z.string(),
+  cpanel: z.string().describe("Path of the control panel"),
+  docs: z.string().describe("Path of the documentation page"),
+});
+export type Discovery = z.output<typeof Discovery>;
+
+export const runtime = endpoint({
+  method: "GET",
+  path: "/.well-known/runtime",
+  atOrigin: true,
+  summary: "Say where the API is",
+  access: "public",
+  status: 200,
+  result: Discovery,
+});

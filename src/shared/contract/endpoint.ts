@@ -1,0 +1,107 @@
+import type * as z from "zod";
+import type { ErrorCode } from "../errors.js";
+import type { Permission } from "../permissions.js";
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Who may call: anybody, anybody with a valid credential, or keys that hold a permission. */
+export type Access = "public" | "authenticated" | Permission;
+
+/** A file that came in as a multipart part and lies in the spool until the handler has returned. */
+export interface UploadedFile {
+  /** Where the bytes lie, on the server. */
+  readonly path: string;
+  /** The client's name for it, without folders: good for its extension only. */
+  readonly filename: string;
+  readonly sizeBytes: number;
+}
+
+/** What `endpoint()` takes. Path parameters are written `:name`; paths are below the API base unless `atOrigin`. */
+export interface EndpointDefinition {
+  readonly method: HttpMethod;
+  readonly path: string;
+  /** One sentence, imperative. */
+  readonly summary: string;
+  readonly access: Access;
+  /** The path lies at the origin, not below the API base. */
+  readonly atOrigin?: boolean;
+  /** The path names a package by `:scope/:name`: a key restricted to other namespaces is refused. */
+  readonly namespaced?: boolean;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  /** A JSON body. */
+  readonly body?: z.ZodType;
+  /** Codes that take the place of INVALID_REQUEST when the part of the input with this name is wrong. */
+  readonly inputErrors?: Readonly<Record<string, ErrorCode>>;
+  /** A multipart body with exactly one file part of this name. */
+  readonly upload?: string;
+  /** The status of success. */
+  readonly status: number;
+  /** The JSON body of success; absent where `status` is 204 or `contentType` is set. */
+  readonly result?: z.ZodType;
+  /** A success body that is not JSON, as text. */
+  readonly contentType?: string;
+  /** On success the session cookie is issued for the key in the body, or cleared. */
+  readonly session?: "issue" | "clear";
+  /** Codes of its own; those that follow from access, input and upload are added by `errorCodesOf`. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** Describes one operation: routes, checks, OpenAPI and the client all follow from it. */
+export function endpoint<const Definition extends EndpointDefinition>(definition: Definition): Definition {
+  return definition;
+}
+
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
+
+/** What a handler is given: the input, parsed. */
+export interface HandlerInput<Definition extends EndpointDefinition> {
+  readonly params: OutputOf<Definition["params"]>;
+  readonly query: OutputOf<Definition["query"]>;
+  readonly body: OutputOf<Definition["body"]>;
+  readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
+}
+
+/** What a handler gives back. */
+export type HandlerOutput<Definition extends EndpointDefinition> = Definition["result"] extends z.ZodType
+  ? z.input<Definition["result"]>
+  : Definition["contentType"] extends string
+    ? string
+    : void;
+
+/** What a caller of the client passes: only the parts that the operation has. */
+export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
+  ? { params: InputOf<Definition["params"]> }
+  : unknown) &
+  (Definition["query"] extends z.ZodType ? { query?: InputOf<Definition["query"]> } : unknown) &
+  (Definition["body"] extends z.ZodType ? { body: InputOf<Definition["body"]> } : unknown) &
+  (Definition["upload"] extends string ? { file: UploadSource } : unknown);
+
+export type CallOutput<Definition extends EndpointDefinition> = Definition["result"] extends z.ZodType
+  ? z.output<Definition["result"]>
+  : Definition["contentType"] extends string
+    ? string
+    : undefined;
+
+/** A file that the client sends: its name (the extension counts), its size when known, and its bytes as they come. */
+export interface UploadSource {
+  readonly filename: string;
+  readonly sizeBytes?: number | undefined;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Every code that this operation may answer with, in the order of refusal. */
+export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
+  const codes: ErrorCode[] = [];
+  if (definition.access !== "public") codes.push("AUTH_REQUIRED");
+  if (definition.access !== "public" && definition.access !== "authenticated") codes.push("PERMISSION_DENIED");
+  if (definition.namespaced) codes.push("NAMESPACE_DENIED");
+  if (definition.method !== "GET") codes.push("CSRF_ORIGIN_REQUIRED", "CSRF_ORIGIN_MISMATCH");
+  if (definition.body) codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_JSON");
+  if (definition.upload)
+    codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_MULTIPART", "NO_FILE_PROVIDED", "INSUFFICIENT_STORAGE");
+  if (definition.params || definition.query || definition.body) codes.push("INVALID_REQUEST");
+  codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "INTERNAL_ERROR");
+  return [...new Set(codes)];
+}

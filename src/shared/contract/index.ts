@@ -1,0 +1,32 @@
+import * as discovery from "./discovery.js";
+import * as documentation from "./documentation.js";
+import type { EndpointDefinition } from "./endpoint.js";
+import { live, overall, ready } from "./health.js";
+import * as keys from "./keys.js";
+import * as session from "./session.js";
+import * as workers from "./workers.js";
+
+/** The whole API, by resource and operation. */
+export const contract = {
+  discovery: { runtime: discovery.runtime },
+  health: { overall, ready, live },
+  session: { show: session.show, create: session.create, remove: session.remove },
+  workers: {
+    list: workers.list,
+    upload: workers.upload,
+    enable: workers.enable,
+    disable: workers.disable,
+    remove: workers.remove,
+    removeVersion: workers.removeVersion,
+  },
+  keys: { list: keys.list, meta: keys.meta, create: keys.create, revoke: keys.revoke },
+  documentation: { openapi: documentation.openapi, page: documentation.page },
+} as const satisfies Record<string, Record<string, EndpointDefinition>>;
+
+export type Contract = typeof contract;
+export type Resource = keyof Contract;
+
+/** The operations as a list, each with its id `resource.operation`. */
+export const operations: readonly { id: string; resource: string; endpoint: EndpointDefinition }[] = Object.entries(contract).flatMap(
+  ([resource, endpoints]) => Object.entries(endpoints).map(([name, endpoint]) => ({ id: `${resource}.${name}`, resource, endpoint })),
+);

@@ -1,0 +1,122 @@
+import * as z from "zod";
+import { parseLifetimeSeconds } from "../duration.js";
+import { isNamespace } from "../namespace.js";
+import { endpoint } from "./endpoint.js";
+import { Permission, Role, Timestamp } from "./principal.js";
+import { Success, successOf } from "./success.js";
+
+export const ApiKey = z.object({
+  id: z.int(),
+  name: z.string(),
+  keyPrefix: z.string().describe("First characters of the key; the secret itself is never listed"),
+  role: Role,
+  permissions: z.array(Permission),
+  namespaces: z.array(z.string()),
+  createdAt: Timestamp,
+  lastUsedAt: Timestamp.optional().describe("Absent until first use"),
+  expiresAt: Timestamp.optional().describe("Absent when the key never expires"),
+});
+export type ApiKey = z.output<typeof ApiKey>;
+
+const maximumKeyNameLength = 100;
+const maximumNamespaces = 100;
+/** Names are shown in terminals and pages: no control characters, no direction overrides. */
+const printableName = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
+
+const CreateKey = z
+  .object({
+    name: z.string().trim().min(1, "must not be empty").max(maximumKeyNameLength).regex(printableName, "must be printable"),
+    role: Role,
+    expiresIn: z
+      .string()
+      .refine(
+        (text) => text === "never" || parseLifetimeSeconds(text) !== undefined,
+        "must be never, or a whole number of d, w, m (30 days) or y (365 days), at most 100 years",
+      )
+      .optional()
+      .describe("`never` (also when left out), `30d`, `2w`, `6m` (months), `1y`"),
+    permissions: z.array(Permission).optional().describe("Only with the role custom"),
+    namespaces: z
+      .array(z.string().refine(isNamespace, "must be * or an @scope"))
+      .min(1)
+      .max(maximumNamespaces)
+      .optional()
+      .describe('Default ["*"]'),
+  })
+  .superRefine((body, context) => {
+    if (body.role === "custom" && !body.permissions?.length)
+      context.addIssue({ code: "custom", path: ["missingPermissions"], message: "the role custom needs permissions" });
+    if (body.role !== "custom" && body.permissions?.length)
+      context.addIssue({
+        code: "custom",
+        path: ["permissions"],
+        message: `the role ${body.role} brings its own permissions; use the role custom to choose them`,
+      });
+  });
+
+export const list = endpoint({
+  method: "GET",
+  path: "/keys",
+  summary: "List the keys that are not revoked",
+  access: "keys:read",
+  status: 200,
+  result: z.object({ keys: z.array(ApiKey) }),
+});
+
+export const meta = endpoint({
+  method: "GET",
+  path: "/keys/meta",
+  summary: "List the roles and permissions that a key can have",
+  access: "keys:read",
+  status: 200,
+  result: z.object({ roles: z.array(Role), permissions: z.array(Permission), rolePermissions: z.record(Role, z.array(Permission)) }),
+});
+
+export const create = endpoint({
+  method: "POST",
+  path: "/keys",
+  summary: "Create a key; its secret is shown in this answer only",
+  access: "keys:create",
+  body: CreateKey,
+  inputErrors: {
+    name: "INVALID_KEY_NAME",
+    role: "INVALID_KEY_ROLE",
+    permissions: "INVALID_PERMISSION",
+    missingPermissions: "MISSING_PERMISSIONS",
+    namespaces: "INVALID_NAMESPACE",
+    expiresIn: "INVALID_EXPIRATION",
+  },
+  status: 201,
+  result: successOf(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      key: z.string(),
+      keyPrefix: z.string(),
+      role: Role,
+      permissions: z.array(Permission),
+      namespaces: z.array(z.string()),
+      createdAt: Timestamp,
+      expiresAt: Timestamp.optional(),
+    }),
+  ),
+  errors: ["PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE"],
+});
+
+export const revoke = endpoint({
+  method: "DELETE",
+  path: "/keys/:id",
+  summary: "Revoke a key",
+  access: "keys:revoke",
+  params: z.object({
+    id: z
+      .string()
+      .regex(/^[1-9]\d{0,15}$/, "must be a positive whole number")
+      .transform(Number)
+      .refine(Number.isSafeInteger, "is too large"),
+  }),
+  inputErrors: { id: "INVALID_KEY_ID" },
+  status: 200,
+  result: Success,
+  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "KEY_STORE_UNAVAILABLE"],
+});

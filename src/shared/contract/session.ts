@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { endpoint } from "./endpoint.js";
+import { Principal } from "./principal.js";
+
+const Session = z.object({ authenticated: z.literal(true), principal: Principal });
+/** No credential of ours is longer; nothing longer is hashed. */
+const maximumKeyLength = 512;
+
+export const show = endpoint({
+  method: "GET",
+  path: "/admin/session",
+  summary: "Say who the credential belongs to",
+  access: "authenticated",
+  status: 200,
+  result: Session,
+});
+
+export const create = endpoint({
+  method: "POST",
+  path: "/admin/session",
+  summary: "Exchange a key for a session cookie",
+  access: "public",
+  body: z.object({ key: z.string().min(1).max(maximumKeyLength) }),
+  status: 200,
+  result: Session,
+  session: "issue",
+  errors: ["INVALID_KEY"],
+});
+
+export const remove = endpoint({
+  method: "DELETE",
+  path: "/admin/session",
+  summary: "Clear the session cookie",
+  access: "public",
+  status: 204,
+  session: "clear",
+});

@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { isPackageName, isPackageVersion, fromPathSegments } from "../package-name.js";
+import { endpoint } from "./endpoint.js";
+import { Success, successOf } from "./success.js";
+
+export const Worker = z.object({
+  name: z.string(),
+  path: z.string().describe("Folder of the worker on the server"),
+  removable: z.boolean().describe("True only for uploaded workers"),
+  source: z.enum(["built-in", "uploaded"]),
+  versions: z.array(z.string()).describe("Installed versions, newest first"),
+  disabledVersions: z.array(z.string()),
+});
+export type Worker = z.output<typeof Worker>;
+
+/** `:scope` is `_` for unscoped workers. */
+const workerParams = z.object({ scope: z.string(), name: z.string() });
+const namedByGrammar = (segments: { scope: string; name: string }) => isPackageName(fromPathSegments(segments));
+const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
+const WorkerVersionParams = workerParams
+  .extend({ version: z.string().refine(isPackageVersion, "neither strict semver nor latest") })
+  .refine(namedByGrammar, { path: ["name"], message: "not a package name" });
+
+const ToggledVersion = successOf(z.object({ name: z.string(), version: z.string(), enabled: z.boolean() }));
+const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
+const versionErrors = { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_VERSION" } as const;
+
+export const list = endpoint({
+  method: "GET",
+  path: "/workers",
+  summary: "List the installed workers that the key may see",
+  access: "workers:read",
+  status: 200,
+  result: z.array(Worker),
+});
+
+export const upload = endpoint({
+  method: "POST",
+  path: "/workers/upload",
+  summary: "Install a worker from an archive, in place of the same version",
+  access: "workers:install",
+  upload: "file",
+  status: 201,
+  result: successOf(
+    z.object({ worker: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
+  ),
+  errors: [
+    "NO_WORKER_DIRS",
+    "INVALID_FILE_TYPE",
+    "INVALID_ARCHIVE",
+    "UNSUPPORTED_ENTRY",
+    "PATH_TRAVERSAL",
+    "ARCHIVE_TOO_LARGE",
+    "MISSING_PACKAGE_NAME",
+    "INVALID_PACKAGE_NAME",
+    "INVALID_PACKAGE_VERSION",
+    "INVALID_PACKAGE_METADATA",
+    "NAMESPACE_DENIED",
+  ],
+});
+
+export const enable = endpoint({
+  method: "POST",
+  path: "/workers/:scope/:name/:version/enable",
+  summary: "Serve a version again",
+  access: "workers:install",
+  namespaced: true,
+  params: WorkerVersionParams,
+  inputErrors: versionErrors,
+  status: 200,
+  result: ToggledVersion,
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "BUILT_IN_WORKER_CHANGE_FORBIDDEN", "INSUFFICIENT_STORAGE"],
+});
+
+export const disable = endpoint({
+  ...enable,
+  path: "/workers/:scope/:name/:version/disable",
+  summary: "Stop serving a version, keep it installed",
+});
+
+export const remove = endpoint({
+  method: "DELETE",
+  path: "/workers/:scope/:name",
+  summary: "Delete a worker, all its versions",
+  access: "workers:remove",
+  namespaced: true,
+  params: WorkerParams,
+  inputErrors: nameErrors,
+  status: 200,
+  result: Success,
+  errors: ["WORKER_NOT_FOUND", "BUILT_IN_WORKER_REMOVE_FORBIDDEN"],
+});
+
+export const removeVersion = endpoint({
+  method: "DELETE",
+  path: "/workers/:scope/:name/:version",
+  summary: "Delete one version of a worker",
+  access: "workers:remove",
+  namespaced: true,
+  params: WorkerVersionParams,
+  inputErrors: versionErrors,
+  status: 200,
+  result: Success,
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
+});

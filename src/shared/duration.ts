@@ -1,0 +1,23 @@
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
+
+/** Milliseconds of `500ms`, `30s`, `5m` (minutes), `1h`, `7d`, or of a number of seconds; undefined when it is none of them. */
+export function parseDurationMs(value: string | number): number | undefined {
+  if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value * 1000 : undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const match = durationPattern.exec(value);
+  return match ? Math.round(Number(match[1]) * unitMs[match[2] as keyof typeof unitMs]) : undefined;
+}
+
+const lifetimeSeconds = { d: 86_400, w: 7 * 86_400, m: 30 * 86_400, y: 365 * 86_400 } as const;
+const lifetimePattern = /^([1-9]\d{0,5})([dwmy])$/;
+/** 100 years. */
+const maximumLifetimeSeconds = 100 * lifetimeSeconds.y;
+
+/** Seconds of a key's lifetime such as `30d`, `2w`, `6m` (months of 30 days), `1y` (365 days); undefined when it is malformed or beyond 100 years. */
+export function parseLifetimeSeconds(text: string): number | undefined {
+  const match = lifetimePattern.exec(text);
+  if (!match) return undefined;
+  const seconds = Number(match[1]) * lifetimeSeconds[match[2] as keyof typeof lifetimeSeconds];
+  return seconds <= maximumLifetimeSeconds ? seconds : undefined;
+}

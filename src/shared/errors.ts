@@ -1,0 +1,62 @@
+/**
+ * Every error code that the service answers with: its HTTP status and what it means.
+ * A code, once published, is never used for anything else. docs/errors.md is generated from this table.
+ */
+export const errorTable = {
+  AUTH_REQUIRED: [401, "The call carries no credential that is known and still valid."],
+  INVALID_KEY: [401, "Sign-in with a key that is neither the root key nor a stored key."],
+  PERMISSION_DENIED: [403, "The key's permissions do not cover this call."],
+  PERMISSION_ESCALATION: [403, "A key tried to grant permissions or namespaces beyond its own."],
+  NAMESPACE_DENIED: [403, "The package lies outside the namespaces of the key."],
+  CSRF_ORIGIN_REQUIRED: [403, "A changing call came without an Origin header."],
+  CSRF_ORIGIN_MISMATCH: [403, "The Origin header names another host than the one that was called."],
+  BUILT_IN_WORKER_REMOVE_FORBIDDEN: [403, "A built-in worker cannot be deleted."],
+  BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN: [403, "A version of a built-in worker cannot be deleted."],
+  BUILT_IN_WORKER_CHANGE_FORBIDDEN: [403, "A version of a built-in worker cannot be enabled or disabled."],
+  KEY_SELF_REVOKE_FORBIDDEN: [403, "A key cannot revoke itself."],
+  NOT_FOUND: [404, "Nothing answers at this path."],
+  WORKER_NOT_FOUND: [404, "No worker of that name is installed."],
+  WORKER_VERSION_NOT_FOUND: [404, "That version of the worker is not installed."],
+  KEY_NOT_FOUND: [404, "No active key has that id."],
+  METHOD_NOT_ALLOWED: [405, "The path exists, the method does not; Allow lists those that do."],
+  INVALID_REQUEST: [400, "The request does not fit the contract; details lists what is wrong."],
+  INVALID_JSON: [400, "The body is not valid JSON."],
+  INVALID_MULTIPART: [400, "The multipart body is broken or has parts that are not expected."],
+  INVALID_KEY_ID: [400, "The key id is not a positive whole number."],
+  INVALID_KEY_NAME: [400, "The key name is missing, empty or too long."],
+  INVALID_KEY_ROLE: [400, "The role is not one of admin, editor, viewer, custom."],
+  INVALID_PERMISSION: [400, "A permission is unknown, or permissions were sent with a role other than custom."],
+  MISSING_PERMISSIONS: [400, "The role custom needs at least one permission."],
+  INVALID_NAMESPACE: [400, "A namespace is neither * nor an @scope."],
+  INVALID_EXPIRATION: [400, "expiresIn is neither never nor a whole number of d, w, m or y up to 100 years."],
+  NO_WORKER_DIRS: [400, "No configured worker directory can be installed to."],
+  NO_FILE_PROVIDED: [400, "The upload has no file part named file."],
+  INVALID_FILE_TYPE: [400, "The file name does not end in .tgz, .tar.gz or .zip."],
+  INVALID_ARCHIVE: [400, "The file is not a sound archive: truncated, empty, mislabelled, or with names or sizes that lie."],
+  UNSUPPORTED_ENTRY: [400, "The archive holds a link, a device or anything else that is neither file nor folder."],
+  PATH_TRAVERSAL: [400, "An archive entry or a path leads out of its folder."],
+  MISSING_PACKAGE_NAME: [400, "Neither manifest nor package.json gives the package a name."],
+  INVALID_PACKAGE_NAME: [400, "The package name breaks npm's grammar or is reserved."],
+  INVALID_PACKAGE_VERSION: [400, "The version is neither strict semver nor latest."],
+  INVALID_PACKAGE_METADATA: [400, "manifest.yaml or package.json cannot be read, or a field has the wrong type."],
+  ARCHIVE_TOO_LARGE: [413, "The archive unpacks to more entries or bytes, or at a higher ratio, than allowed."],
+  PAYLOAD_TOO_LARGE: [413, "The request body is larger than allowed."],
+  UNSUPPORTED_MEDIA_TYPE: [415, "The body has a content type or encoding that this call does not take."],
+  EXPECTATION_FAILED: [417, "The Expect header asks for something other than 100-continue."],
+  INTERNAL_ERROR: [500, "The daemon failed; the log has the cause under the request id."],
+  NOT_IMPLEMENTED: [501, "The request uses a transfer coding that is not supported."],
+  WORKER_CRASHED: [502, "The worker's process ended while it handled the request."],
+  WORKER_START_FAILED: [502, "The worker's code could not be loaded."],
+  WORKER_BAD_RESPONSE: [502, "The worker threw, or answered with something that is not a valid response."],
+  WORKER_UNAVAILABLE: [503, "The worker crashed repeatedly or is going away; try again after Retry-After."],
+  WORKER_POOL_SATURATED: [503, "Too many requests wait for this worker; try again after Retry-After."],
+  KEY_STORE_UNAVAILABLE: [503, "The key store cannot be written; try again after Retry-After."],
+  NOT_READY: [503, "The daemon is starting, draining, or cannot use its key store or install directory."],
+  WORKER_TIMEOUT: [504, "The worker did not answer within its timeout."],
+  INSUFFICIENT_STORAGE: [507, "The disk is full; nothing was changed."],
+} as const satisfies Record<string, readonly [status: number, meaning: string]>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** Codes in the order of the table, for schemas and docs. */
+export const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];

@@ -1,0 +1,13 @@
+/** A namespace is an npm scope with its `@`, or `*` for all packages, unscoped ones included. */
+const namespacePattern = /^@[a-z0-9][a-z0-9._-]{0,213}$/;
+
+export function isNamespace(text: string): boolean {
+  return text === "*" || namespacePattern.test(text);
+}
+
+/** Whether a key with these namespaces may see and manage the package of that name. Unscoped packages need `*`. */
+export function namespacesCover(namespaces: readonly string[], packageName: string): boolean {
+  if (namespaces.includes("*")) return true;
+  const slash = packageName.indexOf("/");
+  return packageName.startsWith("@") && slash > 0 && namespaces.includes(packageName.slice(0, slash));
+}

@@ -1,0 +1,26 @@
+/** What a key may do, in the order in which forms show it. */
+export const permissions = [
+  "workers:read",
+  "workers:install",
+  "workers:remove",
+  "workers:restart",
+  "plugins:read",
+  "plugins:install",
+  "plugins:remove",
+  "plugins:config",
+  "keys:read",
+  "keys:create",
+  "keys:revoke",
+] as const;
+export type Permission = (typeof permissions)[number];
+
+export const roles = ["admin", "editor", "viewer", "custom"] as const;
+export type Role = (typeof roles)[number];
+
+/** The permissions that come with a role; `custom` has exactly those chosen when the key is created. */
+export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
+  admin: permissions,
+  editor: permissions.filter((permission) => !permission.startsWith("keys:")),
+  viewer: ["workers:read", "plugins:read", "keys:read"],
+  custom: [],
+};

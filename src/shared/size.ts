@@ -1,0 +1,24 @@
+const unitBytes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
+const sizePattern = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i;
+
+/** Bytes of `10mb`, `64kb`, `1gb` (1024 each) or of a number of bytes; undefined when it is none of them. */
+export function parseSizeBytes(value: string | number): number | undefined {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  const match = sizePattern.exec(value);
+  if (!match) return undefined;
+  const bytes = Math.floor(Number(match[1]) * unitBytes[(match[2] ?? "b").toLowerCase() as keyof typeof unitBytes]);
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** `12 B`, `48.2 kB`, `1.3 MB`: for people, in units of 1024. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1024;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
