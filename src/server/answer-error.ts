@@ -1,0 +1,33 @@
+import type { ServerResponse } from "node:http";
+import { ApiError } from "../shared/api-error.js";
+
+/** The error as the client may see it: anything without a code is INTERNAL_ERROR, its cause stays in the log. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError("INTERNAL_ERROR", "The daemon failed to handle the request; its log has the reason under the request id.", {
+    cause: error,
+  });
+}
+
+/** Headers that go with an error body. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+  return {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    ...(error.retryAfterSeconds === undefined ? {} : { "retry-after": String(error.retryAfterSeconds) }),
+  };
+}
+
+/** Answers with the one error shape outside of Koa; an answer that has begun is cut, never completed with something else. */
+export function answerError(response: ServerResponse, cause: unknown, requestId: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const error = toApiError(cause);
+  const body = JSON.stringify(error.toBody());
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.writeHead(error.status, { ...errorHeaders(error), "content-length": Buffer.byteLength(body), "x-request-id": requestId });
+  response.end(response.req.method === "HEAD" ? undefined : body);
+}

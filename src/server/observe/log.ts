@@ -1,0 +1,14 @@
+import pino, { type Logger } from "pino";
+
+export type Log = Logger;
+
+/** Header and field names whose values are secrets. */
+const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["x-api-key"]', "*.authorization", "*.cookie", "*.key"];
+
+/** JSON lines on stdout; on a terminal a readable form. `level` is one of pino's. */
+export function createLog(options: { level: string; pretty: boolean }): Log {
+  const transport = options.pretty
+    ? { transport: { target: "pino-pretty", options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" } } }
+    : {};
+  return pino({ level: options.level, redact: { paths: secretFields, censor: "[secret]" }, ...transport });
+}

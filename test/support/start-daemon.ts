@@ -1,0 +1,89 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
+/** A slow machine needs seconds for what takes 300 ms here. */
+const startTimeoutMs = 30_000;
+
+export interface TestDaemon {
+  /** Origin, such as `http://127.0.0.1:43210`. */
+  readonly url: string;
+  readonly rootKey: string;
+  /** Temporary folder with `workers`, `plugins` and `state`. */
+  readonly directory: string;
+  readonly process: ChildProcess;
+  /** What the daemon wrote so far. */
+  readonly output: () => string;
+  /** SIGTERM, waits for the exit, returns its code. Keeps the folder. */
+  readonly stop: () => Promise<number | null>;
+  /** SIGKILL, waits for the exit. Keeps the folder. */
+  readonly kill: () => Promise<void>;
+  /** Ends the daemon if it runs and deletes the folder. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** Starts a real `runtimed` with a root key, on a free port, in a temporary folder (or in `directory` again), and waits until it listens. */
+export async function startDaemon(options: { env?: Record<string, string>; directory?: string } = {}): Promise<TestDaemon> {
+  const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
+  const rootKey = "root-key-of-a-test";
+  const child = spawn(process.execPath, [program], {
+    cwd: directory,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOST: "127.0.0.1",
+      PORT: "0",
+      RUNTIME_ROOT_KEY: rootKey,
+      RUNTIME_WORKER_DIRS: path.join(directory, "workers"),
+      RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
+      RUNTIME_STATE_DIR: path.join(directory, "state"),
+      ...options.env,
+    },
+  });
+  let output = "";
+  const exited = once(child, "exit");
+  const kill = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await exited;
+  };
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`the daemon did not listen within ${startTimeoutMs} ms:\n${output}`));
+    }, startTimeoutMs);
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const address = /"address":"(http:[^"]+)"/.exec(output)?.[1];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(address);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", (code) => {
+      clearTimeout(timer);
+      reject(new Error(`the daemon ended with ${code} before it listened:\n${output}`));
+    });
+  });
+  return {
+    url,
+    rootKey,
+    directory,
+    process: child,
+    output: () => output,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await exited;
+      return child.exitCode;
+    },
+    kill,
+    dispose: async () => {
+      await kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
