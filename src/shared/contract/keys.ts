@@ -45,7 +45,12 @@ const CreateKey = z
   })
   .superRefine((body, context) => {
     if (body.role === "custom" && !body.permissions?.length)
-      context.addIssue({ code: "custom", path: ["missingPermissions"], message: "the role custom needs permissions" });
+      context.addIssue({
+        code: "custom",
+        path: ["permissions"],
+        message: "the role custom needs permissions",
+        params: { code: "MISSING_PERMISSIONS" },
+      });
     if (body.role !== "custom" && body.permissions?.length)
       context.addIssue({
         code: "custom",
@@ -82,7 +87,6 @@ export const create = endpoint({
     name: "INVALID_KEY_NAME",
     role: "INVALID_KEY_ROLE",
     permissions: "INVALID_PERMISSION",
-    missingPermissions: "MISSING_PERMISSIONS",
     namespaces: "INVALID_NAMESPACE",
     expiresIn: "INVALID_EXPIRATION",
   },
@@ -100,7 +104,7 @@ export const create = endpoint({
       expiresAt: Timestamp.optional(),
     }),
   ),
-  errors: ["PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE"],
+  errors: ["MISSING_PERMISSIONS", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
 });
 
 export const revoke = endpoint({

@@ -1,0 +1,77 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Principal } from "../../shared/contract/principal.js";
+import { permissions, rolePermissions } from "../../shared/permissions.js";
+import type { Credential, CredentialChannel } from "./credentials.js";
+import { hashKeySecret, keyPrefixLiteral } from "./key-secret.js";
+import type { KeyStore, StoredKey } from "./key-store.js";
+
+/** Who the root key stands for. */
+export const rootPrincipal: Principal = {
+  id: 0,
+  name: "root",
+  keyPrefix: "root",
+  role: "admin",
+  permissions: [...permissions],
+  namespaces: ["*"],
+  isRoot: true,
+};
+
+/** Tells who a credential belongs to. */
+export class Principals {
+  readonly #store: KeyStore;
+  readonly #rootKeyHash: Buffer | undefined;
+  readonly #now: () => number;
+
+  /** `now` gives Unix seconds. */
+  constructor(options: { store: KeyStore; rootKey: string | undefined; now: () => number }) {
+    this.#store = options.store;
+    this.#rootKeyHash = options.rootKey === undefined ? undefined : Buffer.from(hashKeySecret(options.rootKey), "hex");
+    this.#now = options.now;
+  }
+
+  /** The first credential that is the root key or a stored key in force, and the channel it came by. */
+  resolve(credentials: readonly Credential[]): { principal: Principal; channel: CredentialChannel } | undefined {
+    for (const { secret, channel } of credentials) {
+      const principal = this.principalOf(secret);
+      if (principal) return { principal, channel };
+    }
+    return undefined;
+  }
+
+  /** Who this secret belongs to; the root key is compared first. Counts as a use of the key. */
+  principalOf(secret: string): Principal | undefined {
+    const hash = hashKeySecret(secret);
+    if (this.#isRootHash(hash)) return rootPrincipal;
+    const key = this.#store.findByHash(hash);
+    const now = this.#now();
+    if (!key || (key.expiresAt !== undefined && now >= key.expiresAt)) return undefined;
+    this.#store.markUsed(key.id, now);
+    return toPrincipal(key);
+  }
+
+  /** Whether a token is, or looks like, a key of this daemon: such tokens are kept from app code. */
+  isOurKey(token: string): boolean {
+    return token.startsWith(keyPrefixLiteral) || this.#isRootHash(hashKeySecret(token));
+  }
+
+  #isRootHash(hash: string): boolean {
+    return this.#rootKeyHash !== undefined && timingSafeEqual(Buffer.from(hash, "hex"), this.#rootKeyHash);
+  }
+}
+
+function toPrincipal(key: StoredKey): Principal {
+  return {
+    id: key.id,
+    name: key.name,
+    keyPrefix: key.keyPrefix,
+    role: key.role,
+    permissions: [...effectivePermissions(key)],
+    namespaces: [...key.namespaces],
+    ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
+  };
+}
+
+/** A role's permissions follow the role, also when a later version gives it more; only `custom` keys carry their own. */
+export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions">): readonly StoredKey["permissions"][number][] {
+  return key.role === "custom" ? key.permissions : rolePermissions[key.role];
+}

@@ -1,0 +1,182 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseDurationMs } from "../shared/duration.js";
+import { parseSizeBytes } from "../shared/size.js";
+import { packageRoot } from "./package-root.js";
+
+export interface Config {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** A listening socket handed over by systemd, which wins over host and port. */
+  readonly listenFd: number | undefined;
+  /** Path of the API, such as `/api` or `/_/api`. */
+  readonly apiBase: string;
+  readonly rootKey: string | undefined;
+  readonly sessionTtlSeconds: number;
+  readonly workerDirectories: readonly string[];
+  readonly pluginDirectories: readonly string[];
+  readonly builtInDirectory: string;
+  readonly stateDirectory: string;
+  readonly limits: Limits;
+  readonly logLevel: string;
+  readonly prettyLog: boolean;
+}
+
+/** Bytes, except where the name says otherwise. */
+export interface Limits {
+  readonly maxUploadSizeBytes: number;
+  readonly maxExpandedSizeBytes: number;
+  readonly maxArchiveEntries: number;
+  readonly maxBodySizeBytes: number;
+  readonly maxJsonBodySizeBytes: number;
+  /** Isolates at once. */
+  readonly poolSize: number;
+  readonly workerMemoryMaxBytes: number;
+}
+
+/** A variable has a value that is not accepted; the message is one line for the operator. */
+export class ConfigError extends Error {
+  constructor(variable: string, value: string, takes: string) {
+    super(`${variable}=${JSON.stringify(value)} is not accepted: it takes ${takes}.`);
+    this.name = "ConfigError";
+  }
+}
+
+/** One row of the configuration reference: what a variable is called, what it is when unset, what it means. */
+export interface VariableDescription {
+  readonly name: string;
+  readonly fallback: string;
+  readonly meaning: string;
+}
+
+/** Every variable that the daemon reads. docs/configuration.md is generated from this list. */
+export const variables: readonly VariableDescription[] = [
+  { name: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on." },
+  {
+    name: "PORT",
+    fallback: "8000",
+    meaning: "Port to listen on; `0` = any free port, the log names it. A socket handed over by systemd (`LISTEN_FDS`) wins.",
+  },
+  { name: "RUNTIME_API_PREFIX", fallback: "", meaning: "Prefix placed before `/api`, such as `/_`." },
+  {
+    name: "RUNTIME_ROOT_KEY",
+    fallback: "",
+    meaning: "The root key. Better: the systemd credential `root-key`, or `RUNTIME_ROOT_KEY_FILE`; both win over this.",
+  },
+  { name: "RUNTIME_ROOT_KEY_FILE", fallback: "", meaning: "File that holds the root key." },
+  { name: "RUNTIME_CPANEL_SESSION_TTL", fallback: "24h", meaning: "Lifetime of the session cookie, such as `30m`, `2h`, `7d`." },
+  {
+    name: "RUNTIME_WORKER_DIRS",
+    fallback: "./.runtime/workers",
+    meaning: "Directories scanned for workers, separated by `:`. Uploads go to the first that is writable and does not start with a dot.",
+  },
+  { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories scanned for plugins, separated by `:`." },
+  { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
+  { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: "100mb", meaning: "Largest uploaded archive, as sent." },
+  { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: "1gb", meaning: "Most bytes that an archive may unpack to." },
+  { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: "50000", meaning: "Most entries of an archive." },
+  { name: "RUNTIME_MAX_BODY_SIZE", fallback: "100mb", meaning: "Ceiling of a worker's `maxBodySize`." },
+  { name: "RUNTIME_POOL_SIZE", fallback: "500", meaning: "Worker isolates (processes) that may exist at once." },
+  { name: "RUNTIME_WORKER_MEMORY_MAX", fallback: "1gb", meaning: "Ceiling of a worker's `memory`." },
+  { name: "RUNTIME_LOG_LEVEL", fallback: "info", meaning: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`." },
+];
+
+/** A JSON body of the API is never larger. */
+const maxJsonBodySizeBytes = 1024 * 1024;
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+/** Browsers keep no cookie longer than 400 days. */
+const maximumSessionTtlSeconds = 400 * 86_400;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the configuration; throws ConfigError naming the variable and what it accepts. */
+export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
+  const value = (name: string) => environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
+  const directories = (name: string) =>
+    value(name)
+      .split(":")
+      .filter((entry) => entry !== "")
+      .map((entry) => path.resolve(process.cwd, entry));
+  const size = (name: string) =>
+    accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes", parseSizeBytes(value(name)));
+  return {
+    host: value("HOST"),
+    port: wholeNumber("PORT", value("PORT"), 0, 65_535),
+    listenFd:
+      Number(environment["LISTEN_FDS"] ?? 0) > 0 && (environment["LISTEN_PID"] ?? String(process.pid)) === String(process.pid)
+        ? 3
+        : undefined,
+    apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
+    rootKey: readRootKey(environment),
+    sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
+    workerDirectories: directories("RUNTIME_WORKER_DIRS"),
+    pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
+    builtInDirectory: path.join(packageRoot, "builtin"),
+    stateDirectory: path.resolve(process.cwd, value("RUNTIME_STATE_DIR")),
+    limits: {
+      maxUploadSizeBytes: size("RUNTIME_MAX_UPLOAD_SIZE"),
+      maxExpandedSizeBytes: size("RUNTIME_MAX_EXPANDED_SIZE"),
+      maxArchiveEntries: wholeNumber("RUNTIME_MAX_ARCHIVE_ENTRIES", value("RUNTIME_MAX_ARCHIVE_ENTRIES"), 1, 10_000_000),
+      maxBodySizeBytes: size("RUNTIME_MAX_BODY_SIZE"),
+      maxJsonBodySizeBytes,
+      poolSize: wholeNumber("RUNTIME_POOL_SIZE", value("RUNTIME_POOL_SIZE"), 1, 100_000),
+      workerMemoryMaxBytes: size("RUNTIME_WORKER_MEMORY_MAX"),
+    },
+    logLevel: accepted(
+      "RUNTIME_LOG_LEVEL",
+      value("RUNTIME_LOG_LEVEL"),
+      `one of ${logLevels.join(", ")}`,
+      logLevels.find((level) => level === value("RUNTIME_LOG_LEVEL")),
+    ),
+    prettyLog: process.stdoutIsTerminal,
+  };
+}
+
+function accepted<Value>(variable: string, text: string, takes: string, parsed: Value | undefined): Value {
+  if (parsed === undefined) throw new ConfigError(variable, text, takes);
+  return parsed;
+}
+
+function wholeNumber(variable: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
+}
+
+function apiPrefix(text: string): string {
+  const isPrefix = text === "" || (/^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && !text.startsWith("/cpanel"));
+  return accepted(
+    "RUNTIME_API_PREFIX",
+    text,
+    "nothing, or a path such as /_ (a slash before each segment, none at the end, not below /cpanel)",
+    isPrefix ? text : undefined,
+  );
+}
+
+function sessionTtlSeconds(text: string): number {
+  const seconds = Math.floor((parseDurationMs(text) ?? 0) / 1000);
+  return accepted(
+    "RUNTIME_CPANEL_SESSION_TTL",
+    text,
+    "a duration such as 30m, 2h, 7d, from 1s to 400d",
+    seconds >= 1 && seconds <= maximumSessionTtlSeconds ? seconds : undefined,
+  );
+}
+
+/** The root key, from the systemd credential, the file, or the variable; surrounding white space is no part of it. */
+function readRootKey(environment: Environment): string | undefined {
+  const credentials = environment["CREDENTIALS_DIRECTORY"];
+  const credential = credentials ? readKeyFile(path.join(credentials, "root-key"), undefined) : undefined;
+  const file = environment["RUNTIME_ROOT_KEY_FILE"];
+  const fromFile = credential === undefined && file ? readKeyFile(file, "RUNTIME_ROOT_KEY_FILE") : undefined;
+  return (credential ?? fromFile ?? environment["RUNTIME_ROOT_KEY"])?.trim() || undefined;
+}
+
+function readKeyFile(file: string, variable: string | undefined): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    if (variable === undefined) return undefined;
+    throw new ConfigError(variable, file, `the path of a file that can be read (${(cause as NodeJS.ErrnoException).code})`);
+  }
+}

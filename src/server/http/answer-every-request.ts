@@ -1,0 +1,63 @@
+import type { Context, Middleware } from "koa";
+import { ApiError } from "../../shared/api-error.js";
+import { errorHeaders, toApiError } from "../answer-error.js";
+import type { Log } from "../observe/log.js";
+import { discardLeftoverBody } from "./request-body.js";
+import { requestIdOf } from "./request-id.js";
+
+/** What the operations leave in `context.state`. */
+export interface CallState {
+  requestId: string;
+  /** Id of the key that made the call; 0 = root. */
+  principalId?: number;
+  /** Set by the operation that took the request. */
+  isRouted?: boolean;
+}
+
+/** The outermost layer: request ids, the one error shape, 404 and 405, and a log line for each call. */
+export function answerEveryRequest(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
+  return async (context, next) => {
+    const state = context.state as CallState;
+    const startedAt = performance.now();
+    state.requestId = requestIdOf(context.req);
+    context.set("X-Request-Id", state.requestId);
+    context.set("Cache-Control", "no-store");
+    context.set("X-Content-Type-Options", "nosniff");
+    try {
+      await next();
+      if (!state.isRouted) answerUnrouted(context, options.allowedMethods(context));
+    } catch (cause) {
+      answerRefusal(context, cause, options.log);
+    }
+    discardLeftoverBody(context.req, context.res);
+    logCall(context, options.log, performance.now() - startedAt);
+  };
+}
+
+function answerUnrouted(context: Context, allowed: string[]): void {
+  if (allowed.length === 0)
+    throw new ApiError("NOT_FOUND", `Nothing answers at ${context.path}; GET /.well-known/runtime says where the API is.`);
+  context.set("Allow", allowed.join(", "));
+  if (context.method !== "OPTIONS")
+    throw new ApiError("METHOD_NOT_ALLOWED", `${context.path} takes ${allowed.join(", ")}, not ${context.method}.`);
+  context.status = 204;
+}
+
+function answerRefusal(context: Context, cause: unknown, log: Log): void {
+  const error = toApiError(cause);
+  context.status = error.status;
+  context.set(errorHeaders(error));
+  context.body = JSON.stringify(error.toBody());
+  if (error.status >= 500)
+    log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");
+}
+
+/** Changes are worth a line, reads only when someone looks for them. */
+function logCall(context: Context, log: Log, elapsedMs: number): void {
+  const { requestId, principalId } = context.state as CallState;
+  const level = context.method === "GET" || context.method === "HEAD" || context.method === "OPTIONS" ? "debug" : "info";
+  log[level](
+    { requestId, principalId, method: context.method, path: context.path, status: context.status, elapsedMs: Math.round(elapsedMs) },
+    "call",
+  );
+}

@@ -1,0 +1,52 @@
+import { Router } from "@koa/router";
+import Koa, { type Context, type Middleware } from "koa";
+import { operations } from "../../shared/contract/index.js";
+import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
+import type { Principals } from "../access/principals.js";
+import type { Config } from "../config.js";
+import type { Log } from "../observe/log.js";
+import { answerEveryRequest } from "./answer-every-request.js";
+import { createDocsAssets } from "./docs-assets.js";
+import type { AnyHandler, Handlers } from "./handler.js";
+import { createOperation } from "./operation.js";
+
+export interface ApiAppOptions {
+  readonly handlers: Handlers;
+  readonly principals: Principals;
+  readonly config: Config;
+  /** Folder for uploads until they are installed. */
+  readonly spoolDirectory: string;
+  readonly log: Log;
+}
+
+/** The management API as a Koa app: one route for each operation of the contract, with all its checks. */
+export function createApiApp(options: ApiAppOptions): Koa {
+  const { apiBase } = options.config;
+  const router = new Router({ sensitive: true, strict: true });
+  for (const { id, endpoint } of operations) {
+    const handler = handlerOf(options.handlers, id);
+    router.register(pathOf(endpoint, apiBase), [endpoint.method.toLowerCase()], createOperation({ ...options, endpoint, handler }));
+  }
+  router.get(`${apiBase}/docs/:asset`, createDocsAssets());
+  const app = new Koa();
+  app.use(answerEveryRequest({ log: options.log, allowedMethods: (context) => allowedMethods(router, context) }));
+  app.use(router.routes() as unknown as Middleware);
+  return app;
+}
+
+function handlerOf(handlers: Handlers, id: string): AnyHandler {
+  const [resource, operation] = id.split(".") as [keyof Handlers, string];
+  const handler = (handlers[resource] as unknown as Record<string, AnyHandler>)[operation];
+  if (!handler) throw new Error(`the operation ${id} has no handler`);
+  return handler;
+}
+
+function pathOf(endpoint: EndpointDefinition, apiBase: string): string {
+  return endpoint.atOrigin ? endpoint.path : apiBase + endpoint.path;
+}
+
+/** The methods that a path takes; empty when there is no such path. */
+function allowedMethods(router: Router, context: Context): string[] {
+  const methods = router.match(context.path, context.method).path.flatMap((layer) => layer.methods);
+  return [...new Set(methods)].toSorted();
+}

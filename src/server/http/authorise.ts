@@ -1,0 +1,47 @@
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../../shared/api-error.js";
+import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { fromPathSegments } from "../../shared/package-name.js";
+import { credentialsOf } from "../access/credentials.js";
+import type { Principals } from "../access/principals.js";
+import { assertOwnOrigin } from "./origin-guard.js";
+
+/** Decides whether a request may make a call, in the order in which refusals are promised: 401, permission, namespace, origin. */
+export function authorise(
+  principals: Principals,
+  endpoint: EndpointDefinition,
+  request: IncomingMessage,
+  params: Readonly<Record<string, string>>,
+): Principal | undefined {
+  const caller = principals.resolve(credentialsOf(request.headers));
+  if (endpoint.access !== "public") assertAllowed(endpoint, caller?.principal, params);
+  const isRootInHeader = caller?.principal.isRoot === true && caller.channel === "header";
+  const isInternal = request.headers["x-runtime-internal"] === "true";
+  if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) assertOwnOrigin(request.headers);
+  return caller?.principal;
+}
+
+function assertAllowed(endpoint: EndpointDefinition, principal: Principal | undefined, params: Readonly<Record<string, string>>): void {
+  if (!principal)
+    throw new ApiError(
+      "AUTH_REQUIRED",
+      "This call needs a key that is known and still valid: send it as X-API-Key or Authorization: Bearer, or sign in.",
+    );
+  if (endpoint.access !== "public" && endpoint.access !== "authenticated" && !principal.permissions.includes(endpoint.access))
+    throw new ApiError(
+      "PERMISSION_DENIED",
+      `This call needs the permission ${endpoint.access}, which the key "${principal.name}" (role ${principal.role}) does not have.`,
+    );
+  if (endpoint.namespaced) assertNamespace(principal, fromPathSegments({ scope: params["scope"] ?? "", name: params["name"] ?? "" }));
+}
+
+/** Refuses a package outside the principal's namespaces: 403 NAMESPACE_DENIED. */
+export function assertNamespace(principal: Principal, packageName: string): void {
+  if (namespacesCover(principal.namespaces, packageName)) return;
+  throw new ApiError(
+    "NAMESPACE_DENIED",
+    `The key "${principal.name}" may manage ${principal.namespaces.join(", ")} only, and ${JSON.stringify(packageName)} lies outside. Use a key for that namespace.`,
+  );
+}

@@ -1,0 +1,21 @@
+import type { Contract } from "../../shared/contract/index.js";
+import type { EndpointDefinition, HandlerInput, HandlerOutput } from "../../shared/contract/endpoint.js";
+import type { Principal } from "../../shared/contract/principal.js";
+
+/** What an operation does: its input is parsed and its caller allowed; it returns the result or throws an ApiError. */
+export type Handler<Definition extends EndpointDefinition> = (
+  call: HandlerInput<Definition> & { readonly principal: Definition["access"] extends "public" ? undefined : Principal },
+) => HandlerOutput<Definition> | Promise<HandlerOutput<Definition>>;
+
+/** The handlers of one resource. */
+export type ResourceHandlers<Resource extends keyof Contract> = {
+  readonly [Operation in keyof Contract[Resource]]: Contract[Resource][Operation] extends EndpointDefinition
+    ? Handler<Contract[Resource][Operation]>
+    : never;
+};
+
+/** A handler for every operation of the contract. */
+export type Handlers = { readonly [Resource in keyof Contract]: ResourceHandlers<Resource> };
+
+/** A handler as the routes see it, where the operation is only known at run time. */
+export type AnyHandler = (call: HandlerInput<EndpointDefinition> & { readonly principal: Principal | undefined }) => unknown;

@@ -1,0 +1,37 @@
+import type { Context } from "koa";
+import { koaBody } from "koa-body";
+import { ApiError } from "../../shared/api-error.js";
+import { assertPlainEncoding, hasBody, mediaTypeOf } from "./request-body.js";
+
+/** Reads a JSON body up to a size; undefined when the request has none. */
+export async function readJsonBody(context: Context, maxSizeBytes: number): Promise<unknown> {
+  if (!hasBody(context.req)) return undefined;
+  assertPlainEncoding(context.req);
+  const { type, charset } = mediaTypeOf(context.req);
+  if (type !== "application/json" || (charset !== undefined && charset !== "utf-8" && charset !== "utf8"))
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "This call takes a JSON body in UTF-8; send Content-Type: application/json.");
+  if (Number(context.req.headers["content-length"] ?? 0) > maxSizeBytes) throw tooLarge(maxSizeBytes);
+  const parse = koaBody({
+    json: true,
+    jsonStrict: false,
+    jsonLimit: maxSizeBytes,
+    urlencoded: false,
+    text: false,
+    multipart: false,
+    includeUnparsed: false,
+    onError: rethrow(maxSizeBytes),
+  });
+  await parse(context, async () => {});
+  return (context.request as { body?: unknown }).body;
+}
+
+function rethrow(maxSizeBytes: number): (error: Error) => never {
+  return (error) => {
+    if ((error as { status?: number }).status === 413) throw tooLarge(maxSizeBytes);
+    throw new ApiError("INVALID_JSON", "The body is not valid JSON.", { cause: error });
+  };
+}
+
+function tooLarge(maxSizeBytes: number): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", `The body is larger than the ${maxSizeBytes} bytes that this call takes.`);
+}

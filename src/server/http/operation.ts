@@ -1,0 +1,89 @@
+import { rm } from "node:fs/promises";
+import type { Context, Middleware } from "koa";
+import type { EndpointDefinition, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { Principals } from "../access/principals.js";
+import type { Config } from "../config.js";
+import type { CallState } from "./answer-every-request.js";
+import { authorise } from "./authorise.js";
+import type { AnyHandler } from "./handler.js";
+import { parseInput } from "./input.js";
+import { readJsonBody } from "./json-body.js";
+import { inviteBody } from "./request-body.js";
+import { clearSessionCookie, issueSessionCookie } from "./session-cookie.js";
+import { readUpload } from "./upload-body.js";
+
+export interface OperationOptions {
+  readonly endpoint: EndpointDefinition;
+  readonly handler: AnyHandler;
+  readonly principals: Principals;
+  readonly config: Config;
+  readonly spoolDirectory: string;
+}
+
+interface ParsedInput {
+  readonly params: undefined;
+  readonly query: undefined;
+  readonly body: undefined;
+  readonly file: UploadedFile | undefined;
+}
+
+/** One operation of the contract as Koa middleware: authorise, read the input, call the handler, answer. */
+export function createOperation(options: OperationOptions): Middleware {
+  const { endpoint, handler, principals } = options;
+  return async (context) => {
+    const state = context.state as CallState;
+    state.isRouted = true;
+    const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
+    const principal = authorise(principals, endpoint, context.req, pathParams);
+    if (principal) state.principalId = principal.id;
+    const input = await readInput(context, options, pathParams);
+    try {
+      const result = await handler({
+        ...input,
+        file: input.file as never,
+        principal: endpoint.access === "public" ? undefined : principal,
+      });
+      answer(context, options, input, result);
+    } finally {
+      if (input.file) await rm(input.file.path, { force: true });
+    }
+  };
+}
+
+async function readInput(context: Context, options: OperationOptions, pathParams: Record<string, string>): Promise<ParsedInput> {
+  const { endpoint, config } = options;
+  const params = parseInput(endpoint, "path", endpoint.params, pathParams);
+  const query = parseInput(endpoint, "query", endpoint.query, { ...context.query });
+  if (endpoint.body || endpoint.upload !== undefined) inviteBody(context.req, context.res);
+  const body = endpoint.body
+    ? parseInput(endpoint, "body", endpoint.body, await readJsonBody(context, config.limits.maxJsonBodySizeBytes))
+    : undefined;
+  const file =
+    endpoint.upload === undefined
+      ? undefined
+      : await readUpload(context.req, {
+          field: endpoint.upload,
+          spoolDirectory: options.spoolDirectory,
+          maxSizeBytes: config.limits.maxUploadSizeBytes,
+        });
+  return { params, query, body, file } as ParsedInput;
+}
+
+function answer(context: Context, { endpoint, config }: OperationOptions, input: ParsedInput, result: unknown): void {
+  if (endpoint.session === "issue")
+    context.set("Set-Cookie", issueSessionCookie(context.req, (input.body as unknown as { key: string }).key, config.sessionTtlSeconds));
+  if (endpoint.session === "clear") context.set("Set-Cookie", clearSessionCookie(context.req));
+  context.status = endpoint.status;
+  if (endpoint.contentType !== undefined) {
+    context.set("Content-Type", endpoint.contentType);
+    context.set("Content-Security-Policy", documentPolicy);
+    context.body = result;
+  } else if (endpoint.result) {
+    context.set("Content-Type", "application/json; charset=utf-8");
+    context.body = JSON.stringify(result);
+  }
+}
+
+/** For HTML that we answer ourselves: our own files only. Swagger UI sets style attributes. */
+const documentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

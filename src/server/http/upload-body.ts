@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import path from "node:path";
+import { Transform, type Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import busboy from "busboy";
+import { ApiError } from "../../shared/api-error.js";
+import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import { formatSize } from "../../shared/size.js";
+import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
+
+export interface UploadOptions {
+  /** Name of the file part. */
+  readonly field: string;
+  /** Folder for the bytes; whoever gets the file deletes it. */
+  readonly spoolDirectory: string;
+  readonly maxSizeBytes: number;
+}
+
+/** Headers and boundaries around the file. */
+const multipartOverheadBytes = 64 * 1024;
+const maximumFields = 20;
+const maximumFieldSizeBytes = 64 * 1024;
+
+/** Streams the one file part of a multipart body into the spool; whatever goes wrong, nothing of it stays. */
+export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
+  assertPlainEncoding(request);
+  const { type } = mediaTypeOf(request);
+  if (type === "") throw noFile(options.field);
+  if (type !== "multipart/form-data")
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call takes multipart/form-data with the file in a part named ${options.field}.`);
+  if (Number(request.headers["content-length"] ?? 0) > options.maxSizeBytes + multipartOverheadBytes) throw tooLarge(options);
+  const spoolFile = path.join(options.spoolDirectory, randomUUID());
+  try {
+    return await spool(request, spoolFile, options);
+  } catch (error) {
+    await rm(spoolFile, { force: true });
+    throw error;
+  }
+}
+
+async function spool(request: IncomingMessage, spoolFile: string, options: UploadOptions): Promise<UploadedFile> {
+  const parser = createParser(request);
+  let writing: Promise<UploadedFile> | undefined;
+  const abort = new AbortController();
+  const refuse = (error: ApiError) => abort.abort(error);
+  parser.on("file", (field, stream, info) => {
+    if (field !== options.field || writing) {
+      stream.resume();
+      refuse(
+        new ApiError(
+          "INVALID_MULTIPART",
+          `The body has a file part that is not expected; send one file, in a part named ${options.field}.`,
+        ),
+      );
+      return;
+    }
+    writing = writeSpool(stream, spoolFile, info.filename, options);
+    writing.catch((error: unknown) => abort.abort(error));
+  });
+  for (const event of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+    parser.on(event, () => refuse(new ApiError("INVALID_MULTIPART", "The body has too many parts.")));
+  try {
+    await pipeline(request, parser, { signal: abort.signal });
+  } catch (cause) {
+    await writing?.catch(() => {});
+    if (abort.signal.aborted) throw abort.signal.reason;
+    throw new ApiError("INVALID_MULTIPART", "The multipart body is broken or was cut off before its end.", { cause });
+  }
+  if (!writing) throw noFile(options.field);
+  return await writing;
+}
+
+function createParser(request: IncomingMessage): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: "utf8",
+      limits: { files: 2, fields: maximumFields, parts: maximumFields + 2, fieldSize: maximumFieldSizeBytes },
+    });
+  } catch (cause) {
+    throw new ApiError("INVALID_MULTIPART", "The multipart body cannot be read: its Content-Type has no boundary.", { cause });
+  }
+}
+
+async function writeSpool(
+  stream: Readable,
+  spoolFile: string,
+  filename: string | undefined,
+  options: UploadOptions,
+): Promise<UploadedFile> {
+  let sizeBytes = 0;
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sizeBytes += chunk.length;
+      done(sizeBytes > options.maxSizeBytes ? tooLarge(options) : null, chunk);
+    },
+  });
+  await pipeline(stream, count, createWriteStream(spoolFile, { flags: "wx", mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOSPC" || error.code === "EDQUOT")
+      throw new ApiError("INSUFFICIENT_STORAGE", "The disk is full; nothing was changed. Free some space and try again.", { cause: error });
+    throw error;
+  });
+  return { path: spoolFile, filename: path.posix.basename((filename ?? "").replaceAll("\\", "/")), sizeBytes };
+}
+
+function noFile(field: string): ApiError {
+  return new ApiError("NO_FILE_PROVIDED", `The upload has no file; send multipart/form-data with the archive in a part named ${field}.`);
+}
+
+function tooLarge(options: UploadOptions): ApiError {
+  return new ApiError(
+    "PAYLOAD_TOO_LARGE",
+    `The file is larger than the ${formatSize(options.maxSizeBytes)} that are taken (RUNTIME_MAX_UPLOAD_SIZE).`,
+  );
+}

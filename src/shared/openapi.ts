@@ -1,0 +1,120 @@
+import * as z from "zod";
+import { operations } from "./contract/index.js";
+import { errorCodesOf, type EndpointDefinition } from "./contract/endpoint.js";
+import { errorTable, type ErrorCode } from "./errors.js";
+
+type Json = Record<string, unknown>;
+
+/** The API as an OpenAPI 3.1 document. `apiBase` is a path such as `/api`. */
+export function createOpenApi({ apiBase, version }: { apiBase: string; version: string }): Json {
+  const paths: Record<string, Json> = {};
+  for (const { id, resource, endpoint } of operations) {
+    const path = endpoint.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] ??= endpoint.atOrigin ? { servers: [{ url: "/" }] } : {};
+    paths[path][endpoint.method.toLowerCase()] = toOperation(id, resource, endpoint);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "runtimed",
+      version,
+      summary: "Management API of a self-hosted runtime for small web services",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: apiBase }],
+    tags: [...new Set(operations.map(({ resource }) => resource))].map((name) => ({ name })),
+    paths,
+    components: { schemas: { Error: errorSchema }, securitySchemes },
+  };
+}
+
+const securitySchemes = {
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+  bearer: { type: "http", scheme: "bearer" },
+  session: { type: "apiKey", in: "cookie", name: "runtime_api_key" },
+};
+
+const errorSchema = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: { code: { type: "string" }, message: { type: "string" }, details: {} },
+    },
+  },
+};
+
+function toOperation(id: string, resource: string, endpoint: EndpointDefinition): Json {
+  const permission = endpoint.access === "public" || endpoint.access === "authenticated" ? undefined : endpoint.access;
+  const body = requestBodyOf(endpoint);
+  return {
+    operationId: id,
+    tags: [resource],
+    summary: endpoint.summary,
+    ...(permission === undefined ? {} : { description: `Needs the permission \`${permission}\`.` }),
+    security: endpoint.access === "public" ? [] : [{ apiKey: [] }, { bearer: [] }, { session: [] }],
+    parameters: [...parametersOf("path", endpoint.params), ...parametersOf("query", endpoint.query), ...originParameterOf(endpoint)],
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: { [endpoint.status]: successOf(endpoint), ...errorResponsesOf(endpoint) },
+  };
+}
+
+function parametersOf(place: "path" | "query", schema: z.ZodObject | undefined): Json[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = toJsonSchema(schema, "input") as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === "path" || required.includes(name),
+    schema: property,
+  }));
+}
+
+function originParameterOf(endpoint: EndpointDefinition): Json[] {
+  if (endpoint.method === "GET") return [];
+  const description = "Must name the host that is called. Browsers send it themselves. Not needed with the root key in a header.";
+  return [{ name: "Origin", in: "header", required: false, description, schema: { type: "string" } }];
+}
+
+function requestBodyOf(endpoint: EndpointDefinition): Json | undefined {
+  if (endpoint.body) return { required: true, content: { "application/json": { schema: toJsonSchema(endpoint.body, "input") } } };
+  if (endpoint.upload === undefined) return undefined;
+  const file = { type: "string", contentMediaType: "application/octet-stream" };
+  return {
+    required: true,
+    content: {
+      "multipart/form-data": { schema: { type: "object", required: [endpoint.upload], properties: { [endpoint.upload]: file } } },
+    },
+  };
+}
+
+function successOf(endpoint: EndpointDefinition): Json {
+  const type = endpoint.contentType ?? (endpoint.result ? "application/json" : undefined);
+  const headers = { "X-Request-Id": { description: "Correlation id", schema: { type: "string" } } };
+  if (type === undefined) return { description: "Done", headers };
+  const schema = endpoint.result ? toJsonSchema(endpoint.result, "output") : { type: "string" };
+  return { description: "Done", headers, content: { [type.split(";")[0] ?? type]: { schema } } };
+}
+
+function errorResponsesOf(endpoint: EndpointDefinition): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodesOf(endpoint)) {
+    const [status] = errorTable[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [String(status), { description: codes.map(describeCode).join("\n\n"), content }]),
+  );
+}
+
+function describeCode(code: ErrorCode): string {
+  return `\`${code}\`: ${errorTable[code][1]}`;
+}
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return json;
+}
