@@ -1,0 +1,27 @@
+// Writes docs/reference/ from the code (--write), or fails when it has drifted (--check).
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { apiReference, configurationReference, errorReference, manifestReference } from "./references.mjs";
+import { referencePage as runtimectlReference } from "../dist/cli/reference.js";
+
+const directory = fileURLToPath(new URL("../docs/reference/", import.meta.url));
+const pages = {
+  "api.md": apiReference(),
+  "configuration.md": configurationReference(),
+  "errors.md": errorReference(),
+  "manifest.md": manifestReference(),
+  "runtimectl.md": await runtimectlReference(),
+};
+
+const drifted = [];
+await mkdir(directory, { recursive: true });
+for (const [name, text] of Object.entries(pages)) {
+  const file = path.join(directory, name);
+  if (process.argv.includes("--write")) await writeFile(file, text);
+  else if ((await readFile(file, "utf8").catch(() => "")) !== text) drifted.push(`docs/reference/${name}`);
+}
+if (drifted.length > 0) {
+  console.error(`${drifted.join(", ")} no longer fit the code; run: npm run docs:write`);
+  process.exitCode = 1;
+}
