@@ -1,0 +1,26 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { create } from "tar";
+
+/** A gzipped tar of the given files (path → content), with the given folder in front of each path. */
+export async function packFiles(files: Readonly<Record<string, string | Uint8Array>>, prefix = "package"): Promise<Buffer> {
+  const directory = await mkdtemp(path.join(tmpdir(), "pack-files-"));
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      const file = path.join(directory, "files", prefix, name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, content);
+    }
+    const archive = path.join(directory, "archive.tgz");
+    await create({ gzip: true, file: archive, cwd: path.join(directory, "files") }, [prefix === "" ? "." : prefix]);
+    return await readFile(archive);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** The text of a minimal manifest. */
+export function manifestOf(name: string, version: string, more = ""): string {
+  return `name: ${JSON.stringify(name)}\nversion: ${JSON.stringify(version)}\n${more}`;
+}
