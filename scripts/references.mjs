@@ -21,7 +21,9 @@ ${rows.join("\n")}
 }
 
 export function configurationReference() {
-  const rows = variables.map(({ name, fallback, meaning }) => `| \`${name}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${escapeCell(meaning)} |`);
+  const rows = variables.map(
+    ({ name, fallback, meaning }) => `| \`${name}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${escapeCell(meaning)} |`,
+  );
   return `${notice}# Configuration
 
 \`runtimed\` is configured by environment variables. A value that is not accepted ends the start with one line that names the variable, and exit status 78.
@@ -39,7 +41,9 @@ PORT=9000 RUNTIME_ROOT_KEY_FILE=/etc/runtimed/root.key RUNTIME_WORKER_DIRS=/srv/
 
 export function manifestReference() {
   const { properties } = z.toJSONSchema(WorkerManifest, { io: "input", unrepresentable: "any" });
-  const rows = Object.entries(properties).map(([key, property]) => `| \`${key}\` | ${typeOf(property)} | ${defaultOf(property)} | ${escapeCell(property.description ?? "")} |`);
+  const rows = Object.entries(properties).map(
+    ([key, property]) => `| \`${key}\` | ${typeOf(property)} | ${defaultOf(property)} | ${escapeCell(property.description ?? "")} |`,
+  );
   return `${notice}# Worker manifest
 
 \`manifest.yaml\` (or \`manifest.yml\`) at the root of the package; \`package.json\` fills in what it leaves out.
@@ -77,8 +81,13 @@ ${text.join("\n")}`;
 }
 
 function describeOperation({ id, endpoint }) {
-  const access = endpoint.access === "public" ? "nobody needs a key" : endpoint.access === "authenticated" ? "any valid key" : `\`${endpoint.access}\``;
-  const input = endpoint.body ? `JSON ${fieldsOf(endpoint.body, "input")}` : endpoint.upload ? `multipart/form-data, file part \`${endpoint.upload}\`` : "";
+  const access =
+    endpoint.access === "public" ? "nobody needs a key" : endpoint.access === "authenticated" ? "any valid key" : `\`${endpoint.access}\``;
+  const input = endpoint.body
+    ? `JSON ${fieldsOf(endpoint.body, "input")}`
+    : endpoint.upload
+      ? `multipart/form-data, file part \`${endpoint.upload}\``
+      : "";
   const output = endpoint.result ? fieldsOf(endpoint.result, "output") : (endpoint.contentType ?? "no body");
   const codes = errorCodesOf(endpoint).map((code) => `\`${code}\``);
   return `### ${endpoint.method} ${endpoint.path}
@@ -102,7 +111,9 @@ function shapeOf(json) {
   if (json.type !== "object") return json.type ?? "any";
   if (!json.properties) return "{ … }";
   const required = new Set(json.required);
-  return `{ ${Object.entries(json.properties).map(([name, property]) => `${name}${required.has(name) ? "" : "?"}: ${shapeOf(property)}`).join(", ")} }`;
+  return `{ ${Object.entries(json.properties)
+    .map(([name, property]) => `${name}${required.has(name) ? "" : "?"}: ${shapeOf(property)}`)
+    .join(", ")} }`;
 }
 
 function typeOf(property) {

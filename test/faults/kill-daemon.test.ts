@@ -174,7 +174,7 @@ async function assertToggleHolds(daemon: TestDaemon): Promise<void> {
 
 async function assertKeysHold(daemon: TestDaemon): Promise<void> {
   const listed = new Set((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ id }) => id));
-  for (const [key, { id, state }] of ledger.keys) {
+  for (const { id, state } of ledger.keys.values()) {
     if (state !== "open") expect(listed.has(id), `key ${id} is ${state}`).toBe(state === "active");
   }
   // Verifying all of them over HTTP in each round would take minutes; the newest are those at risk.
