@@ -1,0 +1,322 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { writeFile } from "node:fs";
+import type { Socket } from "node:net";
+import { ApiError } from "../../shared/api-error.js";
+import { AnswerHeads, type AnswerHead } from "./answer-head.js";
+import type { IsolateCommand } from "./isolate-command.js";
+import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
+import { FrameWriter } from "./isolate/frame-writer.js";
+import { FailureReason, FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
+import { readOutputLines } from "./output-lines.js";
+import type { SlotFolder } from "./slot-folder.js";
+import type { CallChannel, WorkerCall } from "./worker-call.js";
+
+/** An isolate that does not answer a ping within this time is blocked. */
+const pingTimeoutMs = 1000;
+/** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
+const terminateTimeoutMs = 1500;
+/** Calls that clients gave up and the app never came back from. */
+const maximumAbandoned = 10_000;
+/** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
+const maximumQueuedBytes = 4 * 1024 * 1024;
+/** The kernel's choice when memory is short: an isolate rather than the daemon. */
+const oomScoreAdjustment = "500";
+
+/** What its owner hears; set when an app is given to the isolate. */
+export interface IsolateEvents {
+  /** A call ended; the isolate may have room for another, or nothing to do at all. */
+  onCallEnd(isolate: IsolateProcess): void;
+  onExit(isolate: IsolateProcess): void;
+  onOutput(line: string, source: "stdout" | "stderr"): void;
+  /** Something that an operator should know: why it was killed or is replaced. */
+  onNotice(text: string): void;
+}
+
+/** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
+export class IsolateProcess implements CallChannel {
+  readonly slot: SlotFolder;
+  readonly memoryBytes: number;
+  readonly writer: FrameWriter;
+  /** Resolves when an app can be given to it; rejects when the process did not get that far. */
+  readonly blank: Promise<void>;
+  readonly exited: Promise<void>;
+  /** On the clock of `performance.now()`. */
+  lastUsedMs = performance.now();
+  events: IsolateEvents | undefined;
+  readonly #child: ChildProcess;
+  readonly #socket: Socket;
+  readonly #calls = new Map<number, WorkerCall>();
+  /** Cancelled calls whose last frame has not come yet. */
+  readonly #abandoned = new Set<number>();
+  readonly #heads = new AnswerHeads();
+  #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
+  #nextId = 1;
+  #acceptedCalls = 0;
+  #background = 0;
+  #end: string | undefined;
+  #hasCrashed = false;
+  #loading: { resolve: () => void; reject: (error: ApiError) => void } | undefined;
+  #pingTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: { command: IsolateCommand; slot: SlotFolder; memoryBytes: number }) {
+    this.slot = options.slot;
+    this.memoryBytes = options.memoryBytes;
+    const { file, args } = options.command.build({ slot: this.slot.path, memoryBytes: this.memoryBytes });
+    const child = spawn(file, args, { env: {}, cwd: this.slot.path, stdio: ["ignore", "pipe", "pipe", "pipe"] });
+    this.#child = child;
+    this.#socket = child.stdio[3] as Socket;
+    this.writer = new FrameWriter((pieces) => this.#send(pieces));
+    this.blank = new Promise<void>((resolve, reject) => {
+      this.#loading = { resolve, reject };
+    });
+    this.blank.catch(() => undefined);
+    this.exited = new Promise((resolve) => child.once("close", () => resolve()));
+    child.once("error", (error) => this.#onExit(`could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => this.#onExit(signal ? `was ended by ${signal}` : `ended with status ${code}`));
+    for (const source of ["stdout", "stderr"] as const) {
+      const stream = child[source];
+      if (stream) readOutputLines(stream, (line) => this.events?.onOutput(line, source));
+    }
+    if (child.pid === undefined) return;
+    writeFile(`/proc/${child.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
+    this.#listen();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isAccepting(): boolean {
+    return this.#state === "loaded" && this.#socket.writableLength < maximumQueuedBytes;
+  }
+
+  get hasExited(): boolean {
+    return this.#state === "exited";
+  }
+
+  /** Ended without having been asked to, or by our force. */
+  get hasCrashed(): boolean {
+    return this.#hasCrashed;
+  }
+
+  /** How many calls it was ever given. */
+  get acceptedCalls(): number {
+    return this.#acceptedCalls;
+  }
+
+  get runningCalls(): number {
+    return this.#calls.size;
+  }
+
+  get isIdle(): boolean {
+    return this.#calls.size === 0 && this.#background === 0;
+  }
+
+  get calls(): Iterable<WorkerCall> {
+    return this.#calls.values();
+  }
+
+  /** Has the app imported; rejects with WORKER_START_FAILED. */
+  async load(order: LoadOrder): Promise<void> {
+    await this.blank;
+    const loaded = new Promise<void>((resolve, reject) => {
+      this.#loading = { resolve, reject };
+    });
+    this.writer.json(FrameKind.Load, 0, order);
+    await loaded;
+    if (this.#state === "starting") this.#state = "loaded";
+  }
+
+  run(call: WorkerCall): void {
+    const id = this.#nextId;
+    this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
+    this.#acceptedCalls += 1;
+    this.#calls.set(id, call);
+    this.lastUsedMs = performance.now();
+    call.start(this, id);
+  }
+
+  release(id: number, isComplete: boolean): void {
+    this.#calls.delete(id);
+    if (!isComplete && this.#state !== "exited") {
+      this.writer.empty(FrameKind.Cancel, id);
+      this.#abandoned.add(id);
+      if (this.#abandoned.size > maximumAbandoned) this.kill("its app never came back from too many calls that clients had given up");
+    }
+    this.lastUsedMs = performance.now();
+    this.#settle();
+  }
+
+  /** Kills the process unless its event loop answers soon: an endless loop or a blocked system call never would. */
+  ping(): void {
+    if (this.#pingTimer || this.#state === "exited") return;
+    this.writer.empty(FrameKind.Ping, 0);
+    this.#pingTimer = setTimeout(() => this.kill("its event loop is blocked"), pingTimeoutMs);
+  }
+
+  tellIdle(): void {
+    this.writer.empty(FrameKind.Idle, 0);
+  }
+
+  /** Takes no new call, finishes those it has, then ends. */
+  drain(): void {
+    if (this.#state !== "loaded" && this.#state !== "starting") return;
+    this.#state = "draining";
+    this.#settle();
+  }
+
+  /** Ends the process: the app's onTerminate, then SIGKILL. */
+  async terminate(): Promise<void> {
+    if (this.#state !== "exited" && this.#state !== "terminating") {
+      this.#state = "terminating";
+      this.#end = "was asked to end";
+      this.writer.empty(FrameKind.Terminate, 0);
+      const timer = setTimeout(() => this.#child.kill("SIGKILL"), terminateTimeoutMs);
+      void this.exited.then(() => clearTimeout(timer));
+    }
+    await this.exited;
+  }
+
+  kill(reason: string): void {
+    if (this.#state === "exited") return;
+    this.#end = `was stopped because ${reason}`;
+    this.events?.onNotice(`The isolate was killed: ${reason}.`);
+    this.#hasCrashed = true;
+    this.#state = "terminating";
+    this.#child.kill("SIGKILL");
+  }
+
+  #send(pieces: Uint8Array[]): void {
+    if (!this.#socket.writable) return;
+    if (pieces.length === 1) {
+      this.#socket.write(pieces[0] as Uint8Array);
+      return;
+    }
+    this.#socket.cork();
+    for (const piece of pieces) this.#socket.write(piece);
+    this.#socket.uncork();
+  }
+
+  #listen(): void {
+    const reader = new FrameReader(this.#onFrame);
+    this.#socket.on("data", (chunk: Buffer) => {
+      if (this.#state === "exited") return;
+      try {
+        reader.read(chunk);
+      } catch (error) {
+        this.#socket.destroy();
+        this.kill(error instanceof Error ? error.message : "it broke the rules of the channel");
+      }
+    });
+    this.#socket.on("error", () => undefined);
+    // An app may close the channel and live on: without it the isolate is of no use.
+    this.#socket.on("close", () => {
+      if (this.#state !== "terminating") this.kill("it closed its channel");
+    });
+  }
+
+  readonly #onFrame: FrameHandler = (kind, id, { buffer, start, end }) => {
+    if (id !== 0) return this.#onCallFrame(kind, id, { buffer, start, end });
+    switch (kind) {
+      case FrameKind.Blank:
+      case FrameKind.Loaded:
+        this.#loading?.resolve();
+        this.#loading = undefined;
+        return;
+      case FrameKind.LoadFailed: {
+        const { message } = JSON.parse(buffer.toString("utf8", start, end)) as Partial<LoadFailure>;
+        const reason = typeof message === "string" ? message.slice(0, 1024) : "";
+        this.#loading?.reject(new ApiError("WORKER_START_FAILED", `The worker's code could not be loaded. ${reason}`));
+        this.#loading = undefined;
+        return;
+      }
+      case FrameKind.Pong:
+        clearTimeout(this.#pingTimer);
+        this.#pingTimer = undefined;
+        return;
+      case FrameKind.Background:
+        this.#background = buffer.readUInt32LE(start);
+        return this.#settle();
+      case FrameKind.Tainted:
+        if (this.#state === "loaded") this.events?.onNotice("An error escaped the app's handlers; its isolate is replaced.");
+        return this.drain();
+      default:
+        throw new Error(`it sent a frame of kind ${kind}`);
+    }
+  };
+
+  #onCallFrame(kind: number, id: number, { buffer, start, end }: { buffer: Buffer; start: number; end: number }): void {
+    const call = this.#calls.get(id);
+    if (!call) return this.#onLateFrame(kind, id);
+    switch (kind) {
+      case FrameKind.Answer: {
+        const headEnd = start + 6 + buffer.readUInt32LE(start + 2);
+        if (headEnd > end) throw new Error("it sent an answer that is cut short");
+        const status = buffer.readUInt16LE(start);
+        const head = this.#readHead(status, buffer.toString("latin1", start + 6, headEnd));
+        return head ? call.answer(status, head, buffer.subarray(headEnd, end)) : this.#refuse(call, true);
+      }
+      case FrameKind.AnswerHead: {
+        const status = buffer.readUInt16LE(start);
+        const head = this.#readHead(status, buffer.toString("latin1", start + 10, end));
+        return head ? call.answerHead(status, head, buffer.readDoubleLE(start + 2)) : this.#refuse(call, false);
+      }
+      case FrameKind.Chunk:
+        return call.chunk(buffer.subarray(start, end));
+      case FrameKind.End:
+        return call.end();
+      case FrameKind.Abort:
+        return call.abort();
+      case FrameKind.Credit:
+        return call.addRequestCredit(buffer.readUInt32LE(start));
+      case FrameKind.StopBody:
+        return call.stopBody();
+      case FrameKind.Failed: {
+        const reason = buffer[start];
+        const what =
+          reason === FailureReason.Threw
+            ? "The worker failed to handle the request; its log has the reason."
+            : "The worker answered with something that is not a valid response; its log has the reason.";
+        return call.fail(new ApiError("WORKER_BAD_RESPONSE", what), true);
+      }
+      default:
+        throw new Error(`it sent a frame of kind ${kind} for a call`);
+    }
+  }
+
+  /** Frames that crossed our Cancel on their way. */
+  #onLateFrame(kind: number, id: number): void {
+    if (!this.#abandoned.has(id)) throw new Error("it answered a call that it was never given");
+    const isLast = kind === FrameKind.Answer || kind === FrameKind.Failed || kind === FrameKind.End || kind === FrameKind.Abort;
+    if (isLast) this.#abandoned.delete(id);
+  }
+
+  #readHead(status: number, text: string): AnswerHead | undefined {
+    return status >= 200 && status <= 599 ? this.#heads.read(text) : undefined;
+  }
+
+  #refuse(call: WorkerCall, isComplete: boolean): void {
+    call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker answered with a status or headers that HTTP cannot carry."), isComplete);
+  }
+
+  #settle(): void {
+    if (this.#state === "draining" && this.isIdle) void this.terminate();
+    this.events?.onCallEnd(this);
+  }
+
+  #onExit(how: string): void {
+    if (this.#state === "exited") return;
+    const end = this.#end ?? how;
+    if (this.#state !== "terminating") this.#hasCrashed = true;
+    this.#state = "exited";
+    clearTimeout(this.#pingTimer);
+    this.#socket?.destroy();
+    this.#loading?.reject(new ApiError("WORKER_START_FAILED", `The worker's code could not be loaded: its process ${end}.`));
+    this.#loading = undefined;
+    for (const call of this.#calls.values()) {
+      call.fail(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`), true);
+    }
+    void this.slot.remove().catch(() => undefined);
+    this.events?.onExit(this);
+  }
+}

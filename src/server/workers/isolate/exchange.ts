@@ -1,0 +1,181 @@
+import { describeError } from "./describe-error.js";
+import { FailureReason, FrameKind, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
+import type { FrameWriter } from "./frame-writer.js";
+import { LazyRequest } from "./lazy-request.js";
+import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
+import { RequestBody } from "./request-body.js";
+
+/** One request inside the isolate, from its frame to the last piece of its answer. */
+export class Exchange {
+  readonly request: LazyRequest;
+  readonly #id: number;
+  readonly #writer: FrameWriter;
+  readonly #onDone: (id: number) => void;
+  readonly #body: RequestBody | undefined;
+  #credit = creditWindowBytes;
+  #onCredit: (() => void) | undefined;
+  #isCancelled = false;
+  #isDone = false;
+  #reader: ReadableStreamDefaultReader<unknown> | undefined;
+
+  constructor(options: {
+    id: number;
+    head: string;
+    body: Uint8Array | "stream" | undefined;
+    writer: FrameWriter;
+    onDone: (id: number) => void;
+  }) {
+    const { id, body, writer } = options;
+    this.#id = id;
+    this.#writer = writer;
+    this.#onDone = options.onDone;
+    if (body === "stream") {
+      this.#body = new RequestBody({
+        giveCredit: (bytes) => writer.number(FrameKind.Credit, id, bytes),
+        stop: () => writer.empty(FrameKind.StopBody, id),
+      });
+    } else if (body) this.#body = new RequestBody(body);
+    this.request = new LazyRequest(options.head, this.#body);
+  }
+
+  pushBody(chunk: Uint8Array): void {
+    this.#body?.push(chunk);
+  }
+
+  endBody(): void {
+    this.#body?.end();
+  }
+
+  abortBody(): void {
+    this.#body?.fail(new DOMException("The client stopped sending its request.", "AbortError"));
+  }
+
+  addCredit(bytes: number): void {
+    this.#credit += bytes;
+    const wake = this.#onCredit;
+    this.#onCredit = undefined;
+    wake?.();
+  }
+
+  /** The client is gone: the app hears it through `request.signal` and its streams. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.abortBody();
+    LazyRequest.abort(this.request);
+    if (!this.#reader) return;
+    this.#reader.cancel(new DOMException("The client is gone.", "AbortError")).catch(() => undefined);
+    this.#finish(FrameKind.Abort);
+  }
+
+  /** Sends what the app answered. */
+  answer(value: unknown): void {
+    if (this.#isDone) return;
+    const parts = PlainResponse.takeApart(value);
+    if (this.#isCancelled) {
+      if (parts && "headers" in parts) parts.body?.cancel().catch(() => undefined);
+      this.#finish(FrameKind.Abort);
+      return;
+    }
+    if (!parts) return this.#refuse(FailureReason.NotAResponse, "The app answered with something that is not a Response.");
+    if ("headers" in parts) this.#sendNative(parts);
+    else this.#sendPlain(parts);
+  }
+
+  /** The app threw or rejected. */
+  fail(error: unknown): void {
+    if (this.#isDone) return;
+    process.stderr.write(`${describeError(error)}\n`);
+    if (this.#isCancelled) this.#finish(FrameKind.Abort);
+    else this.#refuse(FailureReason.Threw, undefined);
+  }
+
+  #sendPlain({ status, head, body }: ResponseParts): void {
+    if (body === null || body.length <= inlineAnswerBytes / 3 || Buffer.byteLength(body) <= inlineAnswerBytes) {
+      this.#writer.answer(this.#id, status, head, body ?? "");
+      this.#done();
+      return;
+    }
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    this.#writer.answerHead(this.#id, status, head, bytes.byteLength);
+    void this.#sendBytes(bytes).then(() => this.#finish(FrameKind.End));
+  }
+
+  #sendNative(response: Response): void {
+    if (response.bodyUsed || response.body?.locked) {
+      return this.#refuse(FailureReason.BadResponse, "The app answered with a Response whose body was already read.");
+    }
+    if (response.status < 200) return this.#refuse(FailureReason.BadResponse, `The app answered with status ${response.status}.`);
+    const head = headLines(wireHeaders(response));
+    if (!response.body) {
+      this.#writer.answer(this.#id, response.status, head, "");
+      this.#done();
+      return;
+    }
+    this.#writer.answerHead(this.#id, response.status, head, -1);
+    this.#reader = response.body.getReader();
+    void this.#sendStream(this.#reader);
+  }
+
+  async #sendStream(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
+    try {
+      while (!this.#isDone) {
+        // oxlint-disable-next-line no-await-in-loop -- pieces go out in order
+        const { done, value } = await reader.read();
+        if (this.#isDone) return;
+        if (done) return this.#finish(FrameKind.End);
+        if (!(value instanceof Uint8Array)) throw new TypeError("A body stream must yield Uint8Array pieces.");
+        // Copied: the app may use its buffer again before the socket has taken it.
+        // oxlint-disable-next-line no-await-in-loop -- pieces go out in order
+        if (value.byteLength > 0) await this.#sendBytes(Uint8Array.prototype.slice.call(value));
+      }
+    } catch (error) {
+      if (this.#isDone) return;
+      process.stderr.write(`${describeError(error)}\n`);
+      reader.cancel(error).catch(() => undefined);
+      this.#finish(FrameKind.Abort);
+    }
+  }
+
+  /** Sends bytes as the daemon's credit allows. */
+  async #sendBytes(bytes: Uint8Array): Promise<void> {
+    let at = 0;
+    while (at < bytes.byteLength && !this.#isDone) {
+      // oxlint-disable-next-line no-await-in-loop -- waits for the receiver
+      if (this.#credit <= 0) await new Promise<void>((resolve) => (this.#onCredit = resolve));
+      if (this.#isDone) return;
+      const size = Math.min(bytes.byteLength - at, chunkBytes, this.#credit);
+      this.#credit -= size;
+      this.#writer.bytes(FrameKind.Chunk, this.#id, bytes.subarray(at, at + size));
+      at += size;
+    }
+  }
+
+  #refuse(reason: number, message: string | undefined): void {
+    if (message) process.stderr.write(`${message}\n`);
+    this.#writer.byte(FrameKind.Failed, this.#id, reason);
+    this.#done();
+  }
+
+  #finish(kind: typeof FrameKind.End | typeof FrameKind.Abort): void {
+    if (this.#isDone) return;
+    this.#writer.empty(kind, this.#id);
+    this.#done();
+  }
+
+  #done(): void {
+    this.#isDone = true;
+    this.addCredit(0);
+    // Whoever still reads the request's body would wait for ever.
+    this.abortBody();
+    this.#onDone(this.#id);
+  }
+}
+
+/** What `fetch()` returned has a decoded body: its headers must not claim otherwise. */
+function wireHeaders(response: Response): Headers {
+  if (response.url === "" || !response.headers.has("content-encoding")) return response.headers;
+  const headers = new Headers(response.headers);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  return headers;
+}

@@ -1,0 +1,67 @@
+import { frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
+
+/** Payload of a frame: `buffer` from `start` to `end`. The bytes are never written to again, so views of them may be kept. */
+export type FrameHandler = (kind: number, exchange: number, payload: { buffer: Buffer; start: number; end: number }) => void;
+
+/** Cuts what comes from the socket into frames. */
+export class FrameReader {
+  readonly #onFrame: FrameHandler;
+  /** A frame whose end has not come yet. */
+  #partial: Buffer | undefined;
+  #filled = 0;
+
+  constructor(onFrame: FrameHandler) {
+    this.#onFrame = onFrame;
+  }
+
+  /** Throws when the stream cannot be one of frames. */
+  read(chunk: Buffer): void {
+    let at = this.#partial ? this.#complete(chunk) : 0;
+    // One object for all frames of a chunk: handlers read it at once.
+    const payload = { buffer: chunk, start: 0, end: 0 };
+    while (chunk.length - at >= frameHeaderBytes) {
+      const length = payloadLength(chunk, at);
+      const end = at + frameHeaderBytes + length;
+      if (end > chunk.length) break;
+      payload.start = at + frameHeaderBytes;
+      payload.end = end;
+      this.#onFrame(chunk[at + 4] as number, chunk.readUInt32LE(at + 5), payload);
+      at = end;
+    }
+    if (at < chunk.length) this.#keep(chunk, at);
+  }
+
+  #keep(chunk: Buffer, at: number): void {
+    const available = chunk.length - at;
+    const size = available < frameHeaderBytes ? frameHeaderBytes : frameHeaderBytes + payloadLength(chunk, at);
+    this.#partial = Buffer.allocUnsafe(size);
+    this.#filled = chunk.copy(this.#partial, 0, at);
+  }
+
+  /** Fills up the partial frame; returns where the rest of the chunk starts. */
+  #complete(chunk: Buffer): number {
+    let at = 0;
+    while (this.#partial) {
+      const partial: Buffer = this.#partial;
+      const copied = chunk.copy(partial, this.#filled, at);
+      this.#filled += copied;
+      at += copied;
+      if (this.#filled < partial.length) return at;
+      const size = frameHeaderBytes + payloadLength(partial, 0);
+      if (size > partial.length) {
+        this.#partial = Buffer.allocUnsafe(size);
+        partial.copy(this.#partial);
+        continue;
+      }
+      this.#partial = undefined;
+      this.#onFrame(partial[4] as number, partial.readUInt32LE(5), { buffer: partial, start: frameHeaderBytes, end: size });
+    }
+    return at;
+  }
+}
+
+function payloadLength(buffer: Buffer, at: number): number {
+  const length = buffer.readUInt32LE(at);
+  if (length > maximumPayloadBytes) throw new Error(`A frame of ${length} bytes is longer than any of ours.`);
+  return length;
+}

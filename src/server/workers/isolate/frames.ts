@@ -1,0 +1,85 @@
+/**
+ * What the daemon and an isolate say to each other over their socket pair, described once for both sides.
+ *
+ * A frame is a header (payload length u32, kind u8, exchange u32, little endian) and its payload. Exchange 0 is the isolate itself;
+ * every other number is one request and its answer. Each Request is ended by exactly one of Answer, Failed, End or Abort from the isolate,
+ * also after Cancel, so both sides know when a number is free.
+ */
+export const frameHeaderBytes = 9;
+
+export const FrameKind = {
+  /** Daemon: import this app (JSON `LoadOrder`). */
+  Load: 1,
+  /** Isolate: ready to be given an app. */
+  Blank: 2,
+  /** Isolate: the app answers from now on. */
+  Loaded: 3,
+  /** Isolate: the app cannot be used (JSON `LoadFailure`). */
+  LoadFailed: 4,
+  /** Daemon: body kind u8, head length u32, head (latin1 lines), inline body. */
+  Request: 5,
+  /** Isolate: status u16, head length u32, head (latin1 lines), whole body. */
+  Answer: 6,
+  /** Isolate: status u16, body length f64 (-1 = not known), head; the body follows as Chunk frames. */
+  AnswerHead: 7,
+  /** Both: a piece of a body; only within the credit that the receiver has given. */
+  Chunk: 8,
+  /** Both: the body is complete. */
+  End: 9,
+  /** Both: the body will never be complete. From the isolate also the confirmation of Cancel. */
+  Abort: 10,
+  /** Both: u32 more body bytes may be sent. */
+  Credit: 11,
+  /** Daemon: nobody waits for the answer any more. */
+  Cancel: 12,
+  /** Isolate: the app wants no more of the request's body. */
+  StopBody: 13,
+  /** Isolate: the app gave no answer; u8 `FailureReason`. The stack went to the isolate's stderr. */
+  Failed: 14,
+  /** Daemon: are you alive? */
+  Ping: 15,
+  /** Isolate: yes. */
+  Pong: 16,
+  /** Isolate: u32 promises given to waitUntil are not settled yet. */
+  Background: 17,
+  /** Isolate: an error escaped all handlers; replace me after what I am doing. */
+  Tainted: 18,
+  /** Daemon: nothing came for `idleTimeout`; call onIdle. */
+  Idle: 19,
+  /** Daemon: call onTerminate, then exit. */
+  Terminate: 20,
+} as const;
+export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
+
+export const BodyKind = { None: 0, Inline: 1, Stream: 2 } as const;
+
+export const FailureReason = { Threw: 0, NotAResponse: 1, BadResponse: 2 } as const;
+
+/** Body bytes that may be under way in one direction of one exchange before the receiver gives more credit. */
+export const creditWindowBytes = 256 * 1024;
+/** Bodies are cut into pieces of at most this size. */
+export const chunkBytes = 64 * 1024;
+/** A whole answer up to this size travels in one frame. */
+export const inlineAnswerBytes = 256 * 1024;
+/** A request body up to this size is collected and travels with its head. */
+export const inlineRequestBytes = 16 * 1024;
+/** Header lines of an answer, as on the wire. */
+export const answerHeadBytes = 128 * 1024;
+/** A longer frame is not one of ours: the channel is broken or its owner hostile. */
+export const maximumPayloadBytes = inlineAnswerBytes + answerHeadBytes + 64;
+
+export interface LoadOrder {
+  /** Path of the module to import, absolute, inside the slot. */
+  readonly entry: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Map stack traces of a bundled TypeScript entry to its sources. */
+  readonly sourceMaps: boolean;
+}
+
+export interface LoadFailure {
+  /** One line for the client, at most 1 KB. */
+  readonly message: string;
+}
+
+/** Header lines travel as `name LF value LF name LF value`: neither can hold a line feed. */
+export const lineFeed = "\n";

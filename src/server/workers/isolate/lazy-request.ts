@@ -1,0 +1,176 @@
+import { lineFeed } from "./frames.js";
+import type { RequestBody } from "./request-body.js";
+
+const NativeRequest = globalThis.Request;
+const decoder = new TextDecoder();
+const noBytes = new Uint8Array(0);
+/** Paths that `new URL` would leave as they are. */
+const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+,;=:@%/?]*)?$/i;
+
+/**
+ * A request that is a `Request` by prototype, but builds native objects only when they are asked for. Its head is
+ * `method LF origin LF path LF name LF value …`, cut when touched.
+ */
+export class LazyRequest {
+  readonly #head: string;
+  readonly #body: RequestBody | undefined;
+  #method: string | undefined;
+  #url: string | undefined;
+  #headers: Headers | undefined;
+  #controller: AbortController | undefined;
+  #isAborted = false;
+  #isBodyUsed = false;
+  #native: Request | undefined;
+  /** Values of `:name` segments, set when a route of `routes` matched. */
+  params: Record<string, string> | undefined;
+
+  constructor(head: string, body: RequestBody | undefined) {
+    this.#head = head;
+    this.#body = body;
+  }
+
+  /** The native request behind it, made now if need be. */
+  static nativeOf(request: LazyRequest): Request {
+    return (request.#native ??= request.#toNative());
+  }
+
+  static isLazy(value: unknown): value is LazyRequest {
+    return typeof value === "object" && value !== null && #head in value;
+  }
+
+  static abort(request: LazyRequest): void {
+    request.#isAborted = true;
+    request.#controller?.abort();
+  }
+
+  get method(): string {
+    return (this.#method ??= this.#head.slice(0, this.#head.indexOf(lineFeed)));
+  }
+
+  get url(): string {
+    if (this.#url !== undefined) return this.#url;
+    const originStart = this.#head.indexOf(lineFeed) + 1;
+    const pathStart = this.#head.indexOf(lineFeed, originStart) + 1;
+    const pathEnd = this.#head.indexOf(lineFeed, pathStart);
+    const path = this.#head.slice(pathStart, pathEnd === -1 ? undefined : pathEnd);
+    const text = this.#head.slice(originStart, pathStart - 1) + path;
+    this.#url = normalPath.test(path) ? text : new URL(text).href;
+    return this.#url;
+  }
+
+  get headers(): Headers {
+    if (this.#native) return this.#native.headers;
+    return (this.#headers ??= this.#readHeaders());
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    return this.#body ? LazyRequest.nativeOf(this).body : null;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#native ? this.#native.bodyUsed : this.#isBodyUsed;
+  }
+
+  clone(): Request {
+    return LazyRequest.nativeOf(this).clone();
+  }
+
+  async text(): Promise<string> {
+    return this.#native ? this.#native.text() : decoder.decode(await this.#takeBody());
+  }
+
+  async json(): Promise<unknown> {
+    return this.#native ? this.#native.json() : JSON.parse(decoder.decode(await this.#takeBody()));
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    if (this.#native) return this.#native.arrayBuffer();
+    return new Uint8Array(await this.#takeBody()).buffer;
+  }
+
+  #takeBody(): Uint8Array | Promise<Uint8Array> {
+    if (this.#isBodyUsed) throw new TypeError("Body is unusable: Body has already been read");
+    if (!this.#body) return noBytes;
+    this.#isBodyUsed = true;
+    return this.#body.inline ?? this.#body.collect();
+  }
+
+  #readHeaders(): Headers {
+    const headers = new Headers();
+    const lines = this.#head.split(lineFeed);
+    for (let index = 3; index + 1 < lines.length; index += 2) headers.append(lines[index] as string, lines[index + 1] as string);
+    return headers;
+  }
+
+  #toNative(): Request {
+    const init: RequestInit = { method: this.method, headers: this.headers, signal: this.signal };
+    if (this.#body && this.#isBodyUsed) {
+      const request = new NativeRequest(this.url, { ...init, body: "" });
+      // Reading it is what makes it count as used, as the real body is.
+      void request.text();
+      return request;
+    }
+    if (!this.#body) return new NativeRequest(this.url, init);
+    const body = this.#body.inline ?? this.#body.toStream();
+    return new NativeRequest(this.url, { ...init, body, duplex: "half" });
+  }
+}
+
+/** Seldom read: the native request answers. */
+const delegatedGetters = [
+  "cache",
+  "credentials",
+  "destination",
+  "duplex",
+  "integrity",
+  "isHistoryNavigation",
+  "isReloadNavigation",
+  "keepalive",
+  "mode",
+  "redirect",
+  "referrer",
+  "referrerPolicy",
+] as const;
+const delegatedMethods = ["blob", "bytes", "formData"] as const;
+
+/** Makes lazy requests pass for `Request` everywhere: prototype, `new Request(request)`, `fetch(request)`. */
+export function installRequest(): void {
+  const lazy = LazyRequest.prototype;
+  for (const name of delegatedGetters) {
+    if (!(name in NativeRequest.prototype)) continue;
+    Object.defineProperty(lazy, name, {
+      get(this: LazyRequest) {
+        return Reflect.get(LazyRequest.nativeOf(this), name) as unknown;
+      },
+    });
+  }
+  for (const name of delegatedMethods) {
+    if (!(name in NativeRequest.prototype)) continue;
+    const method = function (this: LazyRequest): unknown {
+      const native = LazyRequest.nativeOf(this);
+      return (Reflect.get(native, name) as () => unknown).call(native);
+    };
+    Object.defineProperty(lazy, name, { value: method, writable: true, configurable: true });
+  }
+  Object.setPrototypeOf(lazy, NativeRequest.prototype);
+  const request = new Proxy(NativeRequest, {
+    construct: (target, [input, init]: [unknown, unknown], newTarget) =>
+      Reflect.construct(target, [LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input, init], newTarget) as object,
+  });
+  for (const prototype of [lazy, NativeRequest.prototype]) {
+    Object.defineProperty(prototype, "constructor", { value: request, writable: true, configurable: true });
+  }
+  const nativeFetch = globalThis.fetch;
+  const fetch = (input: unknown, init?: RequestInit): Promise<Response> =>
+    nativeFetch((LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input) as Request, init);
+  Object.defineProperty(globalThis, "Request", { value: request, writable: true, configurable: true });
+  Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable: true, enumerable: true });
+}

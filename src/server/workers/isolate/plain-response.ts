@@ -1,0 +1,249 @@
+import { lineFeed } from "./frames.js";
+
+const NativeResponse = globalThis.Response;
+const decoder = new TextDecoder();
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const textType = `content-type${lineFeed}text/plain;charset=UTF-8`;
+const jsonType = `content-type${lineFeed}application/json`;
+
+/** What the native constructors take as body; the platform's types do not name it. */
+type BodyInit = ConstructorParameters<typeof Response>[0];
+type RedirectStatus = Parameters<typeof Response.redirect>[1];
+type PlainBody = string | Uint8Array | null;
+
+/** A response taken apart for the wire. */
+export interface ResponseParts {
+  readonly status: number;
+  /** Header lines of the frame protocol. */
+  readonly head: string;
+  readonly body: PlainBody;
+}
+
+/**
+ * The `Response` of an isolate. Made of a string or bytes it stays a few plain fields that need no stream on their way out;
+ * anything else, and anything unusual asked of it, is left to the native class.
+ */
+export class PlainResponse {
+  #status = 200;
+  #head = "";
+  #body: PlainBody = null;
+  #headers: Headers | undefined;
+  #isBodyUsed = false;
+  #native: Response | undefined;
+
+  constructor(body?: BodyInit, init?: ResponseInit) {
+    if (!this.#takePlain(body ?? null, init)) this.#native = new NativeResponse(body, init);
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== PlainResponse) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return value instanceof NativeResponse;
+  }
+
+  static json(data: unknown, init?: ResponseInit): Response {
+    const text = JSON.stringify(data) as string | undefined;
+    if (text === undefined) return NativeResponse.json(data, init);
+    const response = new PlainResponse(null, init);
+    if (response.#native) return NativeResponse.json(data, init);
+    response.#body = text;
+    if (!hasContentType(response.#head)) response.#head = withLine(response.#head, jsonType);
+    return response;
+  }
+
+  static error(): Response {
+    return NativeResponse.error();
+  }
+
+  static redirect(url: string | URL, status?: RedirectStatus): Response {
+    return NativeResponse.redirect(url, status ?? 302);
+  }
+
+  /** Its parts when no stream is involved, its native form otherwise; undefined when it is no Response at all. */
+  static takeApart(value: unknown): ResponseParts | Response | undefined {
+    if (typeof value !== "object" || value === null) return undefined;
+    if (!(#head in value)) return value instanceof NativeResponse ? value : undefined;
+    if (value.#native) return value.#native;
+    if (value.#isBodyUsed) return value.#toNative();
+    return { status: value.#status, head: value.#headers ? headLines(value.#headers) : value.#head, body: value.#body };
+  }
+
+  get status(): number {
+    return this.#native?.status ?? this.#status;
+  }
+
+  get statusText(): string {
+    return this.#native?.statusText ?? "";
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  get headers(): Headers {
+    if (this.#native) return this.#native.headers;
+    return (this.#headers ??= toHeaders(this.#head));
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    if (!this.#native && this.#body === null) return null;
+    return this.#toNative().body;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#native?.bodyUsed ?? this.#isBodyUsed;
+  }
+
+  clone(): Response {
+    if (this.#native || this.#isBodyUsed) return this.#toNative().clone();
+    const copy = new PlainResponse();
+    copy.#status = this.#status;
+    copy.#head = this.#headers ? headLines(this.#headers) : this.#head;
+    copy.#body = this.#body;
+    return copy;
+  }
+
+  async text(): Promise<string> {
+    if (this.#native) return this.#native.text();
+    const body = this.#useBody();
+    return typeof body === "string" ? decoder.decode(Buffer.from(body)) : decoder.decode(body);
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text());
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#toNative().arrayBuffer();
+  }
+
+  async blob(): Promise<Blob> {
+    return this.#toNative().blob();
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    return new Uint8Array(await this.#toNative().arrayBuffer());
+  }
+
+  async formData(): Promise<FormData> {
+    return this.#toNative().formData();
+  }
+
+  get type(): Response["type"] {
+    return this.#native?.type ?? "default";
+  }
+
+  get url(): string {
+    return this.#native?.url ?? "";
+  }
+
+  get redirected(): boolean {
+    return this.#native?.redirected ?? false;
+  }
+
+  #takePlain(body: BodyInit, init: ResponseInit | undefined): boolean {
+    const isText = typeof body === "string";
+    if (!isText && body !== null && !(body instanceof Uint8Array) && !(body instanceof ArrayBuffer)) return false;
+    if (init !== undefined && !this.#takeInit(init)) return false;
+    if (body !== null && (this.#status === 204 || this.#status === 205 || this.#status === 304)) return false;
+    if (isText) {
+      this.#body = body;
+      if (this.#head === "") this.#head = textType;
+      else if (!hasContentType(this.#head)) this.#head = withLine(this.#head, textType);
+      return true;
+    }
+    // Copied: the app may change its buffer while the answer waits.
+    if (body !== null) this.#body = body instanceof ArrayBuffer ? new Uint8Array(body.slice(0)) : Uint8Array.prototype.slice.call(body);
+    return true;
+  }
+
+  #takeInit(init: ResponseInit): boolean {
+    if (init === null || typeof init !== "object") return false;
+    const { status, statusText, headers } = init;
+    if (status !== undefined) {
+      if (typeof status !== "number" || !Number.isInteger(status) || status < 200 || status > 599) return false;
+      this.#status = status;
+    }
+    if (statusText !== undefined && statusText !== "") return false;
+    if (headers === undefined) return true;
+    const head = plainHead(headers);
+    if (head === undefined) return false;
+    this.#head = head;
+    return true;
+  }
+
+  #useBody(): PlainBody & (string | Uint8Array) {
+    if (this.#isBodyUsed) throw new TypeError("Body is unusable: Body has already been read");
+    if (this.#body === null) return "";
+    this.#isBodyUsed = true;
+    return this.#body;
+  }
+
+  #toNative(): Response {
+    if (this.#native) return this.#native;
+    const native = new NativeResponse(this.#body, { status: this.#status, headers: this.headers });
+    if (this.#isBodyUsed) void native.text();
+    this.#native = native;
+    return native;
+  }
+}
+
+/** Header lines of a plain object with sound names and values; undefined for everything that the native class should judge. */
+function plainHead(headers: unknown): string | undefined {
+  if (typeof headers !== "object" || headers === null) return undefined;
+  if (headers instanceof Headers) return headLines(headers);
+  const prototype: unknown = Object.getPrototypeOf(headers);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  let head = "";
+  const names: string[] = [];
+  for (const name in headers) {
+    const value = (headers as Record<string, unknown>)[name];
+    if (typeof value !== "string" && typeof value !== "number") return undefined;
+    const text = typeof value === "string" ? value.trim() : String(value);
+    const lower = name.toLowerCase();
+    if (!headerName.test(lower) || !headerValue.test(text) || names.includes(lower)) return undefined;
+    names.push(lower);
+    head = withLine(head, `${lower}${lineFeed}${text}`);
+  }
+  return head;
+}
+
+export function headLines(headers: Headers): string {
+  let head = "";
+  for (const [name, value] of headers) head = withLine(head, `${name}${lineFeed}${value}`);
+  return head;
+}
+
+function toHeaders(head: string): Headers {
+  const headers = new Headers();
+  const lines = head === "" ? [] : head.split(lineFeed);
+  for (let index = 0; index + 1 < lines.length; index += 2) headers.append(lines[index] as string, lines[index + 1] as string);
+  return headers;
+}
+
+function hasContentType(head: string): boolean {
+  for (let at = head.indexOf("content-type"); at !== -1; at = head.indexOf("content-type", at + 1)) {
+    const isName = (at === 0 || isNameLine(head, at)) && head[at + 12] === lineFeed;
+    if (isName) return true;
+  }
+  return false;
+}
+
+/** Names stand on even lines. */
+function isNameLine(head: string, at: number): boolean {
+  let feeds = 0;
+  for (let index = head.indexOf(lineFeed); index !== -1 && index < at; index = head.indexOf(lineFeed, index + 1)) feeds += 1;
+  return feeds % 2 === 0 && head[at - 1] === lineFeed;
+}
+
+function withLine(head: string, line: string): string {
+  return head === "" ? line : head + lineFeed + line;
+}
+
+/** Makes it the global `Response`; results of `fetch()` stay instances of it. */
+export function installResponse(): void {
+  Object.setPrototypeOf(PlainResponse.prototype, NativeResponse.prototype);
+  Object.defineProperty(PlainResponse, "name", { value: "Response" });
+  Object.defineProperty(NativeResponse.prototype, "constructor", { value: PlainResponse, writable: true, configurable: true });
+  Object.defineProperty(globalThis, "Response", { value: PlainResponse, writable: true, configurable: true });
+}

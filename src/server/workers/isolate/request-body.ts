@@ -1,0 +1,108 @@
+import { creditWindowBytes } from "./frames.js";
+
+/** What the daemon is told while a streamed body is read. */
+export interface BodyFlow {
+  giveCredit(bytes: number): void;
+  stop(): void;
+}
+
+interface Waiter {
+  resolve(chunk: Uint8Array | undefined): void;
+  reject(error: unknown): void;
+}
+
+/** A request's body as it comes from the daemon: at most one credit window of it is held here. */
+export class RequestBody {
+  readonly #flow: BodyFlow | undefined;
+  readonly #chunks: Uint8Array[] = [];
+  #hasEnded: boolean;
+  #failure: Error | undefined;
+  #waiter: Waiter | undefined;
+  #owedCredit = 0;
+
+  constructor(source: Uint8Array | BodyFlow) {
+    if (source instanceof Uint8Array) {
+      this.#flow = undefined;
+      this.#chunks.push(source);
+      this.#hasEnded = true;
+    } else {
+      this.#flow = source;
+      this.#hasEnded = false;
+    }
+  }
+
+  /** The whole body when it came with the request's head. */
+  get inline(): Uint8Array | undefined {
+    return this.#flow ? undefined : this.#chunks[0];
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#failure || this.#hasEnded) return;
+    const waiter = this.#waiter;
+    if (!waiter) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    this.#waiter = undefined;
+    this.#consumed(chunk.byteLength);
+    waiter.resolve(chunk);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#waiter?.resolve(undefined);
+    this.#waiter = undefined;
+  }
+
+  fail(error: Error): void {
+    if (this.#hasEnded) return;
+    this.#failure = error;
+    this.#waiter?.reject(error);
+    this.#waiter = undefined;
+  }
+
+  /** The next piece, undefined at the end; rejects when the client went away. */
+  next(): Promise<Uint8Array | undefined> {
+    const chunk = this.#chunks.shift();
+    if (chunk) {
+      this.#consumed(chunk.byteLength);
+      return Promise.resolve(chunk);
+    }
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#hasEnded) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+    });
+  }
+
+  async collect(): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    // oxlint-disable-next-line no-await-in-loop -- pieces come in order
+    for (let chunk = await this.next(); chunk; chunk = await this.next()) chunks.push(chunk);
+    return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+  }
+
+  toStream(): ReadableStream<Uint8Array> {
+    return new ReadableStream({
+      type: "bytes",
+      pull: async (controller) => {
+        const chunk = await this.next();
+        if (chunk) {
+          if (chunk.byteLength > 0) controller.enqueue(new Uint8Array(chunk));
+          return;
+        }
+        controller.close();
+        controller.byobRequest?.respond(0);
+      },
+      cancel: () => this.#flow?.stop(),
+    });
+  }
+
+  #consumed(bytes: number): void {
+    if (!this.#flow || this.#hasEnded) return;
+    this.#owedCredit += bytes;
+    if (this.#owedCredit < creditWindowBytes / 2) return;
+    this.#flow.giveCredit(this.#owedCredit);
+    this.#owedCredit = 0;
+  }
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from "node:http";
+import { lineFeed } from "./isolate/frames.js";
+
+/** What happens to a header of the client on its way to the app. */
+type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host";
+
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  // Credentials of the operator and what they unlock.
+  ["x-api-key", "drop"],
+  ["x-runtime-internal", "drop"],
+  ["cookie", "cookie"],
+  ["authorization", "authorization"],
+  // About the connection to us, which ends here.
+  ["connection", "drop"],
+  ["keep-alive", "drop"],
+  ["proxy-connection", "drop"],
+  ["proxy-authorization", "drop"],
+  ["transfer-encoding", "drop"],
+  ["te", "drop"],
+  ["trailer", "drop"],
+  ["upgrade", "drop"],
+  ["expect", "drop"],
+  ["http2-settings", "drop"],
+  // Ours to say.
+  ["x-base", "drop"],
+  ["x-request-id", "drop"],
+  ["x-forwarded-for", "forwardedFor"],
+  ["x-forwarded-proto", "forwardedProto"],
+  ["x-forwarded-host", "forwardedHost"],
+  ["host", "host"],
+]);
+
+const hostPattern = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
+const sessionCookie = "runtime_api_key";
+const maximumKnownNames = 512;
+
+/** Writes the head of a request as the app may see it: its own path, no credential of ours, nothing about our connection. */
+export class RequestHeads {
+  readonly #isOurKey: (token: string) => boolean;
+  /** Rule and lower-case form by the spelling that clients use. */
+  readonly #knownNames = new Map<string, { rule: Rule; lower: string }>();
+  #lastHost = { text: "", isSound: false };
+
+  constructor(options: { isOurKey: (token: string) => boolean }) {
+    this.#isOurKey = options.isOurKey;
+  }
+
+  /** The head's lines, or undefined when the Host header cannot be part of a URL. `path` starts with a slash and carries the query. */
+  write(request: IncomingMessage, target: { base: string; path: string; requestId: string }): string | undefined {
+    const raw = request.rawHeaders;
+    let lines = "";
+    let host = "";
+    let forwardedFor = "";
+    let proto = "";
+    let forwardedHost = "";
+    for (let index = 0; index < raw.length; index += 2) {
+      const value = raw[index + 1] as string;
+      const { rule, lower } = this.#nameOf(raw[index] as string);
+      switch (rule) {
+        case "keep":
+          lines += `${lineFeed}${lower}${lineFeed}${value}`;
+          break;
+        case "host":
+          host = value;
+          lines += `${lineFeed}host${lineFeed}${value}`;
+          break;
+        case "cookie":
+          lines += this.#cookieLine(value);
+          break;
+        case "authorization":
+          if (!this.#isOurs(value)) lines += `${lineFeed}authorization${lineFeed}${value}`;
+          break;
+        case "forwardedFor":
+          forwardedFor = `${value}, `;
+          break;
+        case "forwardedProto":
+          proto = value.split(",")[0]?.trim().toLowerCase() ?? "";
+          break;
+        case "forwardedHost":
+          forwardedHost = value;
+          break;
+        case "drop":
+          break;
+      }
+    }
+    if (!this.#isSoundHost(host)) return undefined;
+    const scheme = proto === "https" || (proto !== "http" && "encrypted" in request.socket) ? "https" : "http";
+    const ownLines =
+      `${lineFeed}x-base${lineFeed}${target.base}${lineFeed}x-request-id${lineFeed}${target.requestId}` +
+      `${lineFeed}x-forwarded-for${lineFeed}${forwardedFor}${request.socket.remoteAddress ?? "unknown"}` +
+      `${lineFeed}x-forwarded-proto${lineFeed}${scheme}${lineFeed}x-forwarded-host${lineFeed}${forwardedHost || host}`;
+    return `${request.method}${lineFeed}${scheme}://${host || "localhost"}${lineFeed}${target.path}${lines}${ownLines}`;
+  }
+
+  #nameOf(name: string): { rule: Rule; lower: string } {
+    let known = this.#knownNames.get(name);
+    if (known) return known;
+    const lower = name.toLowerCase();
+    known = { rule: rules.get(lower) ?? "keep", lower };
+    // Clients choose these names: the table must not grow with their fantasy.
+    if (this.#knownNames.size < maximumKnownNames) this.#knownNames.set(name, known);
+    return known;
+  }
+
+  #cookieLine(value: string): string {
+    if (!value.toLowerCase().includes(sessionCookie)) return `${lineFeed}cookie${lineFeed}${value}`;
+    const kept = value.split(";").filter((pair) => (pair.split("=")[0] as string).trim().toLowerCase() !== sessionCookie);
+    const text = kept.join(";").trim();
+    return text === "" ? "" : `${lineFeed}cookie${lineFeed}${text}`;
+  }
+
+  #isOurs(authorization: string): boolean {
+    const token = /^bearer\s+(.*)$/i.exec(authorization)?.[1];
+    return token !== undefined && this.#isOurKey(token.trim());
+  }
+
+  #isSoundHost(host: string): boolean {
+    if (host !== this.#lastHost.text) {
+      const match = hostPattern.exec(host);
+      const isSound = host === "" || (match !== null && Number(match[1] ?? 0) <= 65_535 && URL.canParse(`http://${host}`));
+      this.#lastHost = { text: host, isSound };
+    }
+    return this.#lastHost.isSound;
+  }
+}

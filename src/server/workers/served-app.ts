@@ -1,0 +1,13 @@
+import type { Visit } from "./visit.js";
+import type { WorkerCall } from "./worker-call.js";
+
+/** What answers for one version of a worker: a static site or a module in isolates. */
+export interface ServedApp {
+  handle(visit: Visit): void;
+  /** Takes over a call that began at a version which is no longer current. */
+  takeOver(call: WorkerCall): void;
+  /** Serves nothing new; what still runs reads from `movedTo`. Resolves when nothing of it runs any more. */
+  retire(movedTo: string | undefined): Promise<void>;
+  /** Serves nothing new and resolves when all that was begun is answered. */
+  drain(): Promise<void>;
+}

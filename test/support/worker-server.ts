@@ -1,0 +1,144 @@
+import { cp, mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import pino from "pino";
+import type { ServedVersion } from "../../src/server/workers/served-version.js";
+import { WorkerEngine } from "../../src/server/workers/worker-engine.js";
+import { WorkerManifest } from "../../src/shared/worker-manifest.js";
+
+export const ourKey = "rtk_0123456789012345678901234567890123456789012";
+const fixtures = fileURLToPath(new URL("../fixtures/workers/", import.meta.url));
+
+export interface LogLine {
+  level: number;
+  msg: string;
+  worker?: string;
+  source?: string;
+  [field: string]: unknown;
+}
+
+export interface AddedWorker {
+  /** A folder below test/fixtures/workers that is copied. */
+  fixture?: string;
+  files?: Record<string, string | Buffer>;
+  version?: string;
+  manifest?: Record<string, unknown>;
+  problem?: string;
+}
+
+/** A bare HTTP server around a WorkerEngine, with workers that tests add as folders. */
+export class WorkerServer {
+  readonly engine: WorkerEngine;
+  readonly url: string;
+  readonly directory: string;
+  readonly log: LogLine[];
+  readonly #server: http.Server;
+  readonly #versions: Map<string, ServedVersion[]>;
+  #generations = 0;
+
+  private constructor(parts: {
+    engine: WorkerEngine;
+    url: string;
+    directory: string;
+    log: LogLine[];
+    server: http.Server;
+    versions: Map<string, ServedVersion[]>;
+  }) {
+    this.engine = parts.engine;
+    this.url = parts.url;
+    this.directory = parts.directory;
+    this.log = parts.log;
+    this.#server = parts.server;
+    this.#versions = parts.versions;
+  }
+
+  static async start(options: { poolSize?: number; maxBodySizeBytes?: number } = {}): Promise<WorkerServer> {
+    const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
+    const log: LogLine[] = [];
+    const versions = new Map<string, ServedVersion[]>();
+    const engine = new WorkerEngine({
+      // The last added one answers, as an upload would.
+      resolve: (name, range) => versions.get(name)?.findLast((version) => range === undefined || version.version === range),
+      limits: {
+        poolSize: options.poolSize ?? 20,
+        maxBodySizeBytes: options.maxBodySizeBytes ?? 300 * 1024 * 1024,
+        workerMemoryMaxBytes: 512 * 1024 * 1024,
+      },
+      slotsDirectory: path.join(directory, ".slots"),
+      isOurKey: (token) => token === ourKey,
+      log: pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }),
+    });
+    let requests = 0;
+    const server = http.createServer((request, response) => {
+      requests += 1;
+      engine.handle(request, response, `request-${requests}`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return new WorkerServer({ engine, url, directory, log, server, versions });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async add(name: string, worker: AddedWorker): Promise<ServedVersion> {
+    const version = worker.version ?? "latest";
+    const folder = path.join(this.directory, "installed", name, `${version}-${this.#generations}`);
+    await mkdir(folder, { recursive: true });
+    if (worker.fixture) await cp(path.join(fixtures, worker.fixture), folder, { recursive: true });
+    for (const [file, content] of Object.entries(worker.files ?? {})) {
+      // oxlint-disable-next-line no-await-in-loop -- a handful of small files
+      await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+      // oxlint-disable-next-line no-await-in-loop -- a handful of small files
+      await writeFile(path.join(folder, file), content);
+    }
+    return this.serve(name, { folder, version, manifest: worker.manifest ?? {}, ...(worker.problem ? { problem: worker.problem } : {}) });
+  }
+
+  /** Makes a folder answer for a name. */
+  serve(name: string, parts: { folder: string; version: string; manifest: Record<string, unknown>; problem?: string }): ServedVersion {
+    this.#generations += 1;
+    const served: ServedVersion = {
+      name,
+      version: parts.version,
+      folder: parts.folder,
+      generation: String(this.#generations),
+      manifest: WorkerManifest.parse(parts.manifest),
+      ...(parts.problem ? { problem: parts.problem } : {}),
+    };
+    const others = (this.#versions.get(name) ?? []).filter((other) => other.version !== parts.version);
+    this.#versions.set(name, [...others, served]);
+    return served;
+  }
+
+  remove(name: string): void {
+    this.#versions.delete(name);
+  }
+
+  fetch(target: string, init?: RequestInit): Promise<Response> {
+    return fetch(this.url + target, init);
+  }
+
+  async text(target: string, init?: RequestInit): Promise<string> {
+    return (await this.fetch(target, init)).text();
+  }
+
+  /** Status and error code, for refusals. */
+  async refusal(target: string, init?: RequestInit): Promise<{ status: number; code: string; message: string; retryAfter: string | null }> {
+    const response = await this.fetch(target, init);
+    const body = (await response.json()) as { error: { code: string; message: string } };
+    return { status: response.status, code: body.error.code, message: body.error.message, retryAfter: response.headers.get("retry-after") };
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeIdleConnections();
+    await this.engine.close();
+    this.#server.closeAllConnections();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
