@@ -24,7 +24,7 @@ export function mediaTypeOf(request: IncomingMessage): { type: string; charset: 
 
 /** Tells a client that waits with `Expect: 100-continue` to send its body. */
 export function inviteBody(request: IncomingMessage, response: ServerResponse): void {
-  if (request.headers.expect?.toLowerCase() === "100-continue") response.writeContinue();
+  if (awaitsInvitation(request)) response.writeContinue();
 }
 
 /**
@@ -32,11 +32,27 @@ export function inviteBody(request: IncomingMessage, response: ServerResponse): 
  * while, then the connection is cut. Call before the answer is written.
  */
 export function discardLeftoverBody(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || !hasBody(request)) return;
-  response.setHeader("connection", "close");
+  if (request.complete || request.destroyed || !hasBody(request)) return;
+  if (awaitsInvitation(request)) {
+    // It was told not to send its body, so nothing says where its next request would begin.
+    response.setHeader("connection", "close");
+    return;
+  }
+  const { socket } = request;
+  const isLastRequest = !response.shouldKeepAlive;
+  // Node closes a connection that is not kept right after the answer; bytes still on their way would then reset it, answer included.
+  response.shouldKeepAlive = true;
   request.resume();
   response.once("finish", () => {
-    const timer = setTimeout(() => request.socket.destroy(), leftoverBodyTimeoutMs);
-    request.once("close", () => clearTimeout(timer));
+    const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
+    socket.once("close", () => clearTimeout(timer));
+    request.once("end", () => {
+      clearTimeout(timer);
+      if (isLastRequest) socket.end();
+    });
   });
+}
+
+function awaitsInvitation(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === "100-continue";
 }

@@ -44,30 +44,33 @@ export async function readUpload(request: IncomingMessage, options: UploadOption
 async function spool(request: IncomingMessage, spoolFile: string, options: UploadOptions): Promise<UploadedFile> {
   const parser = createParser(request);
   let writing: Promise<UploadedFile> | undefined;
-  const abort = new AbortController();
-  const refuse = (error: ApiError) => abort.abort(error);
-  parser.on("file", (field, stream, info) => {
-    if (field !== options.field || writing) {
-      stream.resume();
-      refuse(
-        new ApiError(
-          "INVALID_MULTIPART",
-          `The body has a file part that is not expected; send one file, in a part named ${options.field}.`,
-        ),
-      );
-      return;
-    }
-    writing = writeSpool(stream, spoolFile, info.filename, options);
-    writing.catch((error: unknown) => abort.abort(error));
-  });
-  for (const event of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
-    parser.on(event, () => refuse(new ApiError("INVALID_MULTIPART", "The body has too many parts.")));
   try {
-    await pipeline(request, parser, { signal: abort.signal });
-  } catch (cause) {
+    await new Promise<void>((resolve, reject) => {
+      parser.on("file", (field, stream, info) => {
+        if (field !== options.field || writing) {
+          // Destroying the parser destroys this stream too, with an error that nobody else would listen to.
+          stream.on("error", () => {}).resume();
+          reject(unexpectedFile(options.field));
+          return;
+        }
+        writing = writeSpool(stream, spoolFile, info.filename, options);
+        writing.catch(reject);
+      });
+      for (const event of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+        parser.on(event, () => reject(new ApiError("INVALID_MULTIPART", "The body has too many parts.")));
+      parser.on("error", (cause) => reject(brokenBody(cause)));
+      parser.on("close", resolve);
+      request.on("close", () => {
+        if (!request.complete) reject(brokenBody());
+      });
+      // Not a pipeline: that would destroy the request, and with it the way to tell the client what is wrong.
+      request.pipe(parser);
+    });
+  } catch (error) {
+    request.unpipe(parser);
+    parser.destroy();
     await writing?.catch(() => {});
-    if (abort.signal.aborted) throw abort.signal.reason;
-    throw new ApiError("INVALID_MULTIPART", "The multipart body is broken or was cut off before its end.", { cause });
+    throw error;
   }
   if (!writing) throw noFile(options.field);
   return await writing;
@@ -104,6 +107,14 @@ async function writeSpool(
     throw error;
   });
   return { path: spoolFile, filename: path.posix.basename((filename ?? "").replaceAll("\\", "/")), sizeBytes };
+}
+
+function unexpectedFile(field: string): ApiError {
+  return new ApiError("INVALID_MULTIPART", `The body has a file part that is not expected; send one file, in a part named ${field}.`);
+}
+
+function brokenBody(cause?: unknown): ApiError {
+  return new ApiError("INVALID_MULTIPART", "The multipart body is broken or was cut off before its end.", { cause });
 }
 
 function noFile(field: string): ApiError {
