@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
+import { answerError, errorHeaders } from "../answer-error.js";
+import { problemOfHead } from "./request-head.js";
 import { inviteBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 
@@ -24,6 +27,11 @@ const keepAliveTimeoutMs = 75_000;
 export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Server {
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
   const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const problem = problemOfHead(request);
+    if (problem) {
+      refuse(request, response, problem);
+      return;
+    }
     const target = originForm(request);
     if (isApi(target)) void api(request, response);
     else {
@@ -32,11 +40,23 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
     }
   };
   const server = createServer(
-    { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs },
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // Node would answer without a body; ours has the one error shape.
+      requireHostHeader: false,
+    },
     handle,
   );
   // With this listener Node leaves "100 Continue" to us: a refused call never invites its body.
   server.on("checkContinue", handle);
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only Expect header that is taken is 100-continue.")),
+  );
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
+    endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
+  );
   server.on("clientError", answerBrokenRequest);
   return server;
 }
@@ -53,25 +73,35 @@ function originForm(request: IncomingMessage): string {
   return request.url;
 }
 
-const brokenRequests: Readonly<Record<string, readonly [status: number, reason: string, code: ErrorCode, message: string]>> = {
+function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
+  // What follows such a head may not be where it seems to be.
+  response.shouldKeepAlive = false;
+  answerError(response, problem, requestIdOf(request));
+}
+
+type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
+
+const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
   HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "INVALID_REQUEST", "The request's headers are too large."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "INVALID_REQUEST", "The request did not arrive in time."],
 };
+const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The request is not valid HTTP."];
 
 /** Bytes that are not HTTP still get the one error shape. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
+  // The answer to an earlier part of the same bytes may be half written: nothing may be put in its midst.
+  const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null };
+  if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent) {
     socket.destroy();
     return;
   }
-  const [status, reason, code, message] = brokenRequests[error.code ?? ""] ?? [
-    400,
-    "Bad Request",
-    "INVALID_REQUEST" as const,
-    "The request is not valid HTTP.",
-  ];
-  const body = JSON.stringify(new ApiError(code, message).toBody());
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  endWith(socket, brokenRequests[error.code ?? ""] ?? notHttp);
+}
+
+function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest): void {
+  const error = new ApiError(code, message);
+  const body = JSON.stringify(error.toBody());
+  const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
 }

@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-
-/** A host as browsers write it; anything else (user info, paths) is never equal to an origin. */
-const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+import { isHost } from "./request-head.js";
 
 /** Refuses a changing call whose Origin is missing or names another host than the one called: a page of somewhere else sent it. */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
   if (origin === undefined || origin === "") {
-    const example = host !== undefined && hostPattern.test(host) ? `http://${host}` : "http://HOST";
+    const example = isHost(host) ? `http://${host}` : "http://HOST";
     throw new ApiError(
       "CSRF_ORIGIN_REQUIRED",
       `A changing call needs an Origin header that names this host; add for example: -H 'Origin: ${example}'.`,
@@ -22,7 +20,7 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
 }
 
 function isOriginOf(origin: string, host: string | undefined): boolean {
-  if (host === undefined || !hostPattern.test(host) || !URL.canParse(origin)) return false;
+  if (!isHost(host) || !URL.canParse(origin)) return false;
   const url = new URL(origin);
   if (url.protocol !== "http:" && url.protocol !== "https:") return false;
   // An origin is scheme, host and port, written exactly so: no user info, path, query or fragment.
