@@ -1,0 +1,80 @@
+import type { Environment } from "./environment.js";
+import type { Output, Terminal } from "./output.js";
+
+/** The flags that every command takes. */
+export interface GlobalFlags {
+  readonly profile?: string;
+  readonly url?: string;
+  readonly keyFile?: string;
+  readonly cacert?: string;
+  readonly insecure?: boolean;
+  readonly timeout?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  /** False with `--no-color`. */
+  readonly color: boolean;
+  /** False with `--no-input`. */
+  readonly input: boolean;
+  readonly yes?: boolean;
+  readonly confirm?: string;
+}
+
+/** What a command works with; nothing else is read from the air. */
+export interface Context {
+  readonly flags: GlobalFlags;
+  readonly environment: Environment;
+  readonly output: Output;
+  readonly terminal: Terminal;
+  readonly workingDirectory: string;
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Runs before the process ends, in any case; must not wait. */
+  readonly onExit: (cleanUp: () => void) => void;
+}
+
+export interface ArgumentDefinition {
+  /** `<name>`, `[path]`, `<id...>`. */
+  readonly syntax: string;
+  readonly description: string;
+  readonly default?: string;
+}
+
+export interface OptionDefinition {
+  /** `-o, --out <file>`, `--dry-run`. */
+  readonly flags: string;
+  readonly description: string;
+  /** May be given more than once; the value is a list. */
+  readonly repeatable?: boolean;
+  readonly choices?: readonly string[];
+}
+
+export interface CommandDefinition {
+  readonly arguments?: readonly ArgumentDefinition[];
+  readonly options?: readonly OptionDefinition[];
+  /** Command line and what it does, most usual first: help starts with them. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[];
+  /** What the examples cannot say, a sentence a line. */
+  readonly notes?: string;
+  run(context: Context, invocation: Invocation): Promise<void>;
+}
+
+/** Positional arguments in the order of their definition, and the command's own options in camel case. */
+export interface Invocation {
+  readonly values: readonly (string | readonly string[] | undefined)[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+interface TypedDefinition<Values extends readonly unknown[], Options> extends Omit<CommandDefinition, "run"> {
+  run(context: Context, values: Values, options: Options): Promise<void>;
+}
+
+/** Ties what a command declares to the types its `run` works with. */
+export function defineCommand<Values extends readonly unknown[], Options = object>(
+  definition: TypedDefinition<Values, Options>,
+): CommandDefinition {
+  return {
+    ...definition,
+    run: (context, invocation) => definition.run(context, invocation.values as unknown as Values, invocation.options as Options),
+  };
+}

@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { CommandError, usageError } from "../command-error.js";
+import { defineCommand, type Context } from "../command.js";
+import { connectAnonymously } from "../connection.js";
+import { exitCodeOfStatus } from "../exit-codes.js";
+import type { RawResponse } from "../transport.js";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+interface Options {
+  readonly data?: string;
+  readonly contentType?: string;
+}
+
+export const command = defineCommand<[method: string, target: string], Options>({
+  arguments: [
+    { syntax: "<method>", description: methods.join(", ") },
+    { syntax: "<path>", description: "Below the API (workers), or from the origin on (/api/workers)" },
+  ],
+  options: [
+    { flags: "-d, --data <body>", description: "The body: text, @file, or - or @- for standard input" },
+    { flags: "--content-type <type>", description: "The body's type (default: application/json)" },
+  ],
+  examples: [
+    ["runtimectl api GET workers", "any call below the API, signed in"],
+    ["runtimectl api POST keys -d @key.json", "with a body from a file"],
+    ["echo '{…}' | runtimectl api POST keys -d -", "with a body from another program"],
+  ],
+  notes:
+    "Prints the answer's body as it is. A failure status ends with its exit code, and the body goes to stderr.\n" +
+    "With --json the document is the body when that is JSON, and {status, body} otherwise.",
+  async run(context, [method, target], options) {
+    const verb = method.toUpperCase();
+    if (!methods.includes(verb)) throw usageError(`${method} is not a method`, methods.join(" "));
+    const body = options.data === undefined ? undefined : await readBody(context, options.data);
+    const { call, discovery } = await connectAnonymously(context);
+    const headers = body === undefined ? {} : { "content-type": options.contentType ?? "application/json" };
+    const response = await call({
+      ...{ method: verb, path: toPath(target, discovery.api), headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    if (response.status >= 400) throw refused(response);
+    show(context, response);
+  },
+});
+
+/** The path from the origin on. A whole URL is refused: the key is for this daemon only. */
+function toPath(target: string, apiBase: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
+    throw usageError(`${target} is a URL; api takes a path`, "choose the daemon with --url or --profile");
+  if (/[^\x21-\x7e]/.test(target)) throw usageError("the path holds characters that must be percent-encoded");
+  return target.startsWith("/") ? target : `${apiBase}/${target}`;
+}
+
+async function readBody({ workingDirectory }: Context, data: string): Promise<string> {
+  if (data === "-" || data === "@-") {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString("utf8");
+  }
+  if (!data.startsWith("@")) return data;
+  return readFile(path.resolve(workingDirectory, data.slice(1)), "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw usageError(`--data ${data}: the file cannot be read (${error.code ?? error.message})`);
+  });
+}
+
+function show({ output, terminal, flags }: Context, response: RawResponse): void {
+  const { status, text, bytes } = response;
+  const json = parseJson(response);
+  if (flags.json) return output.result(json ?? { status, body: text });
+  if (!terminal.stdoutIsTty) return output.raw(bytes);
+  if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));
+  else if (text !== "") output.result(undefined, text.trimEnd());
+}
+
+function parseJson({ contentType, text }: RawResponse): unknown {
+  if (!contentType?.includes("json")) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(response: RawResponse): CommandError {
+  const { code, message, details } = (parseJson(response) as { error?: Record<string, unknown> } | undefined)?.error ?? {};
+  const known = typeof code === "string" && typeof message === "string";
+  return new CommandError(known ? code : "HTTP_STATUS", known ? message : `status ${response.status}: ${response.text.slice(0, 1000)}`, {
+    exitCode: exitCodeOfStatus(response.status, known ? code : undefined),
+    ...{ details, status: response.status, requestId: response.requestId },
+  });
+}

@@ -1,0 +1,22 @@
+import { defineCommand } from "../../command.js";
+import { configDirectory } from "../../config-file.js";
+import { CredentialsFile } from "../../credentials-file.js";
+import { usageError } from "../../command-error.js";
+import { resolveSettings } from "../../settings.js";
+
+export const command = defineCommand<[]>({
+  examples: [
+    ["runtimectl auth logout", "forget the key of the current profile"],
+    ["runtimectl auth logout --profile prod", "forget the key of another one"],
+  ],
+  notes: "The key stays valid; to end it, use runtimectl keys revoke.",
+  async run(context) {
+    const { profile } = await resolveSettings(context);
+    if (profile === undefined) throw usageError("no profile is chosen", "runtimectl profile list");
+    const credentials = await CredentialsFile.open(configDirectory(context.environment));
+    const removed = credentials.delete(profile.value);
+    if (removed) await credentials.save();
+    context.output.note(removed ? `forgot the key of profile ${profile.value}` : `profile ${profile.value} had no key`);
+    context.output.result({ profile: profile.value, removed });
+  },
+});

@@ -1,0 +1,44 @@
+import { defineCommand } from "../../command.js";
+import { connectAnonymously } from "../../connection.js";
+import { timeFields, toDay } from "../../dates.js";
+import { CommandError } from "../../command-error.js";
+import { exitCodes } from "../../exit-codes.js";
+import { resolveSettings } from "../../settings.js";
+
+export const command = defineCommand<[]>({
+  examples: [
+    ["runtimectl auth status", "who am I, and where does each setting come from"],
+    ["runtimectl auth status --json", "the same as a document"],
+  ],
+  notes: "Ends with 4 when there is no key or the daemon does not accept it.",
+  async run(context) {
+    const settings = await resolveSettings(context);
+    const { key, profile, origin } = settings;
+    if (key === undefined)
+      throw new CommandError("NOT_SIGNED_IN", settings.keyWithheld ?? `no key for ${origin.value} (${origin.source})`, {
+        exitCode: exitCodes.notAuthenticated,
+        hint: "runtimectl auth login",
+      });
+    const { client } = await connectAnonymously(context, settings);
+    const { principal } = await client.session.show();
+    const { expiresAt, ...shown } = principal;
+    context.output.result(
+      {
+        profile: profile ? { name: profile.value, source: profile.source, production: settings.isProduction } : null,
+        url: origin,
+        key: { source: key.source },
+        timeoutMs: settings.timeout,
+        principal: { ...shown, ...timeFields("expiresAt", expiresAt) },
+      },
+      [
+        `daemon       ${origin.value}  (${origin.source})`,
+        `profile      ${profile ? `${profile.value}${settings.isProduction ? " PRODUCTION" : ""}  (${profile.source})` : "none"}`,
+        `key          ${principal.keyPrefix}…  (${key.source})`,
+        `signed in    ${principal.name}, ${principal.role}`,
+        `namespaces   ${principal.namespaces.join(" ")}`,
+        `may          ${principal.permissions.join(" ")}`,
+        `key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`,
+      ].join("\n"),
+    );
+  },
+});

@@ -1,0 +1,28 @@
+import { usageError } from "../command-error.js";
+import { defineCommand } from "../command.js";
+import { findCommand } from "../find-command.js";
+import { commandHelp, rootHelp } from "../help.js";
+import { helpTopics } from "../help-topics.js";
+
+export const command = defineCommand<[words: readonly string[]]>({
+  arguments: [{ syntax: "[topic...]", description: "A command, or one of the topics exit-codes and environment" }],
+  examples: [
+    ["runtimectl help workers upload", "the help of a command"],
+    ["runtimectl help exit-codes", "what a script can rely on"],
+    ["runtimectl help environment", "the variables that are read"],
+  ],
+  async run(context, [words]) {
+    const text = await helpOn(words);
+    context.output.result({ topic: words.join(" "), text }, text.trimEnd());
+  },
+});
+
+async function helpOn(words: readonly string[]): Promise<string> {
+  const [first] = words;
+  if (first === undefined) return rootHelp();
+  if (Object.hasOwn(helpTopics, first)) return helpTopics[first as keyof typeof helpTopics]();
+  const found = findCommand(words);
+  if (found.kind === "help") return found.text;
+  if (found.kind !== "command") throw usageError(`there is no help on ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
+  return commandHelp(found.words, found.entry.summary, (await found.entry.load()).command);
+}

@@ -1,0 +1,25 @@
+import { defineCommand } from "../../command.js";
+import { configDirectory, ConfigFile } from "../../config-file.js";
+import { CredentialsFile } from "../../credentials-file.js";
+
+export const command = defineCommand<[]>({
+  examples: [["runtimectl profile list", "the profiles; * marks the current one"]],
+  async run(context) {
+    const directory = configDirectory(context.environment);
+    const config = await ConfigFile.open(directory);
+    const credentials = await CredentialsFile.open(directory);
+    const profiles = [...config.profiles].map(([name, profile]) => ({
+      ...{ name, url: profile.url, current: name === config.current, production: profile.production ?? false },
+      hasKey: credentials.get(name) !== undefined,
+    }));
+    context.output.table(
+      { profiles },
+      ["", "NAME", "URL", "KEY", ""],
+      profiles.map(({ current, name, url, hasKey, production }) => [
+        current ? "*" : "",
+        ...[name, url, hasKey ? "kept" : "none", production ? "PRODUCTION" : ""],
+      ]),
+    );
+    if (profiles.length === 0) context.output.footer("no profiles yet; make one with: runtimectl auth login");
+  },
+});

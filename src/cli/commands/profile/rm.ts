@@ -1,0 +1,23 @@
+import { defineCommand } from "../../command.js";
+import { configDirectory, ConfigFile } from "../../config-file.js";
+import { CredentialsFile } from "../../credentials-file.js";
+import { existingProfile } from "./existing-profile.js";
+
+export const command = defineCommand<[name: string]>({
+  arguments: [{ syntax: "<name>", description: "The profile" }],
+  examples: [["runtimectl profile rm old", "remove a profile, and its key from this machine"]],
+  notes: "The key stays valid; to end it, use runtimectl keys revoke.",
+  async run(context, [name]) {
+    const directory = configDirectory(context.environment);
+    const config = await ConfigFile.open(directory);
+    existingProfile(config, name);
+    const credentials = await CredentialsFile.open(directory);
+    const hadKey = credentials.delete(name);
+    // The key first: a profile without a key can be removed again, a key without a profile would be forgotten here.
+    if (hadKey) await credentials.save();
+    config.removeProfile(name);
+    await config.save();
+    context.output.note(`removed profile ${name}${hadKey ? " and its key" : ""}`);
+    context.output.result({ name, removed: true, hadKey });
+  },
+});

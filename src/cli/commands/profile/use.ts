@@ -1,0 +1,16 @@
+import { defineCommand } from "../../command.js";
+import { configDirectory, ConfigFile } from "../../config-file.js";
+import { existingProfile } from "./existing-profile.js";
+
+export const command = defineCommand<[name: string]>({
+  arguments: [{ syntax: "<name>", description: "The profile" }],
+  examples: [["runtimectl profile use prod", "from now on, commands go to prod"]],
+  async run(context, [name]) {
+    const config = await ConfigFile.open(configDirectory(context.environment));
+    const profile = existingProfile(config, name);
+    config.setCurrent(name);
+    await config.save();
+    context.output.note(`profile ${name} (${profile.url}) is now the current one`);
+    context.output.result({ current: name, url: profile.url });
+  },
+});

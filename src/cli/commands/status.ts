@@ -1,0 +1,52 @@
+import { ApiError } from "../../shared/api-error.js";
+import { defineCommand } from "../command.js";
+import { connectAnonymously, type Connection } from "../connection.js";
+import { timeFields, toDay } from "../dates.js";
+import { exitCodes } from "../exit-codes.js";
+
+export const command = defineCommand<[]>({
+  examples: [
+    ["runtimectl status", "health, version, who I am, what is installed"],
+    ["runtimectl status --json | jq .ready", "for monitoring"],
+  ],
+  notes: "Works without a key, and then says less. Ends with 8 when the daemon is not ready.",
+  async run(context) {
+    const connection = await connectAnonymously(context);
+    const readiness = await readinessOf(connection);
+    const principal = connection.settings.key && (await connection.client.session.show()).principal;
+    const workers = principal?.permissions.includes("workers:read") ? await connection.client.workers.list() : undefined;
+    const keys = principal?.permissions.includes("keys:read") ? (await connection.client.keys.list()).keys : undefined;
+    const versions = workers?.reduce((sum, worker) => sum + worker.versions.length, 0);
+    const { origin, settings, discovery } = connection;
+    const { expiresAt, ...shown } = principal ?? {};
+    context.output.result(
+      {
+        ...{ url: origin, profile: settings.profile?.value ?? null, version: discovery.version, ready: readiness === "ready", readiness },
+        principal: principal ? { ...shown, ...timeFields("expiresAt", expiresAt) } : null,
+        workers: workers?.length ?? null,
+        workerVersions: versions ?? null,
+        keys: keys?.length ?? null,
+      },
+      [
+        `daemon       ${origin}${settings.isProduction ? "  PRODUCTION" : ""}`,
+        `version      ${discovery.version}`,
+        `health       ${readiness}`,
+        `signed in    ${principal ? `${principal.name}, ${principal.role}` : "no"}`,
+        ...(principal ? [`key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`] : []),
+        ...(workers ? [`workers      ${workers.length} (${versions} versions)`] : []),
+        ...(keys ? [`keys         ${keys.length}`] : []),
+      ].join("\n"),
+    );
+    if (readiness !== "ready") process.exitCode = exitCodes.unavailable;
+  },
+});
+
+/** `ready`, or what the daemon says keeps it from that. */
+async function readinessOf({ client }: Connection): Promise<string> {
+  try {
+    return (await client.health.ready()).status;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "NOT_READY") return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,8 @@
+import { defineCommand } from "../../command.js";
+import { toggleVersion } from "./toggle-version.js";
+
+export const command = defineCommand<[reference: string]>({
+  arguments: [{ syntax: "<name@version>", description: "The version, such as @team/app@1.2.0" }],
+  examples: [["runtimectl workers enable @team/app@1.2.0", "serve this version again"]],
+  run: (context, [reference]) => toggleVersion(context, reference, "enable"),
+});

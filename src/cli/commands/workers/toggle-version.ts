@@ -1,0 +1,13 @@
+import { toPathSegments } from "../../../shared/package-name.js";
+import type { Context } from "../../command.js";
+import { connect } from "../../connection.js";
+import { parseVersionReference } from "../../package-reference.js";
+
+/** Enables or disables the version that the reference names, and says so. */
+export async function toggleVersion(context: Context, reference: string, verb: "enable" | "disable"): Promise<void> {
+  const { name, version } = parseVersionReference(reference);
+  const { client } = await connect(context);
+  const { data } = await client.workers[verb]({ params: { ...toPathSegments(name), version } });
+  context.output.note(`${data.name}@${data.version} is ${data.enabled ? "on" : "off"}`);
+  context.output.result(data);
+}

@@ -1,0 +1,85 @@
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import envPaths from "env-paths";
+import * as yaml from "yaml";
+import * as z from "zod";
+import { CommandError } from "./command-error.js";
+import type { Environment } from "./environment.js";
+import { exitCodes } from "./exit-codes.js";
+
+const Profile = z.object({
+  url: z.string(),
+  cacert: z.string().optional(),
+  production: z.boolean().optional(),
+});
+export type Profile = z.output<typeof Profile>;
+
+const Config = z.object({ current: z.string().optional(), profiles: z.record(z.string(), Profile).default({}) });
+
+/** The folder of config.yaml and credentials.json. */
+export function configDirectory(environment: Environment): string {
+  return environment.RUNTIMECTL_CONFIG_DIR ?? envPaths("runtimectl", { suffix: "" }).config;
+}
+
+/** config.yaml: profiles without their secrets. People edit it too, so changes keep comments and order. */
+export class ConfigFile {
+  readonly file: string;
+  readonly #document: yaml.Document.Parsed | yaml.Document;
+  readonly current: string | undefined;
+  readonly profiles: ReadonlyMap<string, Profile>;
+
+  private constructor(file: string, document: yaml.Document.Parsed | yaml.Document, config: z.output<typeof Config>) {
+    this.file = file;
+    this.#document = document;
+    this.current = config.current;
+    this.profiles = new Map(Object.entries(config.profiles));
+  }
+
+  /** Reads the file; none is an empty one. */
+  static async open(directory: string): Promise<ConfigFile> {
+    const file = path.join(directory, "config.yaml");
+    const document = yaml.parseDocument((await readFileIfThere(file)) ?? "");
+    const parsed = Config.safeParse(document.errors.length > 0 ? undefined : (document.toJS() ?? {}));
+    if (!parsed.success) throw badConfig(file, document.errors[0]?.message ?? z.prettifyError(parsed.error));
+    return new ConfigFile(file, document, parsed.data);
+  }
+
+  setProfile(name: string, profile: Profile): void {
+    for (const [key, value] of Object.entries(profile))
+      if (value === undefined) this.#document.deleteIn(["profiles", name, key]);
+      else this.#document.setIn(["profiles", name, key], value);
+  }
+
+  removeProfile(name: string): void {
+    this.#document.deleteIn(["profiles", name]);
+    if (this.current === name) this.#document.delete("current");
+  }
+
+  setCurrent(name: string): void {
+    this.#document.set("current", name);
+  }
+
+  /** Writes the changes in one step: other readers see the old file or the new one. */
+  async save(): Promise<void> {
+    await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    const { default: writeFileAtomic } = await import("write-file-atomic");
+    await writeFileAtomic(this.file, String(this.#document), { mode: 0o600 });
+  }
+}
+
+/** The text of a file, or undefined when there is none. */
+export async function readFileIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function badConfig(file: string, problem: string): CommandError {
+  return new CommandError("CONFIG_INVALID", `${file} cannot be used: ${problem}`, {
+    exitCode: exitCodes.usage,
+    hint: "correct the file, or move it away and sign in again",
+  });
+}

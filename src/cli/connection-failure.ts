@@ -1,0 +1,57 @@
+import { CommandError } from "./command-error.js";
+import { exitCodes } from "./exit-codes.js";
+
+const certificateProblems: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate comes from an authority that is not trusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate comes from an authority that is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT: "its certificate comes from an authority that is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate comes from an authority that is not trusted",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet; check the clock",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
+};
+
+const connectionProblems: Readonly<Record<string, readonly [reason: string, hint?: string]>> = {
+  ECONNREFUSED: ["nothing listens there", "is runtimed running, and is the port right?"],
+  ENOTFOUND: ["the host name is unknown", "check the URL"],
+  EAI_AGAIN: ["the host name cannot be looked up now", "check the network and the name server"],
+  EHOSTUNREACH: ["the host cannot be reached", "check the network"],
+  ENETUNREACH: ["the network cannot be reached", "check the network"],
+  ECONNRESET: ["the connection was cut"],
+  EPIPE: ["the connection was cut"],
+  UND_ERR_SOCKET: ["the connection was cut"],
+  UND_ERR_CONNECT_TIMEOUT: ["no connection within the time limit", "check the address, or allow more time with --timeout"],
+};
+
+/** Words for what went wrong below HTTP. Failures that have their words already pass through. */
+export function connectionFailure(origin: string, error: unknown): unknown {
+  if (error instanceof CommandError) return error;
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const certificate = certificateProblems[code];
+  if (certificate !== undefined)
+    return new CommandError("CERTIFICATE_REFUSED", `${origin} is not trusted: ${certificate}`, {
+      exitCode: exitCodes.unavailable,
+      hint: "give the authority's certificate with --cacert FILE",
+      cause: error,
+    });
+  const [reason, hint] = connectionProblems[code] ?? [`${(error as Error).message} (${code})`];
+  return new CommandError("UNREACHABLE", `cannot reach ${origin}: ${reason}`, { exitCode: exitCodes.unavailable, hint, cause: error });
+}
+
+export function timeoutFailure(origin: string, limitMs: number): CommandError {
+  return new CommandError("TIMEOUT", `${origin} did not answer within ${limitMs / 1000} s`, {
+    exitCode: exitCodes.unavailable,
+    hint: "try again, or allow more time with --timeout",
+  });
+}
+
+/** The system's code of a failure, also of the first of several (a host with many addresses). */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  const { code } = error as NodeJS.ErrnoException;
+  // undici's parser errors begin with HPE_: whatever answers there does not speak HTTP.
+  return typeof code === "string" && /^(E[A-Z]|UND_|HPE_|CERT_|DEPTH_|SELF_|UNABLE_)/.test(code) ? code : undefined;
+}

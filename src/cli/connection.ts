@@ -1,0 +1,51 @@
+import { createClient, type Client, type Transport } from "../shared/client.js";
+import type { Discovery } from "../shared/contract/discovery.js";
+import { CommandError } from "./command-error.js";
+import type { Context } from "./command.js";
+import { exitCodes } from "./exit-codes.js";
+import { resolveSettings, type Settings } from "./settings.js";
+import { HttpTransport, type RawResponse } from "./transport.js";
+
+/** A path below the origin: no `//host`, no URL, no climbing. A discovery document must not lead a key elsewhere. */
+const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
+
+export interface Connection {
+  readonly settings: Settings;
+  readonly origin: string;
+  readonly discovery: Discovery;
+  /** The typed API, signed in when there is a key. */
+  readonly client: Client;
+  /** Any call, signed in. The path starts at the origin. */
+  readonly call: (request: Parameters<Transport>[0]) => Promise<RawResponse>;
+}
+
+/** Finds the daemon's API and prepares signed-in calls. The key is not sent before the address has proved to be a runtimed. */
+export async function connect(context: Context): Promise<Connection> {
+  const connection = await connectAnonymously(context);
+  if (connection.settings.key === undefined) throw notSignedIn(connection.settings);
+  return connection;
+}
+
+/** Like `connect`, but goes without a key when there is none. */
+export async function connectAnonymously(context: Context, known?: Settings): Promise<Connection> {
+  const settings = known ?? (await resolveSettings(context));
+  const origin = settings.origin.value;
+  if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
+  const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });
+  context.onExit(() => transport.close());
+  const discovery = await createClient((request) => transport.send(request, undefined), "").discovery.runtime();
+  if (!apiBasePattern.test(discovery.api))
+    throw new CommandError("DISCOVERY_REFUSED", `${origin} says that its API is at ${JSON.stringify(discovery.api)}, which is not a path`, {
+      exitCode: exitCodes.failed,
+    });
+  const call = (request: Parameters<Transport>[0]) => transport.send(request, settings.key?.value);
+  return { settings, origin, discovery, call, client: createClient(call, discovery.api) };
+}
+
+function notSignedIn(settings: Settings): CommandError {
+  const message = settings.keyWithheld ?? `no key for ${settings.origin.value}`;
+  return new CommandError("NOT_SIGNED_IN", message, {
+    exitCode: exitCodes.notAuthenticated,
+    hint: `runtimectl auth login${settings.origin.source === "default" ? "" : ` --url ${settings.origin.value}`}, or set RUNTIMECTL_KEY_FILE`,
+  });
+}

@@ -1,0 +1,80 @@
+import { lstat, mkdir } from "node:fs/promises";
+import path from "node:path";
+import * as z from "zod";
+import { CommandError } from "./command-error.js";
+import { readFileIfThere } from "./config-file.js";
+import { exitCodes } from "./exit-codes.js";
+
+const Credential = z.object({ origin: z.string(), key: z.string() });
+/** A key and the only origin that it may be sent to. */
+export type Credential = z.output<typeof Credential>;
+
+const Credentials = z.object({ profiles: z.record(z.string(), Credential).default({}) });
+
+/** credentials.json: one key a profile. Nobody but its owner may read it; otherwise it is not used. */
+export class CredentialsFile {
+  readonly file: string;
+  readonly #profiles: Map<string, Credential>;
+
+  private constructor(file: string, profiles: Map<string, Credential>) {
+    this.file = file;
+    this.#profiles = profiles;
+  }
+
+  static async open(directory: string): Promise<CredentialsFile> {
+    const file = path.join(directory, "credentials.json");
+    await refuseUnsafeFile(file);
+    const text = await readFileIfThere(file);
+    const parsed = Credentials.safeParse(text === undefined ? {} : parseJson(text));
+    if (!parsed.success) throw unusable(file, "it is not the file that runtimectl wrote", "delete it and sign in again");
+    return new CredentialsFile(file, new Map(Object.entries(parsed.data.profiles)));
+  }
+
+  get(profile: string): Credential | undefined {
+    return this.#profiles.get(profile);
+  }
+
+  set(profile: string, credential: Credential): void {
+    this.#profiles.set(profile, credential);
+  }
+
+  /** Whether there was one to delete. */
+  delete(profile: string): boolean {
+    return this.#profiles.delete(profile);
+  }
+
+  async save(): Promise<void> {
+    await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    const { default: writeFileAtomic } = await import("write-file-atomic");
+    await writeFileAtomic(this.file, `${JSON.stringify({ profiles: Object.fromEntries(this.#profiles) }, undefined, 2)}\n`, { mode: 0o600 });
+  }
+}
+
+async function refuseUnsafeFile(file: string): Promise<void> {
+  const stats = await lstat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (stats === undefined) return;
+  if (!stats.isFile()) throw unusable(file, "it is not a regular file", "delete it and sign in again");
+  if (process.getuid !== undefined && stats.uid !== process.getuid())
+    throw unusable(file, "it belongs to another user", "use a folder of your own (RUNTIMECTL_CONFIG_DIR)");
+  if (process.platform !== "win32" && (stats.mode & 0o077) !== 0)
+    throw unusable(
+      file,
+      `others can read it (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
+      `chmod 600 ${file}; if others may have read it, revoke its keys and sign in again`,
+    );
+}
+
+function unusable(file: string, reason: string, hint: string): CommandError {
+  return new CommandError("CREDENTIALS_UNSAFE", `${file} is not used: ${reason}`, { exitCode: exitCodes.notAuthenticated, hint });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+/** What the process ends with. Published: docs/runtimectl.md lists them, scripts rely on them. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  declined: 3,
+  notAuthenticated: 4,
+  forbidden: 5,
+  notFound: 6,
+  conflict: 7,
+  unavailable: 8,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The exit code for an HTTP status that reports failure; some error codes say more than their status. */
+export function exitCodeOfStatus(status: number, errorCode?: string): ExitCode {
+  if (errorCode === "KEY_SELF_REVOKE_FORBIDDEN") return exitCodes.conflict;
+  if (status === 401) return exitCodes.notAuthenticated;
+  if (status === 403) return exitCodes.forbidden;
+  if (status === 404) return exitCodes.notFound;
+  if (status === 409 || status === 412) return exitCodes.conflict;
+  if (status === 408 || status === 429 || status >= 500) return exitCodes.unavailable;
+  return exitCodes.failed;
+}

@@ -1,0 +1,46 @@
+import { Command, CommanderError, Option } from "commander";
+import { commandHelp } from "./help.js";
+import { usageError } from "./command-error.js";
+import { globalOptions } from "./global-options.js";
+import type { CommandDefinition, GlobalFlags, Invocation, OptionDefinition } from "./command.js";
+
+export interface ParsedCommand {
+  readonly flags: GlobalFlags;
+  readonly invocation: Invocation;
+}
+
+/** Reads the words after the command's name; undefined when they ask for help, which `onHelp` is then given. */
+export function parseCommand(
+  command: { readonly words: string; readonly summary: string; readonly definition: CommandDefinition },
+  given: readonly string[],
+  onHelp: (text: string) => void,
+): ParsedCommand | undefined {
+  const parser = new Command(command.words).exitOverride().helpOption("-h, --help");
+  parser.configureOutput({ writeOut: onHelp, writeErr: () => {} });
+  parser.helpInformation = () => commandHelp(command.words, command.summary, command.definition);
+  for (const argument of command.definition.arguments ?? []) parser.argument(argument.syntax, argument.description, argument.default);
+  for (const option of globalOptions) if (!option.flags.startsWith("-h")) parser.addOption(toOption(option));
+  for (const option of command.definition.options ?? []) parser.addOption(toOption(option));
+  try {
+    parser.parse([...given], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.helpDisplayed") return undefined;
+    throw usageError(sentenceOf(error), `runtimectl ${command.words} --help`);
+  }
+  const options = parser.opts();
+  return { flags: options as GlobalFlags, invocation: { values: parser.processedArgs as Invocation["values"], options } };
+}
+
+function toOption(definition: OptionDefinition): Option {
+  const option = new Option(definition.flags, definition.description);
+  if (definition.choices) option.choices(definition.choices);
+  if (definition.repeatable)
+    return option.argParser((value: string, previous: unknown) => [...(Array.isArray(previous) ? (previous as string[]) : []), value]);
+  return option;
+}
+
+/** commander's words without its prefix; the suggestion that it puts on a line of its own joins the sentence. */
+function sentenceOf(error: CommanderError): string {
+  return error.message.replace(/^error: /, "").replace(/\n/g, " ");
+}

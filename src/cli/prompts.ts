@@ -1,0 +1,46 @@
+import { CommandError, usageError } from "./command-error.js";
+import type { Context } from "./command.js";
+import { exitCodes } from "./exit-codes.js";
+import type { Settings } from "./settings.js";
+
+/** Whether somebody is there to answer: a terminal, and nobody said not to ask. */
+function canAsk({ terminal, flags, environment }: Context): boolean {
+  const isCi = environment.CI !== undefined && environment.CI !== "false" && environment.CI !== "0";
+  return terminal.stdinIsTty && terminal.stderrIsTty && flags.input && !flags.json && environment.RUNTIMECTL_NO_INPUT === undefined && !isCi;
+}
+
+/** Questions go to stderr: stdout is for results. */
+const promptContext = (signal: AbortSignal) => ({ output: process.stderr, signal });
+
+/** Asks for a secret; nothing shows while it is typed. `instead` names the flag for those who cannot be asked. */
+export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
+  if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
+  const { password } = await import("@inquirer/prompts");
+  return password({ message: question, mask: false }, promptContext(context.signal));
+}
+
+export interface Confirmation {
+  /** What happens, with its consequence: "Delete @team/app with 3 versions". */
+  readonly consequence: string;
+  /** What a person types to agree. */
+  readonly name: string;
+  readonly settings: Settings;
+}
+
+/** Lets only the sure pass: the name typed, or `--yes`; on a production profile the profile's name, typed or by `--confirm`. */
+export async function confirmDestruction(context: Context, { consequence, name, settings }: Confirmation): Promise<void> {
+  const { flags } = context;
+  const profile = settings.isProduction ? settings.profile?.value : undefined;
+  if (profile !== undefined && flags.confirm === profile) return;
+  if (profile !== undefined && flags.confirm !== undefined)
+    throw usageError(`--confirm ${flags.confirm} is not the name of the profile in use`, `--confirm ${profile}`);
+  if (profile === undefined && flags.yes) return;
+  const instead = profile === undefined ? "--yes" : `--confirm ${profile}`;
+  if (!canAsk(context)) throw usageError(`${consequence}: this needs a confirmation, and nobody can be asked here`, `add ${instead}`);
+  const { input } = await import("@inquirer/prompts");
+  const expected = profile ?? name;
+  const what = profile === undefined ? `Type ${name} to confirm` : `This is PRODUCTION. Type the profile's name (${profile}) to confirm`;
+  const typed = await input({ message: `${consequence}. ${what}:` }, promptContext(context.signal));
+  if (typed.trim() !== expected)
+    throw new CommandError("DECLINED", "not confirmed; nothing was changed", { exitCode: exitCodes.declined });
+}

@@ -1,0 +1,54 @@
+import { usageError, type CommandError } from "./command-error.js";
+import type { GlobalFlags } from "./command.js";
+import { readEnvironment } from "./environment.js";
+import type { FoundCommand } from "./find-command.js";
+import { Interruption } from "./interruption.js";
+import { nearestWord } from "./nearest-word.js";
+import { Output } from "./output.js";
+import { parseCommand } from "./parse-command.js";
+import { refuseSecrets } from "./secret-in-arguments.js";
+import { openTerminal } from "./terminal.js";
+import { version } from "./version.js";
+
+type Runnable = Exclude<FoundCommand, { kind: "help" }>;
+
+/** Runs the command and sets the exit code; every failure is reported here and nowhere else. */
+export async function runCommand(found: Runnable, given: readonly string[]): Promise<void> {
+  const environment = readEnvironment(process.env);
+  const terminal = openTerminal(environment, given.includes("--no-color"));
+  const json = given.includes("--json") || environment.RUNTIMECTL_OUTPUT === "json";
+  const outputFor = (flags: Partial<GlobalFlags>) =>
+    new Output(terminal, { json, quiet: flags.quiet ?? false, verbose: flags.verbose ?? false });
+  const interruption = new Interruption();
+  let output = outputFor({});
+  try {
+    refuseSecrets(given);
+    if (found.kind === "version") return output.result({ version }, version);
+    if (found.kind === "unknown") throw unknownCommand(found);
+    const { command: definition } = await found.entry.load();
+    const parsed = parseCommand({ words: found.words, summary: found.entry.summary, definition }, found.rest, terminal.writeStdout);
+    if (parsed === undefined) return;
+    output = outputFor(parsed.flags);
+    const context = {
+      ...{ flags: parsed.flags, environment, output, terminal, workingDirectory: process.cwd() },
+      signal: interruption.signal,
+      onExit: (cleanUp: () => void) => interruption.onExit(cleanUp),
+    };
+    await definition.run(context, parsed.invocation);
+  } catch (error) {
+    const { reportFailure } = await import("./failure.js");
+    process.exitCode = reportFailure(interruption.signal.aborted ? interruption.signal.reason : error, output);
+  } finally {
+    interruption.finish();
+  }
+}
+
+function unknownCommand(found: Extract<Runnable, { kind: "unknown" }>): CommandError {
+  const written = [found.noun, found.word].filter((word) => word !== undefined).join(" ");
+  const nearest = nearestWord(found.word, found.candidates);
+  const meant = [found.noun, nearest].filter((word) => word !== undefined).join(" ");
+  return usageError(
+    found.word.startsWith("-") ? `there is no flag ${written}, and no command is given` : `there is no command ${written}`,
+    nearest === undefined ? `runtimectl ${found.noun === undefined ? "" : `${found.noun} `}--help` : `did you mean: runtimectl ${meant}`,
+  );
+}

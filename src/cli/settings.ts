@@ -1,0 +1,139 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import path from "node:path";
+import { parseDurationMs } from "../shared/duration.js";
+import { CommandError, usageError } from "./command-error.js";
+import type { Context } from "./command.js";
+import { configDirectory, ConfigFile, type Profile } from "./config-file.js";
+import { CredentialsFile } from "./credentials-file.js";
+import { exitCodes } from "./exit-codes.js";
+import { findProject } from "./project-file.js";
+
+const defaultOrigin = "http://127.0.0.1:8000";
+const defaultTimeoutMs = 30_000;
+
+/** A value and where it comes from, in words for `auth status`. */
+export interface Sourced<Value> {
+  readonly value: Value;
+  readonly source: string;
+}
+
+/** Everything that decides where a call goes and who makes it: flag > environment > project file > profile > default. */
+export interface Settings {
+  readonly profile: Sourced<string> | undefined;
+  readonly isProduction: boolean;
+  readonly origin: Sourced<string>;
+  readonly key: Sourced<string> | undefined;
+  /** Why a key that is there is not used. */
+  readonly keyWithheld: string | undefined;
+  readonly certificateAuthorities: string | undefined;
+  readonly insecure: boolean;
+  readonly timeout: Sourced<number>;
+}
+
+export async function resolveSettings(context: Context): Promise<Settings> {
+  const { flags, environment } = context;
+  const directory = configDirectory(environment);
+  const config = await ConfigFile.open(directory);
+  const profileName = await chooseProfile(context, config);
+  const profile = profileName && config.profiles.get(profileName.value);
+  if (profileName !== undefined && profile === undefined)
+    throw usageError(
+      `there is no profile ${profileName.value} (named by ${profileName.source})`,
+      `runtimectl auth login --profile ${profileName.value} --url URL`,
+    );
+  const origin = chooseOrigin(context, profileName && profile && { name: profileName.value, profile });
+  const isProduction = profile?.production ?? false;
+  if (flags.insecure && isProduction) throw usageError("--insecure is refused for a production profile", "use --cacert FILE");
+  return {
+    ...{ profile: profileName, isProduction, origin, insecure: flags.insecure ?? false },
+    ...(await chooseKey(context, { directory, profileName: profileName?.value, origin: origin.value })),
+    certificateAuthorities: await readAuthorities(context, profile),
+    timeout: chooseTimeout(context),
+  };
+}
+
+async function chooseProfile({ flags, environment, workingDirectory }: Context, config: ConfigFile): Promise<Sourced<string> | undefined> {
+  if (flags.profile !== undefined) return { value: flags.profile, source: "--profile" };
+  if (environment.RUNTIMECTL_PROFILE !== undefined) return { value: environment.RUNTIMECTL_PROFILE, source: "RUNTIMECTL_PROFILE" };
+  const project = await findProject(workingDirectory);
+  if (project?.profile !== undefined) return { value: project.profile, source: project.file };
+  return config.current === undefined ? undefined : { value: config.current, source: config.file };
+}
+
+function chooseOrigin({ flags, environment }: Context, chosen: { name: string; profile: Profile } | undefined): Sourced<string> {
+  if (flags.url !== undefined) return { value: parseOrigin(flags.url, "--url"), source: "--url" };
+  if (environment.RUNTIMECTL_URL !== undefined)
+    return { value: parseOrigin(environment.RUNTIMECTL_URL, "RUNTIMECTL_URL"), source: "RUNTIMECTL_URL" };
+  if (chosen === undefined) return { value: defaultOrigin, source: "default" };
+  const source = `profile ${chosen.name}`;
+  return { value: parseOrigin(chosen.profile.url, source), source };
+}
+
+/** The origin of a daemon's URL; anything beyond an origin is refused, so that no part of it is silently dropped. */
+export function parseOrigin(text: string, source: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw usageError(`${source}: ${text} is not a URL such as https://rt.example.org`);
+  if (url.username !== "" || url.password !== "") throw usageError(`${source}: a URL must not hold a user or password`);
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
+    throw usageError(`${source}: give the origin only, without a path`, url.origin);
+  return url.origin;
+}
+
+async function chooseKey(
+  { flags, environment, workingDirectory }: Context,
+  from: { directory: string; profileName: string | undefined; origin: string },
+): Promise<Pick<Settings, "key" | "keyWithheld">> {
+  const keyIn = async (file: string, source: string) => ({
+    key: { value: await readKeyFile(path.resolve(workingDirectory, file)), source },
+    keyWithheld: undefined,
+  });
+  if (flags.keyFile !== undefined) return keyIn(flags.keyFile, "--key-file");
+  if (environment.RUNTIMECTL_KEY !== undefined)
+    return { key: { value: parseKey(environment.RUNTIMECTL_KEY, "RUNTIMECTL_KEY"), source: "RUNTIMECTL_KEY" }, keyWithheld: undefined };
+  if (environment.RUNTIMECTL_KEY_FILE !== undefined) return keyIn(environment.RUNTIMECTL_KEY_FILE, "RUNTIMECTL_KEY_FILE");
+  if (from.profileName === undefined) return { key: undefined, keyWithheld: undefined };
+  const credentials = await CredentialsFile.open(from.directory);
+  const stored = credentials.get(from.profileName);
+  if (stored === undefined) return { key: undefined, keyWithheld: undefined };
+  if (stored.origin !== from.origin)
+    return { key: undefined, keyWithheld: `the key of profile ${from.profileName} is for ${stored.origin} and is not sent to ${from.origin}` };
+  return { key: { value: stored.key, source: credentials.file }, keyWithheld: undefined };
+}
+
+/** The key in a file: its only word. */
+export async function readKeyFile(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw usageError(`the key file ${file} cannot be read: ${cause.code ?? cause.message}`);
+  });
+  return parseKey(text, file);
+}
+
+/** Checks that the text can be a key: it becomes a header. */
+export function parseKey(text: string, source: string): string {
+  const key = text.trim();
+  if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw usageError(`${source} does not hold a key: it must be one word of visible characters`);
+  return key;
+}
+
+async function readAuthorities({ flags, environment, workingDirectory }: Context, profile: Profile | undefined): Promise<string | undefined> {
+  const file = flags.cacert ?? environment.RUNTIMECTL_CACERT;
+  const fromProfile = profile?.cacert?.replace(/^~(?=\/)/, homedir());
+  const chosen = file === undefined ? fromProfile : path.resolve(workingDirectory, file);
+  if (chosen === undefined) return undefined;
+  return readFile(chosen, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new CommandError("CACERT_UNREADABLE", `the certificate file ${chosen} cannot be read: ${cause.code ?? cause.message}`, {
+      exitCode: exitCodes.usage,
+      cause,
+    });
+  });
+}
+
+function chooseTimeout({ flags, environment }: Context): Sourced<number> {
+  const [text, source] = flags.timeout !== undefined ? [flags.timeout, "--timeout"] : [environment.RUNTIMECTL_TIMEOUT, "RUNTIMECTL_TIMEOUT"];
+  if (text === undefined) return { value: defaultTimeoutMs, source: "default" };
+  const value = parseDurationMs(text);
+  if (value === undefined || value === 0) throw usageError(`${source}: ${text} is not a duration such as 500ms, 30s or 5m`);
+  return { value, source };
+}

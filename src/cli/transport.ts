@@ -1,0 +1,155 @@
+import type { Client, Dispatcher } from "undici";
+import HttpClient from "undici/lib/dispatcher/client.js";
+import type { TransportRequest, TransportResponse } from "../shared/client.js";
+import { CommandError } from "./command-error.js";
+import { connectionFailure, timeoutFailure } from "./connection-failure.js";
+import { exitCodes } from "./exit-codes.js";
+import type { Settings } from "./settings.js";
+import { version } from "./version.js";
+
+/** An upload is unpacked and installed before it is answered. */
+const uploadAnswerTimeoutMs = 10 * 60_000;
+
+export interface TransportOptions {
+  readonly origin: string;
+  readonly settings: Pick<Settings, "certificateAuthorities" | "insecure" | "timeout">;
+  readonly signal: AbortSignal;
+  /** Told of every call, without credentials. */
+  readonly trace: (line: string) => void;
+}
+
+export interface RawResponse extends TransportResponse {
+  readonly contentType: string | undefined;
+  readonly bytes: Buffer;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Sends requests to one origin over one connection. Follows no redirect: a key must not travel where nobody sent it. */
+export class HttpTransport {
+  readonly #client: Client;
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    const { certificateAuthorities: ca, insecure, timeout } = options.settings;
+    this.#options = options;
+    this.#client = new HttpClient(options.origin, {
+      connect: { timeout: timeout.value, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts anew with each piece. */
+  async send(request: TransportRequest, key: string | undefined): Promise<RawResponse> {
+    const { origin, signal, trace, settings } = this.#options;
+    signal.throwIfAborted();
+    trace(`> ${request.method} ${origin}${request.path}`);
+    const startedAtMs = performance.now();
+    const end = (reason: unknown) => void this.#client.destroy(reason as Error).catch(() => undefined);
+    const clock = new Clock((limitMs) => end(timeoutFailure(origin, limitMs)));
+    const onAbort = () => end(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    clock.start(settings.timeout.value);
+    try {
+      const response = await this.#dispatch(request, key, clock);
+      const id = response.requestId === undefined ? "" : `, request ${response.requestId}`;
+      trace(`< ${response.status} in ${Math.round(performance.now() - startedAtMs)} ms${id}`);
+      return response;
+    } catch (error) {
+      throw connectionFailure(origin, error);
+    } finally {
+      clock.stop();
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  close(): void {
+    void this.#client.destroy().catch(() => undefined);
+  }
+
+  #dispatch(request: TransportRequest, key: string | undefined, clock: Clock): Promise<RawResponse> {
+    const { origin, settings } = this.#options;
+    const headers = {
+      ...{ accept: "application/json", origin, "user-agent": `runtimectl/${version}` },
+      ...request.headers,
+      ...(key === undefined ? {} : { "x-api-key": key }),
+    };
+    const body = typeof request.body === "object" ? watched(request.body, clock, settings.timeout.value) : (request.body ?? null);
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let status = 0;
+      let received: Headers = {};
+      this.#client.dispatch(
+        // The types of dispatch leave out async iterables, which it takes.
+        { method: request.method as Dispatcher.HttpMethod, path: request.path, headers, body: body as string | null },
+        {
+          onRequestStart: () => {},
+          onResponseStart: (_controller, statusCode, responseHeaders) => {
+            status = statusCode;
+            received = responseHeaders;
+          },
+          onResponseData: (_controller, chunk) => void chunks.push(chunk),
+          onResponseEnd: () => {
+            const response = toResponse(status, received, Buffer.concat(chunks));
+            const redirect = redirectFailure(response, received, origin);
+            if (redirect) reject(redirect);
+            else resolve(response);
+          },
+          onResponseError: (_controller, error) => reject(error),
+        },
+      );
+    });
+  }
+}
+
+/** A time limit that can start anew. */
+class Clock {
+  readonly #onEnd: (limitMs: number) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onEnd: (limitMs: number) => void) {
+    this.#onEnd = onEnd;
+  }
+
+  start(limitMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#onEnd(limitMs), limitMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTimeoutMs: number): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    clock.start(pieceTimeoutMs);
+    yield piece;
+  }
+  clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
+}
+
+function toResponse(status: number, headers: Headers, bytes: Buffer): RawResponse {
+  return {
+    ...{ status, bytes, requestId: headerOf(headers, "x-request-id"), contentType: headerOf(headers, "content-type") },
+    get text() {
+      return bytes.toString("utf8");
+    },
+  };
+}
+
+function headerOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+function redirectFailure(response: RawResponse, headers: Headers, origin: string): CommandError | undefined {
+  const location = headerOf(headers, "location");
+  if (response.status < 300 || response.status > 399 || location === undefined) return undefined;
+  const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
+  return new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
+    exitCode: exitCodes.failed,
+    hint: target && target.origin !== origin ? `if that is your daemon, use --url ${target.origin} and sign in there` : undefined,
+  });
+}
