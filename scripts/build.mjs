@@ -22,7 +22,7 @@ await rm(dist, { recursive: true, force: true });
 await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
 await build({
   ...shared,
-  entryPoints: ["src/cli/main.ts"],
+  entryPoints: ["src/cli/main.ts", "src/cli/reference.ts"],
   bundle: true,
   splitting: true,
   minify: true,

@@ -46,7 +46,9 @@ export class CredentialsFile {
   async save(): Promise<void> {
     await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");
-    await writeFileAtomic(this.file, `${JSON.stringify({ profiles: Object.fromEntries(this.#profiles) }, undefined, 2)}\n`, { mode: 0o600 });
+    await writeFileAtomic(this.file, `${JSON.stringify({ profiles: Object.fromEntries(this.#profiles) }, undefined, 2)}\n`, {
+      mode: 0o600,
+    });
   }
 }
 

@@ -9,6 +9,6 @@ export function toDay(unixSeconds: number): string {
 }
 
 /** A point in time for JSON documents under a name: text for people and the number that the API gave. */
-export function timeFields<Name extends string>(name: Name, unixSeconds: number | undefined): Record<string, string | number> {
+export function timeFields(name: string, unixSeconds: number | undefined): Record<string, string | number> {
   return unixSeconds === undefined ? {} : { [name]: toDateTime(unixSeconds), [`${name}Seconds`]: unixSeconds };
 }

@@ -26,7 +26,9 @@ export function reportFailure(error: unknown, output: Output): ExitCode {
 function describe(error: unknown): Omit<FailureReport, "docs"> & { exitCode: ExitCode } {
   if (error instanceof CommandError)
     return {
-      ...{ code: error.code, message: error.message, exitCode: error.exitCode },
+      code: error.code,
+      message: error.message,
+      exitCode: error.exitCode,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       ...(error.status === undefined ? {} : { status: error.status }),
       ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
@@ -35,7 +37,10 @@ function describe(error: unknown): Omit<FailureReport, "docs"> & { exitCode: Exi
   if (error instanceof ApiError) {
     const hint = hints[error.code];
     return {
-      ...{ code: error.code, message: error.message, status: error.status, exitCode: exitCodeOfStatus(error.status, error.code) },
+      code: error.code,
+      message: error.message,
+      status: error.status,
+      exitCode: exitCodeOfStatus(error.status, error.code),
       ...(hint === undefined ? {} : { hint }),
       ...detailsOf(error.details),
       ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
@@ -43,7 +48,9 @@ function describe(error: unknown): Omit<FailureReport, "docs"> & { exitCode: Exi
   }
   if (error instanceof UnexpectedAnswerError)
     return {
-      ...{ code: "UNEXPECTED_ANSWER", message: error.message, status: error.status },
+      code: "UNEXPECTED_ANSWER",
+      message: error.message,
+      status: error.status,
       exitCode: error.status >= 500 ? exitCodes.unavailable : exitCodes.failed,
       ...(error.requestId === undefined ? {} : { requestId: error.requestId }),
     };

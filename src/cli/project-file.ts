@@ -31,7 +31,10 @@ function profileIn(file: string, text: string): string | undefined {
   if (!parsed.success) throw usageError(`${file} cannot be used: it must be a YAML map, and profile a name`);
   const forbidden = forbiddenKeys.find((key) => key in parsed.data);
   if (forbidden !== undefined)
-    throw usageError(`${file} sets ${forbidden}; a project file may name a profile, never a URL, key or certificate`, `remove ${forbidden} from it`);
+    throw usageError(
+      `${file} sets ${forbidden}; a project file may name a profile, never a URL, key or certificate`,
+      `remove ${forbidden} from it`,
+    );
   return parsed.data.profile;
 }
 

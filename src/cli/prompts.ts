@@ -6,7 +6,9 @@ import type { Settings } from "./settings.js";
 /** Whether somebody is there to answer: a terminal, and nobody said not to ask. */
 function canAsk({ terminal, flags, environment }: Context): boolean {
   const isCi = environment.CI !== undefined && environment.CI !== "false" && environment.CI !== "0";
-  return terminal.stdinIsTty && terminal.stderrIsTty && flags.input && !flags.json && environment.RUNTIMECTL_NO_INPUT === undefined && !isCi;
+  return (
+    terminal.stdinIsTty && terminal.stderrIsTty && flags.input && !flags.json && environment.RUNTIMECTL_NO_INPUT === undefined && !isCi
+  );
 }
 
 /** Questions go to stderr: stdout is for results. */
@@ -41,6 +43,5 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   const expected = profile ?? name;
   const what = profile === undefined ? `Type ${name} to confirm` : `This is PRODUCTION. Type the profile's name (${profile}) to confirm`;
   const typed = await input({ message: `${consequence}. ${what}:` }, promptContext(context.signal));
-  if (typed.trim() !== expected)
-    throw new CommandError("DECLINED", "not confirmed; nothing was changed", { exitCode: exitCodes.declined });
+  if (typed.trim() !== expected) throw new CommandError("DECLINED", "not confirmed; nothing was changed", { exitCode: exitCodes.declined });
 }

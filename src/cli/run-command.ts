@@ -30,7 +30,11 @@ export async function runCommand(found: Runnable, given: readonly string[]): Pro
     if (parsed === undefined) return;
     output = outputFor(parsed.flags);
     const context = {
-      ...{ flags: parsed.flags, environment, output, terminal, workingDirectory: process.cwd() },
+      flags: parsed.flags,
+      environment,
+      output,
+      terminal,
+      workingDirectory: process.cwd(),
       signal: interruption.signal,
       onExit: (cleanUp: () => void) => interruption.onExit(cleanUp),
     };

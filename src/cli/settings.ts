@@ -46,8 +46,15 @@ export async function resolveSettings(context: Context): Promise<Settings> {
   const isProduction = profile?.production ?? false;
   if (flags.insecure && isProduction) throw usageError("--insecure is refused for a production profile", "use --cacert FILE");
   return {
-    ...{ profile: profileName, isProduction, origin, insecure: flags.insecure ?? false },
-    ...(await chooseKey(context, { directory, profileName: profileName?.value, origin: origin.value })),
+    profile: profileName,
+    isProduction,
+    origin,
+    insecure: flags.insecure ?? false,
+    ...(await chooseKey(context, {
+      directory,
+      profileName: profileName?.value,
+      origin: origin.value,
+    })),
     certificateAuthorities: await readAuthorities(context, profile),
     timeout: chooseTimeout(context),
   };
@@ -98,7 +105,10 @@ async function chooseKey(
   const stored = credentials.get(from.profileName);
   if (stored === undefined) return { key: undefined, keyWithheld: undefined };
   if (stored.origin !== from.origin)
-    return { key: undefined, keyWithheld: `the key of profile ${from.profileName} is for ${stored.origin} and is not sent to ${from.origin}` };
+    return {
+      key: undefined,
+      keyWithheld: `the key of profile ${from.profileName} is for ${stored.origin} and is not sent to ${from.origin}`,
+    };
   return { key: { value: stored.key, source: credentials.file }, keyWithheld: undefined };
 }
 
@@ -117,7 +127,10 @@ export function parseKey(text: string, source: string): string {
   return key;
 }
 
-async function readAuthorities({ flags, environment, workingDirectory }: Context, profile: Profile | undefined): Promise<string | undefined> {
+async function readAuthorities(
+  { flags, environment, workingDirectory }: Context,
+  profile: Profile | undefined,
+): Promise<string | undefined> {
   const file = flags.cacert ?? environment.RUNTIMECTL_CACERT;
   const fromProfile = profile?.cacert?.replace(/^~(?=\/)/, homedir());
   const chosen = file === undefined ? fromProfile : path.resolve(workingDirectory, file);
@@ -131,7 +144,8 @@ async function readAuthorities({ flags, environment, workingDirectory }: Context
 }
 
 function chooseTimeout({ flags, environment }: Context): Sourced<number> {
-  const [text, source] = flags.timeout !== undefined ? [flags.timeout, "--timeout"] : [environment.RUNTIMECTL_TIMEOUT, "RUNTIMECTL_TIMEOUT"];
+  const [text, source] =
+    flags.timeout !== undefined ? [flags.timeout, "--timeout"] : [environment.RUNTIMECTL_TIMEOUT, "RUNTIMECTL_TIMEOUT"];
   if (text === undefined) return { value: defaultTimeoutMs, source: "default" };
   const value = parseDurationMs(text);
   if (value === undefined || value === 0) throw usageError(`${source}: ${text} is not a duration such as 500ms, 30s or 5m`);

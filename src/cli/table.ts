@@ -1,6 +1,7 @@
 import { printable } from "./printable.js";
 
-const wideCharacter = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+const wideCharacter =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const columnGap = "  ";
 
 /** Aligned columns under a heading for people. Columns that do not fit are left out from the right; the first always stays. */

@@ -1,4 +1,4 @@
-import type { Client, Dispatcher } from "undici";
+import type { Client } from "undici";
 import HttpClient from "undici/lib/dispatcher/client.js";
 import type { TransportRequest, TransportResponse } from "../shared/client.js";
 import { CommandError } from "./command-error.js";
@@ -71,7 +71,9 @@ export class HttpTransport {
   #dispatch(request: TransportRequest, key: string | undefined, clock: Clock): Promise<RawResponse> {
     const { origin, settings } = this.#options;
     const headers = {
-      ...{ accept: "application/json", origin, "user-agent": `runtimectl/${version}` },
+      accept: "application/json",
+      origin,
+      "user-agent": `runtimectl/${version}`,
       ...request.headers,
       ...(key === undefined ? {} : { "x-api-key": key }),
     };
@@ -82,7 +84,7 @@ export class HttpTransport {
       let received: Headers = {};
       this.#client.dispatch(
         // The types of dispatch leave out async iterables, which it takes.
-        { method: request.method as Dispatcher.HttpMethod, path: request.path, headers, body: body as string | null },
+        { method: request.method, path: request.path, headers, body: body as string | null },
         {
           onRequestStart: () => {},
           onResponseStart: (_controller, statusCode, responseHeaders) => {
@@ -132,7 +134,10 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
 
 function toResponse(status: number, headers: Headers, bytes: Buffer): RawResponse {
   return {
-    ...{ status, bytes, requestId: headerOf(headers, "x-request-id"), contentType: headerOf(headers, "content-type") },
+    status,
+    bytes,
+    requestId: headerOf(headers, "x-request-id"),
+    contentType: headerOf(headers, "content-type"),
     get text() {
       return bytes.toString("utf8");
     },

@@ -37,7 +37,9 @@ export const command = defineCommand<[method: string, target: string], Options>(
     const { call, discovery } = await connectAnonymously(context);
     const headers = body === undefined ? {} : { "content-type": options.contentType ?? "application/json" };
     const response = await call({
-      ...{ method: verb, path: toPath(target, discovery.api), headers },
+      method: verb,
+      path: toPath(target, discovery.api),
+      headers,
       ...(body === undefined ? {} : { body }),
     });
     if (response.status >= 400) throw refused(response);
@@ -88,6 +90,8 @@ function refused(response: RawResponse): CommandError {
   const known = typeof code === "string" && typeof message === "string";
   return new CommandError(known ? code : "HTTP_STATUS", known ? message : `status ${response.status}: ${response.text.slice(0, 1000)}`, {
     exitCode: exitCodeOfStatus(response.status, known ? code : undefined),
-    ...{ details, status: response.status, requestId: response.requestId },
+    details,
+    status: response.status,
+    requestId: response.requestId,
   });
 }

@@ -21,8 +21,17 @@ export const command = defineCommand<[]>({
     const { expiresAt, ...shown } = principal ?? {};
     context.output.result(
       {
-        ...{ url: origin, profile: settings.profile?.value ?? null, version: discovery.version, ready: readiness === "ready", readiness },
-        principal: principal ? { ...shown, ...timeFields("expiresAt", expiresAt) } : null,
+        url: origin,
+        profile: settings.profile?.value ?? null,
+        version: discovery.version,
+        ready: readiness === "ready",
+        readiness,
+        principal: principal
+          ? {
+              ...shown,
+              ...timeFields("expiresAt", expiresAt),
+            }
+          : null,
         workers: workers?.length ?? null,
         workerVersions: versions ?? null,
         keys: keys?.length ?? null,

@@ -50,7 +50,12 @@ export const command = defineCommand<[], Options>({
         `profile ${profile} is now the current one; its key is in ${credentials.file}`,
     );
     const { expiresAt, ...shown } = principal;
-    context.output.result({ profile, url: settings.origin.value, store: credentials.file, principal: { ...shown, ...timeFields("expiresAt", expiresAt) } });
+    context.output.result({
+      profile,
+      url: settings.origin.value,
+      store: credentials.file,
+      principal: { ...shown, ...timeFields("expiresAt", expiresAt) },
+    });
   },
 });
 

@@ -77,7 +77,9 @@ function toBody(options: Options) {
   if (expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
     throw usageError(`--expires: ${expiresIn} is not a lifetime`, "such as 30d, 2w, 6m (months), 1y, or never");
   return {
-    ...{ name: options.name ?? madeUpName(role), role, expiresIn },
+    name: options.name ?? madeUpName(role),
+    role,
+    expiresIn,
     ...(options.permission === undefined ? {} : { permissions: [...options.permission] }),
     ...(options.namespace === undefined ? {} : { namespaces: [...options.namespace] }),
   };

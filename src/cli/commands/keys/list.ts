@@ -20,7 +20,11 @@ export const command = defineCommand<[]>({
       expired: expiresAt !== undefined && expiresAt <= nowSeconds,
     }));
     const rows = keys.map((key) => [
-      ...[String(key.id), key.name, key.role, key.keyPrefix, key.namespaces.join(" ")],
+      String(key.id),
+      key.name,
+      key.role,
+      key.keyPrefix,
+      key.namespaces.join(" "),
       key.expiresAt === undefined ? "never" : `${toDay(key.expiresAt)}${key.expiresAt <= nowSeconds ? " (expired)" : ""}`,
       key.lastUsedAt === undefined ? "never" : toDay(key.lastUsedAt),
     ]);

@@ -19,7 +19,8 @@ export const command = defineCommand<[id: string]>({
     const name = key?.name ?? id;
     await confirmDestruction(context, {
       consequence: `Revoke key ${id}${key ? ` (${key.name}, ${key.role}, ${key.keyPrefix}…)` : ""}`,
-      ...{ name, settings: connection.settings },
+      name,
+      settings: connection.settings,
     });
     await connection.client.keys.revoke({ params: { id } });
     context.output.note(`revoked key ${id}${key ? ` (${key.name})` : ""}`);

@@ -9,7 +9,10 @@ export const command = defineCommand<[]>({
     const config = await ConfigFile.open(directory);
     const credentials = await CredentialsFile.open(directory);
     const profiles = [...config.profiles].map(([name, profile]) => ({
-      ...{ name, url: profile.url, current: name === config.current, production: profile.production ?? false },
+      name,
+      url: profile.url,
+      current: name === config.current,
+      production: profile.production ?? false,
       hasKey: credentials.get(name) !== undefined,
     }));
     context.output.table(
@@ -17,7 +20,10 @@ export const command = defineCommand<[]>({
       ["", "NAME", "URL", "KEY", ""],
       profiles.map(({ current, name, url, hasKey, production }) => [
         current ? "*" : "",
-        ...[name, url, hasKey ? "kept" : "none", production ? "PRODUCTION" : ""],
+        name,
+        url,
+        hasKey ? "kept" : "none",
+        production ? "PRODUCTION" : "",
       ]),
     );
     if (profiles.length === 0) context.output.footer("no profiles yet; make one with: runtimectl auth login");

@@ -1,0 +1,44 @@
+import { formatSize } from "../../../shared/size.js";
+import type { Output } from "../../output.js";
+import type { PackPlan } from "../../pack/pack-plan.js";
+import type { Archive } from "../../pack/write-archive.js";
+
+/** What an upload would send: every file with its rule, then what stays behind. An archive that was ready is sent as it is. */
+export function showPlan(output: Output, plan: PackPlan | undefined, { sizeBytes, sha256 }: Archive): void {
+  const packed = { sizeBytes, sha256 };
+  if (plan === undefined) {
+    output.result(
+      { dryRun: true, ...packed, files: null, leftOut: null },
+      `the archive as it is, ${formatSize(sizeBytes)}, sha256 ${sha256}`,
+    );
+    return;
+  }
+  const { facts, files, leftOut } = plan;
+  const unpackedBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  const document = {
+    dryRun: true,
+    name: facts.name,
+    version: facts.version,
+    entrypoint: facts.entrypoint ?? null,
+    ...packed,
+    unpackedBytes,
+    files: files.map(({ path, sizeBytes: size, rule }) => ({
+      path,
+      sizeBytes: size,
+      rule,
+    })),
+    leftOut: leftOut.map(({ path, rule }) => ({
+      path,
+      rule,
+    })),
+  };
+  const rows = [
+    ...files.map((file) => ["+", String(file.sizeBytes), file.path, file.rule]),
+    ...leftOut.map((entry) => ["-", "", entry.path, entry.rule]),
+  ];
+  output.table(document, ["", "BYTES", "PATH", "RULE"], rows);
+  output.note(
+    `${facts.name}@${facts.version}: ${files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed, sha256 ${sha256}\n` +
+      "dry run: nothing was uploaded",
+  );
+}

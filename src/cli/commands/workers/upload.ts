@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { createReadStream, rmSync } from "node:fs";
+import { mkdtemp, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { latestVersion } from "../../../shared/package-name.js";
+import { formatSize } from "../../../shared/size.js";
+import { CommandError, usageError } from "../../command-error.js";
+import { defineCommand, type Context } from "../../command.js";
+import { connect, type Connection } from "../../connection.js";
+import { planPack, type PackPlan } from "../../pack/pack-plan.js";
+import { writeArchive, type Archive } from "../../pack/write-archive.js";
+import { exitCodes } from "../../exit-codes.js";
+import { showPlan } from "./show-plan.js";
+import { answeringUrl } from "./answering-url.js";
+import { withProgress } from "../../progress.js";
+
+interface Options {
+  readonly dryRun?: boolean;
+}
+
+interface Parcel extends Archive {
+  readonly file: string;
+  readonly filename: string;
+}
+
+export const command = defineCommand<[source: string], Options>({
+  arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
+  options: [{ flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" }],
+  examples: [
+    ["runtimectl workers upload ./dir", "pack the folder, upload it, print the URL that answers"],
+    ["runtimectl workers upload ./dir --dry-run", "what would go, what not, and why"],
+    ["runtimectl workers upload app-1.2.0.tgz", "an archive as it is, such as npm pack makes"],
+  ],
+  notes:
+    "Same name and version replaces what is there.\n" +
+    "What is packed: by .runtimeignore if there is one, else by files of package.json, else by .gitignore except in the entrypoint's folder.\n" +
+    "node_modules is packed without what only devDependencies need, whatever files and .gitignore say; .runtimeignore alone can leave it out.\n" +
+    "Always in: manifest, package.json, entrypoint. Always out: .git, .env*, *.pem, id_*, .npmrc, .runtimectl.yaml, editor litter.\n" +
+    "A file that holds an API key stops the upload. Links are packed as what they lead to, never from outside the folder.",
+  async run(context, [source], options) {
+    const given = path.resolve(context.workingDirectory, source);
+    const stats = await stat(given).catch(() => undefined);
+    if (stats === undefined) throw new CommandError("PATH_NOT_FOUND", `${source} is not there`, { exitCode: exitCodes.notFound });
+    const plan = stats.isDirectory() ? await planPack(given) : undefined;
+    const parcel = plan ? await packFolder(context, plan) : await takeArchive(given);
+    if (options.dryRun) return showPlan(context.output, plan, parcel);
+    if (plan) advise(context, plan, parcel);
+    const connection = await connect(context);
+    const { worker } = await send(context, connection, parcel);
+    const url = await answeringUrl(context, connection, worker);
+    context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(parcel.sizeBytes)}; it answers at`);
+    context.output.result({ ...worker, url, sizeBytes: parcel.sizeBytes, sha256: parcel.sha256 }, url);
+  },
+});
+
+/** Packs into a private temporary folder that goes away with the command. */
+async function packFolder(context: Context, { facts, files }: PackPlan): Promise<Parcel> {
+  const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-"));
+  context.onExit(() => rmSync(directory, { recursive: true, force: true }));
+  const filename = `${facts.name.replace("@", "").replace("/", "-")}-${facts.version}.tgz`;
+  const file = path.join(directory, "package.tgz");
+  return { file, filename, ...(await writeArchive(files, file, context.signal)) };
+}
+
+async function takeArchive(file: string): Promise<Parcel> {
+  if (!/\.(?:tgz|tar\.gz|zip)$/i.test(file))
+    throw usageError(`${path.basename(file)} is neither a folder nor an archive`, "archives end in .tgz, .tar.gz or .zip");
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+  }
+  return { file, filename: path.basename(file), sizeBytes, sha256: hash.digest("hex") };
+}
+
+/** What a person would want to know before it is served. */
+function advise({ output }: Context, { facts, files, links }: PackPlan, { sizeBytes }: Parcel): void {
+  output.note(`${facts.name}@${facts.version}: ${files.length} files, ${formatSize(sizeBytes)} packed`);
+  for (const link of links) output.warn(`${link.path} is left out: ${link.rule}`);
+  if (facts.entrypoint === undefined) output.warn("nothing in the folder can be served: there is no index.html, index.js or entrypoint");
+  if (facts.version === latestVersion) output.note("no version is declared: it is installed as latest, and replaces the latest before");
+}
+
+async function send(context: Context, { client }: Connection, parcel: Parcel) {
+  const { data } = await withProgress(context, { label: `uploading ${parcel.filename}`, totalBytes: parcel.sizeBytes }, (onBytes) =>
+    client.workers.upload({
+      file: { filename: parcel.filename, sizeBytes: parcel.sizeBytes, bytes: counted(createReadStream(parcel.file), onBytes) },
+    }),
+  );
+  return data;
+}
+
+async function* counted(source: AsyncIterable<Buffer>, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    yield chunk;
+    onBytes(chunk.length);
+  }
+}

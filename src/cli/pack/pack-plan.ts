@@ -1,0 +1,159 @@
+import type { Dirent } from "node:fs";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { CommandError } from "../command-error.js";
+import { exitCodes } from "../exit-codes.js";
+import { neverPackedPathReason, neverPackedReason } from "./never-packed.js";
+import { readPackageFacts, type PackageFacts } from "./package-facts.js";
+import { openSelection, type Selection } from "./selection.js";
+
+/** Beyond this no daemon takes an archive, and a maze of links would never end. */
+const maximumFiles = 200_000;
+
+export interface PackedFile {
+  /** Below the folder, with forward slashes. */
+  readonly path: string;
+  /** The file that is read: absolute, links resolved. */
+  readonly source: string;
+  readonly sizeBytes: number;
+  readonly rule: string;
+}
+
+export interface LeftOut {
+  /** Ends in a slash for a folder with all its content. */
+  readonly path: string;
+  readonly rule: string;
+}
+
+/** What goes into the archive of a folder and what does not, each with the rule that decided. Sorted by path. */
+export interface PackPlan {
+  readonly facts: PackageFacts;
+  readonly files: readonly PackedFile[];
+  readonly leftOut: readonly LeftOut[];
+  /** Of `leftOut`: links, which somebody may have meant to be packed. */
+  readonly links: readonly LeftOut[];
+}
+
+/** Decides about every entry of the folder. Fails when something is there that cannot be packed. */
+export async function planPack(folder: string): Promise<PackPlan> {
+  const facts = await readPackageFacts(folder);
+  const walk = new Walk(await realpath(folder), facts, await openSelection(folder, facts));
+  return walk.plan();
+}
+
+class Walk {
+  readonly #root: string;
+  readonly #facts: PackageFacts;
+  readonly #selection: Selection;
+  readonly #always: ReadonlySet<string>;
+  readonly #files: PackedFile[] = [];
+  readonly #leftOut: LeftOut[] = [];
+  readonly #links: LeftOut[] = [];
+  readonly #refused: string[] = [];
+
+  constructor(root: string, facts: PackageFacts, selection: Selection) {
+    this.#root = root;
+    this.#facts = facts;
+    this.#selection = selection;
+    this.#always = new Set([...facts.metadataFiles, ...(facts.entrypoint === undefined ? [] : [facts.entrypoint])]);
+  }
+
+  async plan(): Promise<PackPlan> {
+    await this.#selection.enter("");
+    await this.#visitFolder("", this.#root, [this.#root]);
+    if (this.#refused.length > 0)
+      throw new CommandError("UNPACKABLE", "the folder holds what no archive may hold; nothing was uploaded", {
+        exitCode: exitCodes.failed,
+        details: this.#refused,
+        hint: "delete these, or ignore them in .runtimeignore",
+      });
+    return {
+      facts: this.#facts,
+      files: this.#files.toSorted(byPath),
+      leftOut: this.#leftOut.toSorted(byPath),
+      links: this.#links.toSorted(byPath),
+    };
+  }
+
+  /** `chain` holds the real paths of the folders that lead here: a link back into it is a loop. */
+  async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
+    for (const entry of await readdir(source, { withFileTypes: true })) {
+      const relativePath = directory === "" ? entry.name : `${directory}/${entry.name}`;
+      const reason = neverPackedReason(entry.name, path.posix.basename(directory));
+      if (reason !== undefined) this.#leaveOut(entry.isDirectory() ? `${relativePath}/` : relativePath, reason);
+      else await this.#visit(entry, { relativePath, source: path.join(source, entry.name), chain });
+    }
+  }
+
+  async #visit(entry: Dirent, place: Place): Promise<void> {
+    if (entry.isSymbolicLink()) return this.#visitLink(place);
+    if (entry.isDirectory()) return this.#enter(place);
+    if (entry.isFile()) return this.#take(place, (await lstat(place.source)).size);
+    const verdict = this.#selection.judge(place.relativePath);
+    if (verdict.kept) this.#refused.push(`${place.relativePath}: ${kindOf(entry)}`);
+    else this.#leaveOut(place.relativePath, verdict.rule);
+  }
+
+  async #enter({ relativePath, source, chain }: Place): Promise<void> {
+    const verdict = await this.#selection.enter(relativePath);
+    const holdsEntrypoint = this.#facts.entrypoint?.startsWith(`${relativePath}/`) ?? false;
+    if (!verdict.kept && !holdsEntrypoint) return this.#leaveOut(`${relativePath}/`, verdict.rule);
+    await this.#visitFolder(relativePath, source, [...chain, source]);
+  }
+
+  #take({ relativePath, source }: Place, sizeBytes: number, linkRule?: string): void {
+    const verdict = this.#always.has(relativePath) ? { kept: true, rule: "always in" } : this.#selection.judge(relativePath);
+    if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
+    // A backslash is a separator elsewhere, and U+FFFD stands for bytes that are no text.
+    if (/[\p{Cc}\\\uFFFD]/u.test(relativePath)) return void this.#refused.push(`${relativePath}: a name that cannot be packed`);
+    this.#files.push({ path: relativePath, source, sizeBytes, rule: linkRule ?? verdict.rule });
+    if (this.#files.length > maximumFiles)
+      throw new CommandError("TOO_MANY_FILES", `the folder has more than ${maximumFiles} files`, {
+        exitCode: exitCodes.failed,
+        hint: "ignore some in .runtimeignore",
+      });
+  }
+
+  /** Links are packed as what they lead to, when that lies in the folder and may be packed itself. */
+  async #visitLink(place: Place): Promise<void> {
+    const target = await realpath(place.source).catch((error: NodeJS.ErrnoException) => error);
+    if (target instanceof Error) return this.#leaveLink(place, target.code === "ELOOP" ? "a link that loops" : "a link that leads nowhere");
+    if (!target.startsWith(`${this.#root}${path.sep}`)) return this.#leaveLink(place, "a link that leads out of the folder");
+    const reason = neverPackedPathReason(path.relative(this.#root, target).split(path.sep).join("/"));
+    if (reason !== undefined) return this.#leaveLink(place, `a link to what is ${reason}`);
+    const stats = await stat(target);
+    const resolved = { ...place, source: target };
+    if (stats.isFile()) return this.#take(resolved, stats.size, "a link within the folder");
+    if (!stats.isDirectory()) return this.#leaveLink(place, "a link to something that is neither file nor folder");
+    if (place.chain.some((ancestor) => ancestor === target || target === this.#root)) return this.#leaveLink(place, "a link that loops");
+    return this.#enter(resolved);
+  }
+
+  #leaveLink({ relativePath }: Place, rule: string): void {
+    const verdict = this.#selection.judge(relativePath);
+    if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
+    this.#leaveOut(relativePath, rule);
+    this.#links.push({ path: relativePath, rule });
+  }
+
+  #leaveOut(relativePath: string, rule: string): void {
+    this.#leftOut.push({ path: relativePath, rule });
+  }
+}
+
+/** Where the walk stands. */
+interface Place {
+  readonly relativePath: string;
+  readonly source: string;
+  readonly chain: readonly string[];
+}
+
+function byPath(left: { path: string }, right: { path: string }): number {
+  return left.path < right.path ? -1 : 1;
+}
+
+function kindOf(entry: Dirent): string {
+  if (entry.isFIFO()) return "a FIFO";
+  if (entry.isSocket()) return "a socket";
+  return "a device";
+}

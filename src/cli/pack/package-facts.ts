@@ -1,0 +1,146 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import * as yaml from "yaml";
+import * as z from "zod";
+import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
+import { CommandError } from "../command-error.js";
+import { readFileIfThere } from "../config-file.js";
+import { exitCodes } from "../exit-codes.js";
+
+const manifestFiles = ["manifest.yaml", "manifest.yml"] as const;
+const usualEntrypoints = ["index.html", "index.js", "index.mjs", "index.ts"] as const;
+/** What the daemon accepts; the YAML parser needs quadratic time beyond. */
+const maximumManifestBytes = 64 * 1024;
+
+const Dependencies = z.record(z.string(), z.unknown()).optional().catch(undefined);
+const PackageJson = z.object({
+  name: z.unknown().optional(),
+  version: z.unknown().optional(),
+  main: z.string().optional().catch(undefined),
+  files: z.array(z.string()).optional().catch(undefined),
+  dependencies: Dependencies,
+  optionalDependencies: Dependencies,
+  peerDependencies: Dependencies,
+  devDependencies: Dependencies,
+});
+export type PackageJson = z.output<typeof PackageJson>;
+
+const Manifest = z.object({
+  name: z.unknown().optional(),
+  version: z.unknown().optional(),
+  entrypoint: z.string().optional(),
+});
+
+/** What packing must know about a folder before it packs. */
+export interface PackageFacts {
+  readonly name: string;
+  readonly version: string;
+  /** The manifest's and package.json's file names, those that exist. */
+  readonly metadataFiles: readonly string[];
+  readonly packageJson: PackageJson | undefined;
+  /** Relative, with forward slashes; undefined when nothing in the folder can be served. */
+  readonly entrypoint: string | undefined;
+}
+
+/** Reads name, version and entrypoint as the daemon will; what it would refuse is refused here, before a byte is sent. */
+export async function readPackageFacts(folder: string): Promise<PackageFacts> {
+  const manifest = await readManifest(folder);
+  const packageJson = await readPackageJson(folder);
+  const name = manifest?.fields.name ?? packageJson?.name;
+  const version = manifest?.fields.version ?? packageJson?.version ?? latestVersion;
+  if (name === undefined) throw noName(folder, manifest?.file ?? (packageJson && "package.json"));
+  if (typeof name !== "string" || !isPackageName(name))
+    throw refused(
+      "INVALID_PACKAGE_NAME",
+      `${JSON.stringify(name)} cannot name a package`,
+      "lower case, digits, - . _, optionally @scope/ in front",
+    );
+  if (typeof version !== "string" || !isPackageVersion(version)) throw badVersion(version);
+  return {
+    name,
+    version,
+    packageJson,
+    metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
+    entrypoint: await findEntrypoint(folder, manifest, packageJson),
+  };
+}
+
+type ManifestFile = { readonly file: string; readonly fields: z.output<typeof Manifest> };
+
+async function readManifest(folder: string): Promise<ManifestFile | undefined> {
+  for (const file of manifestFiles) {
+    const text = await readFileIfThere(path.join(folder, file));
+    if (text === undefined) continue;
+    if (Buffer.byteLength(text) > maximumManifestBytes) throw unreadable(file, "it is larger than 64 kB");
+    const document = yaml.parseDocument(text);
+    const problem = document.errors[0];
+    if (problem) throw unreadable(file, problem.message);
+    const parsed = Manifest.safeParse(document.toJS() ?? {});
+    if (!parsed.success) throw unreadable(file, z.prettifyError(parsed.error));
+    return { file, fields: dropNulls(parsed.data) };
+  }
+  return undefined;
+}
+
+async function readPackageJson(folder: string): Promise<PackageJson | undefined> {
+  const text = await readFileIfThere(path.join(folder, "package.json"));
+  if (text === undefined) return undefined;
+  try {
+    return PackageJson.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
+  } catch (error) {
+    throw unreadable("package.json", error instanceof SyntaxError ? error.message : "it is not a JSON object");
+  }
+}
+
+function dropNulls<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as Fields;
+}
+
+async function findEntrypoint(
+  folder: string,
+  manifest: ManifestFile | undefined,
+  packageJson: PackageJson | undefined,
+): Promise<string | undefined> {
+  const declared = manifest?.fields.entrypoint;
+  if (declared !== undefined) {
+    const entrypoint = path.posix.normalize(declared);
+    if (entrypoint.startsWith("../") || path.posix.isAbsolute(entrypoint))
+      throw unreadable(manifest?.file ?? "manifest", `its entrypoint ${declared} lies outside the folder`);
+    if (await isFile(path.join(folder, entrypoint))) return entrypoint;
+    throw refused(
+      "ENTRYPOINT_NOT_FOUND",
+      `the entrypoint ${declared} is not there`,
+      "build the app first, or correct entrypoint in the manifest",
+    );
+  }
+  const candidates = [...usualEntrypoints, ...(packageJson?.main === undefined ? [] : [path.posix.normalize(packageJson.main)])];
+  for (const candidate of candidates) if (!candidate.startsWith("..") && (await isFile(path.join(folder, candidate)))) return candidate;
+  return undefined;
+}
+
+async function isFile(file: string): Promise<boolean> {
+  return stat(file).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}
+
+function noName(folder: string, metadataFile: string | undefined): CommandError {
+  if (metadataFile === undefined)
+    return refused("MISSING_PACKAGE_NAME", `${folder} has neither manifest.yaml nor package.json`, "echo 'name: hello' > manifest.yaml");
+  return refused("MISSING_PACKAGE_NAME", `${path.join(folder, metadataFile)} gives no name`, "add a line such as name: hello");
+}
+
+function badVersion(version: unknown): CommandError {
+  const hint =
+    typeof version === "number" ? `quote it, and give three parts: version: "${version}.0"` : "three parts, such as 1.2.0, or leave it out";
+  return refused("INVALID_PACKAGE_VERSION", `${JSON.stringify(version)} is not a version`, hint);
+}
+
+function unreadable(file: string, problem: string): CommandError {
+  return refused("INVALID_PACKAGE_METADATA", `${file} cannot be used: ${problem}`);
+}
+
+function refused(code: string, message: string, hint?: string): CommandError {
+  return new CommandError(code, message, { exitCode: exitCodes.failed, hint });
+}

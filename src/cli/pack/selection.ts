@@ -1,0 +1,133 @@
+import path from "node:path";
+import ignore, { type Ignore } from "ignore";
+import { readFileIfThere } from "../config-file.js";
+import { findDevelopmentPackages } from "./development-packages.js";
+import type { PackageFacts } from "./package-facts.js";
+
+/** Whether a path goes into the archive, and the rule that decided. */
+export interface Verdict {
+  readonly kept: boolean;
+  readonly rule: string;
+}
+
+/**
+ * Which paths the folder's own rules keep: `.runtimeignore` if there is one, else `files` of package.json, else `.gitignore` files,
+ * which do not count in the entrypoint's folder (build output is usually git-ignored) nor for installed packages (an app that imports
+ * them must run).
+ */
+export interface Selection {
+  /** Called for a folder before its content, with the path below the packed folder. A folder that is not kept is not entered. */
+  enter(directory: string): Promise<Verdict>;
+  judge(file: string): Verdict;
+}
+
+const kept = (rule: string): Verdict => ({ kept: true, rule });
+const dropped = (rule: string): Verdict => ({ kept: false, rule });
+
+/** Chooses the rules for a folder. */
+export async function openSelection(folder: string, facts: PackageFacts): Promise<Selection> {
+  const own = await readFileIfThere(path.join(folder, ".runtimeignore"));
+  if (own !== undefined) return ignoredBy(".runtimeignore", ignore().add(own));
+  const packages = await openPackageRules(folder, facts);
+  if (facts.packageJson?.files) return withPackages(packages, listed(facts, facts.packageJson.files));
+  return withPackages(packages, new GitSelection(folder, facts));
+}
+
+/** A reason without its line break, for the list of a dry run. */
+function ignoredBy(file: string, rules: Ignore): Selection {
+  const verdictOf = (relativePath: string): Verdict => {
+    const result = rules.test(relativePath);
+    return result.ignored ? dropped(`${file}: ${result.rule?.pattern ?? ""}`) : kept(`not in ${file}`);
+  };
+  return { enter: async (directory) => verdictOf(`${directory}/`), judge: verdictOf };
+}
+
+/** `files` of package.json: the same patterns, and what they match is kept. */
+function listed(facts: PackageFacts, files: readonly string[]): Selection {
+  const rules = ignore().add(files.map((pattern) => pattern.replace(/^(!?)\.\//, "$1/")));
+  return {
+    enter: async () => kept("package.json files"),
+    judge: (file) => {
+      const result = rules.test(file);
+      if (result.ignored) return kept(`package.json files: ${result.rule?.pattern ?? ""}`);
+      return file === facts.packageJson?.main ? kept("package.json main") : dropped("not in package.json files");
+    },
+  };
+}
+
+/** The .gitignore of each folder on the way down, as git reads them. */
+class GitSelection implements Selection {
+  readonly #folder: string;
+  /** Ends in a slash; undefined when the entrypoint lies at the root, where its folder is everything. */
+  readonly #entrypointFolder: string | undefined;
+  readonly #rulesByFolder = new Map<string, Ignore>();
+
+  constructor(folder: string, facts: PackageFacts) {
+    this.#folder = folder;
+    this.#entrypointFolder = facts.entrypoint?.includes("/") ? `${path.posix.dirname(facts.entrypoint)}/` : undefined;
+  }
+
+  async enter(directory: string): Promise<Verdict> {
+    const verdict = this.#verdictOf(`${directory}/`);
+    if (verdict.kept) await this.#readRules(directory);
+    return verdict;
+  }
+
+  judge(file: string): Verdict {
+    return this.#verdictOf(file);
+  }
+
+  async #readRules(directory: string): Promise<void> {
+    const text = await readFileIfThere(path.join(this.#folder, directory, ".gitignore"));
+    if (text !== undefined) this.#rulesByFolder.set(directory === "" ? "" : `${directory}/`, ignore().add(text));
+  }
+
+  #verdictOf(relativePath: string): Verdict {
+    const output = this.#entrypointFolder;
+    if (output !== undefined && (relativePath.startsWith(output) || output.startsWith(relativePath)))
+      return kept("the entrypoint's folder");
+    if (relativePath === "/") return kept("the folder itself");
+    let verdict = kept("no rule against it");
+    for (const [prefix, rules] of this.#rulesByFolder) {
+      if (!relativePath.startsWith(prefix)) continue;
+      const result = rules.test(relativePath.slice(prefix.length));
+      if (result.ignored) verdict = dropped(`${prefix}.gitignore: ${result.rule?.pattern ?? ""}`);
+      else if (result.unignored) verdict = kept(`${prefix}.gitignore: negated`);
+    }
+    return verdict;
+  }
+}
+
+interface PackageRules {
+  /** The node_modules folders from which the entrypoint's imports resolve. */
+  readonly folders: ReadonlySet<string>;
+  readonly servesPageBelow: string | undefined;
+  readonly development: ReadonlySet<string>;
+}
+
+async function openPackageRules(folder: string, facts: PackageFacts): Promise<PackageRules> {
+  const { entrypoint = "" } = facts;
+  const folders = new Set<string>();
+  for (let directory = path.posix.dirname(entrypoint); ; directory = path.posix.dirname(directory)) {
+    folders.add(path.posix.join(directory, "node_modules"));
+    if (directory === ".") break;
+  }
+  const servesPageBelow = entrypoint.includes("/") && entrypoint.endsWith(".html") ? `${path.posix.dirname(entrypoint)}/` : undefined;
+  return { folders, servesPageBelow, development: await findDevelopmentPackages(folder, facts.packageJson) };
+}
+
+/** Installed packages follow rules of their own; everything else follows `others`. */
+function withPackages(packages: PackageRules, others: Selection): Selection {
+  const insidePackages = (relativePath: string) =>
+    [...packages.folders].some((root) => relativePath === root || relativePath.startsWith(`${root}/`));
+  return {
+    enter: async (directory) => {
+      if (!insidePackages(directory)) return others.enter(directory);
+      if (packages.servesPageBelow !== undefined && !directory.startsWith(packages.servesPageBelow))
+        return dropped("node_modules: a page is served from its own folder only");
+      if (packages.development.has(directory)) return dropped("node_modules: only devDependencies need it");
+      return kept("node_modules: installed packages");
+    },
+    judge: (file) => (insidePackages(file) ? kept("node_modules: installed packages") : others.judge(file)),
+  };
+}

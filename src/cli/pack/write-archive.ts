@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, constants, createReadStream, createWriteStream, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { TarArchive } from "archiver";
+import { CommandError } from "../command-error.js";
+import { exitCodes } from "../exit-codes.js";
+import { KeyScanner } from "./key-scanner.js";
+import type { PackedFile } from "./pack-plan.js";
+
+/** npm's choice: old enough for every format, and the same for everybody. */
+const fixedTime = new Date("1985-10-26T08:15:00Z");
+const fixedMode = 0o644;
+const prefix = "package/";
+/** Smaller files are read at once: three system calls instead of a stream. */
+const largeFileBytes = 1024 * 1024;
+/** RFC 1952: the byte that names the system, which differs between systems, and its value "unknown". */
+const gzipSystemOffset = 9;
+const gzipSystemUnknown = 255;
+
+export interface Archive {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Writes the files as a gzipped tar, in the order given. The same content gives the same bytes: names, times, modes and owners
+ * are fixed. Fails when a file holds one of our keys.
+ */
+export async function writeArchive(files: readonly PackedFile[], target: string, signal: AbortSignal): Promise<Archive> {
+  const tar = new TarArchive({ statConcurrency: 1 });
+  const gzip = createGzip();
+  const fingerprint = new Fingerprint();
+  const written = pipeline(tar, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
+  const failed = written.then(() => undefined);
+  const appended = appendAll(tar, files, failed).catch((error: unknown) => void tar.destroy(error as Error));
+  await Promise.all([written, appended]);
+  return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.digest() };
+}
+
+async function appendAll(tar: TarArchive, files: readonly PackedFile[], ended: Promise<void>): Promise<void> {
+  for (const file of files) {
+    const taken = once(tar, "entry");
+    append(tar, file);
+    await Promise.race([taken, ended]);
+  }
+  await Promise.race([tar.finalize(), ended]);
+}
+
+function append(tar: TarArchive, file: PackedFile): void {
+  const data = { name: prefix + file.path, date: fixedTime, mode: fixedMode };
+  // The plan resolved all links: one that stands here now came in between.
+  const descriptor = openSync(file.source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const stats = fstatSync(descriptor);
+  const scanner = new KeyScanner(file.path);
+  if (stats.isFile() && stats.size > largeFileBytes) {
+    const source = createReadStream(file.source, { fd: descriptor, end: stats.size - 1 });
+    tar.append(Readable.from(scanned(source, scanner), { objectMode: false }), { ...data, stats: sizeOf(stats) });
+    return;
+  }
+  try {
+    if (!stats.isFile()) throw changed(file);
+    const content = readWhole(descriptor, stats.size, file);
+    scanner.check(content);
+    tar.append(content, data);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** archiver takes the size from the stats; everything else in them would find its way into the archive. */
+function sizeOf(stats: Stats): Stats {
+  return { size: stats.size } as Stats;
+}
+
+async function* scanned(source: AsyncIterable<Buffer>, scanner: KeyScanner): AsyncGenerator<Buffer> {
+  for await (const piece of source) {
+    scanner.check(piece);
+    yield piece;
+  }
+}
+
+function readWhole(descriptor: number, sizeBytes: number, file: PackedFile): Buffer {
+  const content = Buffer.allocUnsafe(sizeBytes);
+  let filled = 0;
+  while (filled < sizeBytes) {
+    const count = readSync(descriptor, content, filled, sizeBytes - filled, filled);
+    if (count === 0) throw changed(file);
+    filled += count;
+  }
+  return content;
+}
+
+function changed(file: PackedFile): CommandError {
+  return new CommandError("FILE_CHANGED", `${file.path} changed while it was packed`, { exitCode: exitCodes.failed, hint: "try again" });
+}
+
+/** Counts and hashes what passes, and makes the gzip header the same on every system. */
+class Fingerprint extends Transform {
+  readonly #hash = createHash("sha256");
+  sizeBytes = 0;
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
+    const offset = gzipSystemOffset - this.sizeBytes;
+    if (offset >= 0 && offset < chunk.length) chunk[offset] = gzipSystemUnknown;
+    this.#hash.update(chunk);
+    this.sizeBytes += chunk.length;
+    done(null, chunk);
+  }
+
+  digest(): string {
+    return this.#hash.digest("hex");
+  }
+}
