@@ -12,7 +12,7 @@ export const errorTable = {
   CSRF_ORIGIN_MISMATCH: [403, "The Origin header names another host than the one that was called."],
   BUILT_IN_WORKER_REMOVE_FORBIDDEN: [403, "A built-in worker cannot be deleted."],
   BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN: [403, "A version of a built-in worker cannot be deleted."],
-  BUILT_IN_WORKER_CHANGE_FORBIDDEN: [403, "A version of a built-in worker cannot be enabled or disabled."],
+  BUILT_IN_WORKER_CHANGE_FORBIDDEN: [403, "A version of a built-in worker cannot be replaced, enabled or disabled."],
   KEY_SELF_REVOKE_FORBIDDEN: [403, "A key cannot revoke itself."],
   NOT_FOUND: [404, "Nothing answers at this path."],
   WORKER_NOT_FOUND: [404, "No worker of that name is installed."],

@@ -56,6 +56,7 @@ export const upload = endpoint({
     "INVALID_PACKAGE_VERSION",
     "INVALID_PACKAGE_METADATA",
     "NAMESPACE_DENIED",
+    "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
   ],
 });
 
@@ -69,7 +70,13 @@ export const enable = endpoint({
   inputErrors: versionErrors,
   status: 200,
   result: ToggledVersion,
-  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "BUILT_IN_WORKER_CHANGE_FORBIDDEN", "INSUFFICIENT_STORAGE"],
+  errors: [
+    "WORKER_NOT_FOUND",
+    "WORKER_VERSION_NOT_FOUND",
+    "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+    "INVALID_PACKAGE_METADATA",
+    "INSUFFICIENT_STORAGE",
+  ],
 });
 
 export const disable = endpoint({

@@ -1,0 +1,127 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { ApiError } from "../../shared/api-error.js";
+import { compiledFile } from "../package-root.js";
+import type { ArchiveLimits } from "./archive/archive-entry.js";
+import type { UnpackJob, UnpackResult } from "./archive/unpack-job.js";
+import type { ArchiveFormat } from "./archive/unpack.js";
+import type { PackageMetadata } from "./package-metadata.js";
+import { insufficientStorage } from "./storage-full.js";
+
+const childHeapMegabytes = 128;
+const unpackDeadlineMs = 300_000;
+/** Unpacking takes a core; more at once would only take it from what is served. */
+const unpackingAtOnce = 2;
+const longestAnswerBytes = 4 * 1024 * 1024;
+
+export interface UnpackedPackage {
+  /** The package's root below the folder it was unpacked to; "" = that folder. */
+  readonly root: string;
+  readonly metadata: PackageMetadata;
+}
+
+/** `.tgz`, `.tar.gz` or `.zip`, in any case; throws `INVALID_FILE_TYPE`. */
+export function archiveFormat(fileName: string): ArchiveFormat {
+  if (/\.(?:tgz|tar\.gz)$/i.test(fileName)) return "tar";
+  if (/\.zip$/i.test(fileName)) return "zip";
+  throw new ApiError("INVALID_FILE_TYPE", "The file is not an archive that can be installed. Send a .tgz, .tar.gz or .zip file.");
+}
+
+/** Unpacks archives in processes of their own, a few at a time, so that neither a bomb nor 10,000 files are felt by what is served. */
+export class ArchiveUnpacker {
+  readonly #limits: ArchiveLimits;
+  readonly #children = new Set<ChildProcess>();
+  readonly #waiting: (() => void)[] = [];
+  #freeSlots = unpackingAtOnce;
+
+  constructor(limits: ArchiveLimits) {
+    this.#limits = limits;
+  }
+
+  /** Unpacks into an empty folder. When it throws, what is left in the folder is of no use, and nothing writes to it any more. */
+  async unpack(archivePath: string, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
+    await this.#takeSlot();
+    try {
+      return readAnswer(await this.#runChild({ archivePath, format, folder, limits: this.#limits }));
+    } finally {
+      this.#freeSlot();
+    }
+  }
+
+  /** Ends what is being unpacked. */
+  close(): void {
+    for (const child of this.#children) child.kill("SIGKILL");
+  }
+
+  async #takeSlot(): Promise<void> {
+    if (this.#freeSlots > 0) this.#freeSlots -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #freeSlot(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#freeSlots += 1;
+  }
+
+  #runChild(job: UnpackJob): Promise<ChildEnd> {
+    const program = compiledFile("server/packages/archive/main.js");
+    const child = spawn(process.execPath, [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)], {
+      env: {},
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.#children.add(child);
+    return collectEnd(child).finally(() => this.#children.delete(child));
+  }
+}
+
+interface ChildEnd {
+  readonly answer: string;
+  readonly complaint: string;
+  readonly exit: string;
+  readonly tookTooLong: boolean;
+}
+
+function collectEnd(child: ReturnType<typeof spawn>): Promise<ChildEnd> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    let complaint = "";
+    let tookTooLong = false;
+    const deadline = setTimeout(() => {
+      tookTooLong = true;
+      child.kill("SIGKILL");
+    }, unpackDeadlineMs);
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      if (answer.length < longestAnswerBytes) answer += text;
+    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      complaint = (complaint + text).slice(0, 2000);
+    });
+    // It may be gone before we are; that is seen by how it ended.
+    child.stdin?.on("error", () => undefined);
+    child.on("error", (error) => {
+      clearTimeout(deadline);
+      reject(error);
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(deadline);
+      resolve({ answer, complaint, exit: signal ?? String(code), tookTooLong });
+    });
+  });
+}
+
+function readAnswer(end: ChildEnd): UnpackedPackage {
+  if (end.tookTooLong) {
+    throw new ApiError(
+      "ARCHIVE_TOO_LARGE",
+      `The archive is too large: it could not be unpacked within ${unpackDeadlineMs / 60_000} minutes.`,
+    );
+  }
+  if (end.exit !== "0") throw new Error(`unpacking ended with ${end.exit}: ${end.complaint}`);
+  const result = JSON.parse(end.answer) as UnpackResult;
+  if ("refusal" in result) throw new ApiError(result.refusal.code, result.refusal.message);
+  if ("failure" in result) {
+    const cause = new Error(result.failure.reason);
+    throw result.failure.code === "INSUFFICIENT_STORAGE" ? insufficientStorage(cause) : cause;
+  }
+  return result;
+}

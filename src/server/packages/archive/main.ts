@@ -1,0 +1,34 @@
+// A process of its own: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout, ends.
+// What an archive can do to a parser, it does to this process; the daemon only sees it end.
+import path from "node:path";
+import { ApiError } from "../../../shared/api-error.js";
+import { readPackageMetadata } from "../package-metadata.js";
+import { isStorageFull } from "../storage-full.js";
+import { unpack } from "./unpack.js";
+import type { UnpackJob, UnpackResult } from "./unpack-job.js";
+
+// The daemon holds the other end; when it dies, nobody waits for this any more.
+process.stdin.on("close", () => process.exit(1)).resume();
+// Files get the mode they are given, whatever the daemon runs under.
+process.umask(0o022);
+
+const result = await run(JSON.parse(process.argv[2] as string) as UnpackJob);
+process.stdout.write(JSON.stringify(result), () => process.exit(0));
+
+async function run(job: UnpackJob): Promise<UnpackResult> {
+  try {
+    const root = await unpack(job);
+    const metadata = readPackageMetadata(path.join(job.folder, root));
+    if (metadata) return { root, metadata };
+    return {
+      refusal: {
+        code: "MISSING_PACKAGE_NAME",
+        message: "The archive has neither manifest.yaml nor package.json at its root or in package/. Add one of them with a name.",
+      },
+    };
+  } catch (error) {
+    if (error instanceof ApiError) return { refusal: { code: error.code, message: error.message } };
+    if (isStorageFull(error)) return { failure: { code: "INSUFFICIENT_STORAGE", reason: String(error) } };
+    return { failure: { code: "INTERNAL_ERROR", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) } };
+  }
+}

@@ -1,0 +1,154 @@
+import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
+import { ByteSource } from "./byte-source.js";
+import { gunzipFile } from "./gunzip-file.js";
+import { invalidArchive, unsupportedEntry } from "./refusal.js";
+import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
+
+const longestExtensionBytes = 1024 * 1024;
+/** Header, padding and a long name's own header and body: what an entry may take besides its content. */
+const overheadBytesPerEntry = 5 * tarBlockBytes;
+
+/** What extension headers say about the entry that follows them. */
+interface Extension {
+  path?: string;
+  linkpath?: string;
+  size?: string;
+}
+
+const unsupportedTypes: Record<string, string> = {
+  "3": "a character device",
+  "4": "a block device",
+  "6": "a named pipe",
+  "7": "a contiguous file",
+  S: "a sparse file",
+};
+
+/**
+ * The entries of a gzipped tar file. It reads what POSIX (ustar, pax) and GNU tar (long names, binary numbers) write, and refuses all
+ * else: node-tar's parser, made for repairing, passes over unknown types, unreadable numbers, cut names and bytes after the end,
+ * and then two tools disagree about what the archive holds.
+ */
+export async function* tarEntries(path: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
+  const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
+  const source = new ByteSource(gunzipFile(path, maxStreamBytes));
+  try {
+    let extension: Extension | undefined;
+    for (;;) {
+      const block = await source.take(tarBlockBytes);
+      if (block.length === 0 || isEnd(block)) break;
+      const header = parseTarHeader(block);
+      if (/[xgLK]/.test(header.type)) {
+        extension = await readExtension(source, header, extension);
+        continue;
+      }
+      yield* entryOf(source, header, extension ?? {});
+      extension = undefined;
+    }
+    if (extension) throw invalidArchive("it ends where an entry was announced");
+    await expectOnlyZeros(source);
+  } finally {
+    await source.close();
+  }
+}
+
+function isEnd(block: Buffer): boolean {
+  if (block.length < tarBlockBytes) throw invalidArchive("it is not a tar archive, or is cut off");
+  return isZeroBlock(block);
+}
+
+/** Writers fill the last record with zeros; anything else is content that some readers would see. */
+async function expectOnlyZeros(source: ByteSource): Promise<void> {
+  for await (const piece of source.upTo(Number.MAX_SAFE_INTEGER)) {
+    if (!isZeroBlock(piece)) throw invalidArchive("it has bytes after its end mark");
+  }
+}
+
+async function readExtension(source: ByteSource, header: TarHeader, earlier: Extension | undefined): Promise<Extension | undefined> {
+  if (header.sizeBytes > longestExtensionBytes) throw invalidArchive("a name or pax header in it is longer than 1 MiB");
+  const body = await source.take(header.sizeBytes);
+  if (body.length < header.sizeBytes) throw invalidArchive("it is cut off");
+  await skipPadding(source, header.sizeBytes);
+  if (header.type === "g") {
+    refuseNamesForAll(body);
+    return earlier;
+  }
+  const added = header.type === "x" ? paxExtension(body) : gnuExtension(header.type, body);
+  for (const key of ["path", "linkpath"] as const) {
+    if (added[key] !== undefined && earlier?.[key] !== undefined) throw invalidArchive("an entry in it has two long names");
+  }
+  return { ...earlier, ...added };
+}
+
+function paxExtension(body: Buffer): Extension {
+  const records = parsePaxRecords(body);
+  for (const key of records.keys()) {
+    if (key.startsWith("GNU.sparse.")) throw unsupportedEntry(records.get("GNU.sparse.name") ?? "", "a sparse file");
+  }
+  const extension: Extension = {};
+  for (const key of ["path", "linkpath", "size"] as const) {
+    const value = records.get(key);
+    if (value !== undefined && value !== "") extension[key] = value;
+  }
+  return extension;
+}
+
+function gnuExtension(type: string, body: Buffer): Extension {
+  const text = decodeUtf8(body).replace(/\0+$/, "");
+  return type === "L" ? { path: text } : { linkpath: text };
+}
+
+function refuseNamesForAll(body: Buffer): void {
+  const records = parsePaxRecords(body);
+  for (const key of ["path", "linkpath", "size"]) {
+    if (records.has(key)) throw invalidArchive("a global pax header in it renames entries");
+  }
+}
+
+async function* entryOf(source: ByteSource, header: TarHeader, extension: Extension): AsyncGenerator<ArchiveEntry> {
+  const name = extension.path ?? header.name;
+  const kind = kindOf(header.type, name);
+  const statedBytes = extension.size === undefined ? header.sizeBytes : paxSize(extension.size);
+  if (kind === "directory" && statedBytes > 0) throw invalidArchive("a folder in it has content");
+  const sizeBytes = kind === "file" ? statedBytes : 0;
+  let isRead = false;
+  const content = async function* () {
+    isRead = true;
+    let missing = sizeBytes;
+    for await (const piece of source.upTo(sizeBytes)) {
+      missing -= piece.length;
+      yield piece;
+    }
+    if (missing > 0) throw invalidArchive("it is cut off");
+  };
+  const target = extension.linkpath ?? header.linkTarget;
+  yield { name, kind, target, sizeBytes, executable: (header.mode & 0o111) !== 0, content };
+  if (!isRead && !(await source.skip(sizeBytes))) throw invalidArchive("it is cut off");
+  await skipPadding(source, sizeBytes);
+}
+
+function kindOf(type: string, name: string): ArchiveEntry["kind"] {
+  switch (type) {
+    case "0":
+      // Tars from before there was a type for folders.
+      return name.endsWith("/") ? "directory" : "file";
+    case "1":
+      return "hard link";
+    case "2":
+      return "symbolic link";
+    case "5":
+      return "directory";
+    default:
+      throw unsupportedEntry(name, unsupportedTypes[type] ?? "of a type that is not supported");
+  }
+}
+
+function paxSize(text: string): number {
+  const size = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(size)) throw invalidArchive("a pax header has a size that is none");
+  return size;
+}
+
+async function skipPadding(source: ByteSource, sizeBytes: number): Promise<void> {
+  const padding = (tarBlockBytes - (sizeBytes % tarBlockBytes)) % tarBlockBytes;
+  if (!(await source.skip(padding))) throw invalidArchive("it is cut off");
+}

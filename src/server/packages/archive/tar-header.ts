@@ -1,0 +1,107 @@
+import { invalidArchive } from "./refusal.js";
+
+export const tarBlockBytes = 512;
+
+/** A header block, taken apart. */
+export interface TarHeader {
+  readonly type: string;
+  readonly name: string;
+  readonly linkTarget: string;
+  readonly sizeBytes: number;
+  readonly mode: number;
+}
+
+/** Takes a header block apart; every number must be one, and the checksum right. */
+export function parseTarHeader(block: Buffer): TarHeader {
+  checkSum(block);
+  const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] as number);
+  // GNU's own format keeps other things where POSIX has the first part of a long name.
+  const isPosix = block.toString("latin1", 257, 263) === "ustar\0";
+  const prefix = isPosix ? textField(block, 345, 155) : "";
+  const name = textField(block, 0, 100);
+  return {
+    type,
+    name: prefix === "" ? name : `${prefix}/${name}`,
+    linkTarget: textField(block, 157, 100),
+    sizeBytes: numberField(block, 124, 12),
+    mode: numberField(block, 100, 8),
+  };
+}
+
+export function isZeroBlock(block: Buffer): boolean {
+  return block.every((byte) => byte === 0);
+}
+
+function checkSum(block: Buffer): void {
+  let sum = 8 * 0x20;
+  let signedSum = sum;
+  for (const [position, byte] of block.entries()) {
+    if (position >= 148 && position < 156) continue;
+    sum += byte;
+    signedSum += byte > 127 ? byte - 256 : byte;
+  }
+  const stored = numberField(block, 148, 8);
+  // Historic tars summed signed characters.
+  if (stored !== sum && stored !== signedSum) throw invalidArchive("the checksum of a tar header is wrong");
+}
+
+function textField(block: Buffer, start: number, length: number): string {
+  const field = block.subarray(start, start + length);
+  const end = field.indexOf(0);
+  return decodeUtf8(end === -1 ? field : field.subarray(0, end));
+}
+
+/** Octal digits, or GNU's big-endian binary form, which starts with a set bit. */
+function numberField(block: Buffer, start: number, length: number): number {
+  const field = block.subarray(start, start + length);
+  if ((field[0] as number) & 0x80) return binaryNumber(field);
+  const text = field
+    .toString("latin1")
+    .replace(/[\0 ]+$/, "")
+    .replace(/^ +/, "");
+  if (!/^[0-7]*$/.test(text)) throw invalidArchive("a tar header has a number that is none");
+  return text === "" ? 0 : Number.parseInt(text, 8);
+}
+
+function binaryNumber(field: Buffer): number {
+  if (field[0] !== 0x80) throw invalidArchive("a tar header has a negative or far too large number");
+  let value = 0;
+  for (const byte of field.subarray(1)) value = value * 256 + byte;
+  if (!Number.isSafeInteger(value)) throw invalidArchive("a tar header has a far too large number");
+  return value;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export function decodeUtf8(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw invalidArchive("a name in it is not valid UTF-8", error);
+  }
+}
+
+/** The records of a pax extended header (`<length> <key>=<value>\n`, the length in bytes and counting itself). */
+export function parsePaxRecords(body: Buffer): Map<string, string> {
+  const records = new Map<string, string>();
+  let start = 0;
+  while (start < body.length) {
+    const space = body.indexOf(0x20, start);
+    const digits = space === -1 ? "" : body.toString("latin1", start, space);
+    const end = start + Number(digits);
+    if (!/^[1-9]\d{0,8}$/.test(digits) || end > body.length || body[end - 1] !== 0x0a) throw invalidArchive("a pax header is malformed");
+    const record = body.subarray(space + 1, end - 1);
+    const equals = record.indexOf(0x3d);
+    if (equals < 1) throw invalidArchive("a pax header is malformed");
+    records.set(record.toString("latin1", 0, equals), paxValue(record, equals));
+    start = end;
+  }
+  return records;
+}
+
+/** Only names are read as text that has to be sound; comments and vendors' attributes may be any bytes. */
+function paxValue(record: Buffer, equals: number): string {
+  const isName = /^(?:path|linkpath)$/.test(record.toString("latin1", 0, equals));
+  const value = record.subarray(equals + 1);
+  return isName ? decodeUtf8(value) : value.toString("latin1");
+}

@@ -1,0 +1,57 @@
+import type { Log } from "../observe/log.js";
+
+const tickMs = 200;
+const ticksPerRound = 8;
+/** A tick that finds much to read stops here and goes on at the next. */
+const longestTickMs = 10;
+
+/**
+ * Looks at a part of the catalog every tick and at all of it within about two seconds, so that 2,000 workers cost a millisecond now and
+ * then instead of a burst. Polling, because the kernel's notifications need a watch on every folder and are lost when too many come.
+ */
+export class CatalogPoll {
+  readonly #timer: NodeJS.Timeout;
+  readonly #catalog: { looks(): Iterator<() => string[]>; readonly lookCount: number };
+  readonly #onRetired: (folder: string) => void;
+  readonly #log: Log;
+  #round: Iterator<() => string[]>;
+
+  constructor(options: {
+    catalog: { looks(): Iterator<() => string[]>; readonly lookCount: number };
+    /** A folder's content is no longer what the catalog said. */
+    onRetired: (folder: string) => void;
+    log: Log;
+  }) {
+    this.#catalog = options.catalog;
+    this.#onRetired = options.onRetired;
+    this.#log = options.log;
+    this.#round = options.catalog.looks();
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+    this.#timer.unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    const stopAt = performance.now() + longestTickMs;
+    const share = Math.ceil(this.#catalog.lookCount / ticksPerRound);
+    for (let count = 0; count < share && performance.now() < stopAt; count += 1) {
+      const next = this.#round.next();
+      if (next.done) {
+        this.#round = this.#catalog.looks();
+        return;
+      }
+      this.#take(next.value);
+    }
+  }
+
+  #take(look: () => string[]): void {
+    try {
+      for (const folder of look()) this.#onRetired(folder);
+    } catch (error) {
+      this.#log.warn({ err: error }, "a folder of workers could not be read");
+    }
+  }
+}

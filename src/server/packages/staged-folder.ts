@@ -1,0 +1,140 @@
+import { lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
+import { mkdir, open, rename } from "node:fs/promises";
+import path from "node:path";
+import { exists, finish, performMoves, syncFolder, writeJournal, type Move } from "./move-journal.js";
+import type { StagingArea } from "./staging-area.js";
+
+/**
+ * One change to a directory of packages, prepared aside. Each of its steps that shows does so by renames; the folder holds what was
+ * there before until it is discarded.
+ *
+ * What is promised: after `kill -9` at any instant a package is wholly old or wholly new. After a power failure too, because files,
+ * folders and journal reach stable storage before the renames; and a change that was acknowledged is still there, because the
+ * parent folder is synced before we answer.
+ */
+export class StagedFolder {
+  readonly #area: StagingArea;
+  readonly #folder: string;
+
+  constructor(options: { area: StagingArea; folder: string }) {
+    this.#area = options.area;
+    this.#folder = options.folder;
+  }
+
+  /** An empty folder to unpack to. */
+  async makeContentFolder(): Promise<string> {
+    const content = path.join(this.#folder, "content");
+    await mkdir(content, 0o755);
+    return content;
+  }
+
+  /**
+   * Puts `from`, a folder in here, in the place of `target`, whatever is there. Files and links in the place of parent folders give
+   * way too and are not followed. `nest` turns the folder at that path into a subfolder of itself first. `onPlaced` runs in the
+   * same instant, with where the old content now lies, if there was any.
+   */
+  async place(
+    change: { from: string; target: string; nest?: { folder: string; as: string } | undefined },
+    onPlaced: (movedTo: string | undefined) => void,
+  ): Promise<void> {
+    await this.#area.exclusively(async () => {
+      const { moves, movedTo } = await this.#prepare(change);
+      await writeJournal(this.#folder, { moves });
+      performMoves(this.#area.directory, moves);
+      onPlaced(movedTo);
+      await syncFolder(path.dirname(this.#absolute((moves.at(-1) as Move).to)));
+    });
+  }
+
+  /** Takes a folder out of sight; the rename is all there is to do, so it needs no journal. `onTaken` runs in the same instant. */
+  async takeAway(targets: readonly string[], onTaken: (movedTo: string[]) => void): Promise<void> {
+    await this.#area.exclusively(async () => {
+      const moves = targets.map((target, index) => ({ from: this.#relative(target), to: this.#relative(this.#inside(`taken-${index}`)) }));
+      performMoves(this.#area.directory, moves);
+      const parents = new Set(targets.map((target) => this.#removeEmptyParents(target)));
+      onTaken(moves.map((move) => this.#absolute(move.to)));
+      for (const parent of parents) if (exists(parent)) await syncFolder(parent);
+    });
+  }
+
+  /** Replaces or creates a file of a package; a reader sees the old or the new text. */
+  async writeFile(target: string, text: string, onWritten: () => void): Promise<void> {
+    const prepared = this.#inside("file");
+    const mode = (lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+    const file = await open(prepared, "wx", mode);
+    await finish(file, () => file.writeFile(text));
+    renameSync(prepared, target);
+    onWritten();
+    await syncFolder(path.dirname(target));
+  }
+
+  /** Deletes this folder and what it still holds. */
+  discard(): Promise<void> {
+    return this.#area.discard(this.#folder);
+  }
+
+  async #prepare(change: { from: string; target: string; nest?: { folder: string; as: string } | undefined }) {
+    const obstacle = this.#firstObstacle(change.target, change.nest?.folder);
+    const moves: Move[] = [];
+    let movedTo: string | undefined;
+    let prepared = change.from;
+    if (obstacle !== change.target) prepared = await this.#wrap(change.from, path.relative(obstacle, change.target));
+    await syncFolder(path.dirname(prepared));
+    if (exists(obstacle)) {
+      const nested = change.nest && path.join(change.nest.folder, change.nest.as);
+      const keepsNested = nested !== undefined && nested !== change.target;
+      const aside = keepsNested ? path.join(prepared, change.nest?.as ?? "") : this.#inside("replaced");
+      movedTo = keepsNested ? nested : aside;
+      moves.push({ from: this.#relative(obstacle), to: this.#relative(aside) });
+    }
+    moves.push({ from: this.#relative(prepared), to: this.#relative(obstacle) });
+    return { moves, movedTo };
+  }
+
+  /** The first path on the way to the target that is not a folder that can be used as it is; the target itself at the latest. */
+  #firstObstacle(target: string, nestedFolder: string | undefined): string {
+    let current = this.#area.directory;
+    for (const segment of path.relative(this.#area.directory, target).split(path.sep)) {
+      current = path.join(current, segment);
+      if (current === target || current === nestedFolder) break;
+      if (!lstatSync(current, { throwIfNoEntry: false })?.isDirectory()) break;
+    }
+    return current;
+  }
+
+  /** Puts the missing parent folders around a staged folder, so that one rename brings all of them. */
+  async #wrap(from: string, innerPath: string): Promise<string> {
+    const wrapped = this.#inside("wrapped");
+    const inner = path.join(wrapped, innerPath);
+    await mkdir(path.dirname(inner), { recursive: true, mode: 0o755 });
+    await rename(from, inner);
+    for (let folder = path.dirname(inner); folder !== this.#folder; folder = path.dirname(folder)) await syncFolder(folder);
+    return wrapped;
+  }
+
+  /** Name and scope folders go with their last content; answers with the folder that stays. */
+  #removeEmptyParents(target: string): string {
+    let parent = path.dirname(target);
+    while (parent !== this.#area.directory && isEmptyOrGone(parent)) {
+      if (exists(parent)) rmdirSync(parent);
+      parent = path.dirname(parent);
+    }
+    return parent;
+  }
+
+  #inside(name: string): string {
+    return path.join(this.#folder, name);
+  }
+
+  #absolute(relativePath: string): string {
+    return path.join(this.#area.directory, relativePath);
+  }
+
+  #relative(absolutePath: string): string {
+    return path.relative(this.#area.directory, absolutePath);
+  }
+}
+
+function isEmptyOrGone(folder: string): boolean {
+  return !exists(folder) || readdirSync(folder).length === 0;
+}

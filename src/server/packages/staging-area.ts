@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, rmdirSync } from "node:fs";
+import { lstat, mkdir, readdir } from "node:fs/promises";
+import path from "node:path";
+import type { Log } from "../observe/log.js";
+import { KeyedLock } from "./keyed-lock.js";
+import { journalFileName, rollForward, type Journal } from "./move-journal.js";
+import { removeTree } from "./remove-tree.js";
+import { StagedFolder } from "./staged-folder.js";
+
+const stagingFolderName = ".staging";
+
+/**
+ * Where the changes to one directory of packages are prepared: its folder `.staging`, which is on the same file system, so that
+ * a rename makes them visible. Whatever lies there after a crash is finished or undone by `recover`.
+ */
+export class StagingArea {
+  /** The directory whose packages change. */
+  readonly directory: string;
+  readonly #folder: string;
+  readonly #log: Log;
+  readonly #moves = new KeyedLock();
+  readonly #removing = new Set<Promise<void>>();
+
+  constructor(options: { directory: string; log: Log }) {
+    this.directory = options.directory;
+    this.#folder = path.join(options.directory, stagingFolderName);
+    this.#log = options.log;
+  }
+
+  /** A new folder for one change. */
+  async begin(): Promise<StagedFolder> {
+    const folder = path.join(this.#folder, randomUUID());
+    await mkdir(this.directory, { recursive: true });
+    // The parent goes away when the last change is done, perhaps right now.
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+        await mkdir(folder, 0o700);
+        return new StagedFolder({ area: this, folder });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT" || attempt === 5) throw error;
+      }
+    }
+  }
+
+  /** Runs what moves folders of this directory, one at a time: two packages may share a scope's folder. */
+  exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#moves.run("", work);
+  }
+
+  /** Deletes a staged folder and what it still holds; never throws. */
+  discard(folder: string): Promise<void> {
+    const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
+    this.#removing.add(removing);
+    return removing;
+  }
+
+  /** Waits for the deletions that are under way. */
+  async settled(): Promise<void> {
+    while (this.#removing.size > 0) await Promise.all(this.#removing);
+  }
+
+  /**
+   * Finishes or undoes what a crash left, before anything is read from the directory: a journal means that all was prepared and
+   * the moves had begun or were about to, so they are done; without one, nothing had changed yet or all is done.
+   */
+  async recover(): Promise<void> {
+    for (const name of await this.#leftovers()) {
+      const folder = path.join(this.#folder, name);
+      const journal = readJournal(folder);
+      if (!journal || (await this.#finish(folder, journal))) void this.discard(folder);
+    }
+  }
+
+  async #finish(folder: string, journal: Journal): Promise<boolean> {
+    try {
+      await rollForward(this.directory, journal);
+      this.#log.info({ folder, journal }, "finished a change that a crash had interrupted");
+      return true;
+    } catch (error) {
+      this.#log.error({ err: error, folder, journal }, "an interrupted change could not be finished; its staging folder is kept");
+      return false;
+    }
+  }
+
+  async #leftovers(): Promise<string[]> {
+    const stat = await lstat(this.#folder).catch(() => undefined);
+    return stat?.isDirectory() ? await readdir(this.#folder) : [];
+  }
+
+  async #remove(folder: string): Promise<void> {
+    try {
+      await removeTree(folder, { first: journalFileName });
+      rmdirSync(this.#folder);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOTEMPTY" || code === "ENOENT") return;
+      this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
+    }
+  }
+}
+
+function readJournal(folder: string): Journal | undefined {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, journalFileName), "utf8")) as Journal;
+  } catch {
+    // Not there, or cut off by a crash before the first move.
+    return undefined;
+  }
+}

@@ -1,0 +1,265 @@
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../shared/api-error.js";
+import type { Worker } from "../../shared/contract/workers.js";
+import type { Log } from "../observe/log.js";
+import type { ArchiveLimits } from "./archive/archive-entry.js";
+import { archiveFormat, ArchiveUnpacker } from "./archive-unpacker.js";
+import { CatalogPoll } from "./catalog-poll.js";
+import { installDirectory } from "./install-directory.js";
+import type { InstalledVersion } from "./installed-version.js";
+import { KeyedLock } from "./keyed-lock.js";
+import { toggledManifest } from "./manifest-toggle.js";
+import { packageDirectories, type PackageDirectory } from "./package-directories.js";
+import type { StagedFolder } from "./staged-folder.js";
+import { StagingArea } from "./staging-area.js";
+import { asStorageFailure } from "./storage-full.js";
+import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
+import { parseWorkerManifest } from "./worker-version.js";
+
+export type { ArchiveLimits } from "./archive/archive-entry.js";
+export type { InstalledVersion } from "./installed-version.js";
+
+/** How long starting and stopping wait for old folders to be deleted; what is left then goes on in the background, or goes at the next start. */
+const longestCleanUpMs = 2_000;
+
+export interface WorkerPackagesOptions {
+  /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
+  readonly directories: readonly string[];
+  /** Scanned before all others, never changed. */
+  readonly builtInDirectory: string;
+  /** Names that uploads cannot take. */
+  readonly reservedNames: ReadonlySet<string>;
+  readonly limits: ArchiveLimits;
+  readonly log: Log;
+  /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
+  readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
+}
+
+/** The installed workers: what there is, and every way to change it. */
+export class WorkerPackages {
+  readonly #options: WorkerPackagesOptions;
+  readonly #catalog: WorkerCatalog;
+  readonly #poll: CatalogPoll;
+  readonly #unpacker: ArchiveUnpacker;
+  /** By directory; only those that may be changed. */
+  readonly #areas: ReadonlyMap<string, StagingArea>;
+  readonly #locks = new KeyedLock();
+
+  /** Finishes or undoes what a crash left in the directories, then reads them. */
+  static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
+    const directories = packageDirectories(options.builtInDirectory, options.directories);
+    const uploaded = directories.filter(({ source }) => source === "uploaded");
+    const areas = uploaded.map(({ path: directory }) => new StagingArea({ directory, log: options.log }));
+    for (const area of areas) await area.recover();
+    await Promise.race([Promise.all(areas.map((area) => area.settled())), delay(longestCleanUpMs, undefined, { ref: false })]);
+    return new WorkerPackages(options, directories, areas);
+  }
+
+  private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: readonly StagingArea[]) {
+    this.#options = options;
+    this.#areas = new Map(areas.map((area) => [area.directory, area]));
+    this.#unpacker = new ArchiveUnpacker(options.limits);
+    this.#catalog = new WorkerCatalog({ directories, reservedNames: options.reservedNames, log: options.log });
+    this.#catalog.scan();
+    this.#poll = new CatalogPoll({ catalog: this.#catalog, onRetired: (folder) => void this.#retire(folder, undefined), log: options.log });
+  }
+
+  /** All workers, by name; one whose versions are partly built in and partly uploaded appears once for each. */
+  list(): Worker[] {
+    return this.#catalog.list();
+  }
+
+  /** The enabled version that answers for a name, in memory: without a range `latest`, else the highest stable, else the highest prerelease. */
+  resolve(name: string, range: string | undefined): InstalledVersion | undefined {
+    return this.#catalog.resolve(name, range);
+  }
+
+  /** Whether there is a directory to install to. */
+  async canInstall(): Promise<boolean> {
+    return (await installDirectory([...this.#areas.keys()])) !== undefined;
+  }
+
+  /**
+   * Installs an archive in place of the same version. `authorise` is called as soon as the name is known and before anything shows;
+   * when it throws, nothing has changed. Answers when the new code is what `resolve` gives.
+   */
+  async install(
+    file: { path: string; filename: string; sizeBytes: number },
+    authorise: (name: string) => void,
+  ): Promise<{ name: string; version: string; installedAt: string }> {
+    const format = archiveFormat(file.filename);
+    const area = await this.#installArea();
+    return await inStagedFolder(area, async (staged) => {
+      const content = await staged.makeContentFolder();
+      const { root, metadata } = await this.#unpacker.unpack(file.path, format, content);
+      const { name, version } = metadata;
+      this.#refuseReserved(name);
+      authorise(name);
+      parseWorkerManifest(metadata);
+      const installed = { name, version, installedAt: path.join(area.directory, name, version) };
+      await this.#locks.run(name, () => this.#place(area, staged, { ...installed, from: path.join(content, root) }));
+      return installed;
+    });
+  }
+
+  /** Lets a version be served, or not any more; the flag is written to its manifest. */
+  async setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
+    await this.#locks.run(name, async () => {
+      const current = this.#catalog.versions(name)?.get(version);
+      if (!current) throw this.#notFound(name, version);
+      if (current.source === "built-in") {
+        throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
+      }
+      if (current.enabled === enabled && current.problem === undefined) return;
+      await inStagedFolder(this.#areaOf(current), async (staged) => {
+        const { filePath, text } = toggledManifest(current.folder, enabled);
+        await staged.writeFile(filePath, text, () => {
+          for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
+        });
+        void staged.discard();
+      });
+    });
+  }
+
+  /** Deletes all uploaded versions of a worker; those that are built in stay. */
+  async remove(name: string): Promise<void> {
+    await this.#locks.run(name, async () => {
+      const found = this.#catalog.found(name);
+      if (found.length === 0) throw this.#notFound(name, undefined);
+      const uploaded = found.filter(({ source }) => source === "uploaded");
+      if (uploaded.length === 0) {
+        throw new ApiError("BUILT_IN_WORKER_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
+      }
+      await this.#takeAway(uploaded, (version) => this.#wholeWorker(version));
+    });
+  }
+
+  /** Deletes one version, wherever it is uploaded. */
+  async removeVersion(name: string, version: string): Promise<void> {
+    await this.#locks.run(name, async () => {
+      const found = this.#catalog.found(name).filter((candidate) => candidate.version === version);
+      if (found.length === 0) throw this.#notFound(name, version);
+      const uploaded = found.filter(({ source }) => source === "uploaded");
+      if (uploaded.length === 0) {
+        throw new ApiError("BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", `${name} ${version} is built in and cannot be deleted.`);
+      }
+      await this.#takeAway(uploaded, ({ folder }) => folder);
+    });
+  }
+
+  /** Stops looking at the directories and unpacking; what was replaced is deleted as far as that takes no time. */
+  async close(): Promise<void> {
+    this.#poll.close();
+    this.#unpacker.close();
+    const settled = Promise.all([...this.#areas.values()].map((area) => area.settled()));
+    await Promise.race([settled, delay(longestCleanUpMs, undefined, { ref: false })]);
+  }
+
+  async #place(
+    area: StagingArea,
+    staged: StagedFolder,
+    change: { name: string; version: string; installedAt: string; from: string },
+  ): Promise<void> {
+    const { name, version, installedAt: target, from } = change;
+    if (this.#catalog.versions(name)?.get(version)?.source === "built-in") {
+      throw new ApiError(
+        "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+        `${name} ${version} is built in and would be served instead of this upload. Give the package another version.`,
+      );
+    }
+    const workerFolder = path.dirname(target);
+    const bare = this.#catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
+    const nest = bare && { folder: workerFolder, as: bare.version };
+    let retiring: Promise<void>[] = [];
+    await staged.place({ from, target, nest }, (movedTo) => {
+      retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
+    });
+    const cleaned = Promise.all(retiring).then(() => staged.discard());
+    // What runs from the old folder may take its time.
+    if (retiring.length === 0) await cleaned;
+  }
+
+  /** The worker's own folder when all in it is of that worker, else the version's. */
+  #wholeWorker(version: CatalogedVersion): string {
+    const isAlone = this.#catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
+    return isAlone ? version.workerFolder : version.folder;
+  }
+
+  async #takeAway(versions: readonly CatalogedVersion[], choose: (version: CatalogedVersion) => string): Promise<void> {
+    for (const [directory, area] of this.#areas) {
+      const inArea = versions.filter((version) => version.directory === directory);
+      const targets = [...new Set(inArea.map(choose))];
+      if (targets.length === 0) continue;
+      await inStagedFolder(area, async (staged) => {
+        await staged.takeAway(targets, (movedTo) => this.#afterTakingAway(staged, inArea, { targets, movedTo }));
+      });
+    }
+  }
+
+  #afterTakingAway(
+    staged: StagedFolder,
+    versions: readonly CatalogedVersion[],
+    moved: { targets: readonly string[]; movedTo: readonly string[] },
+  ): void {
+    const retiring: Promise<void>[] = [];
+    for (const workerFolder of new Set(versions.map((version) => version.workerFolder))) {
+      const [{ directory }] = versions as [CatalogedVersion];
+      for (const folder of this.#catalog.refresh(directory, workerFolder)) retiring.push(this.#retire(folder, newPath(folder, moved)));
+    }
+    void Promise.all(retiring).then(() => staged.discard());
+  }
+
+  async #retire(folder: string, movedTo: string | undefined): Promise<void> {
+    try {
+      await this.#options.retire(folder, movedTo);
+    } catch (error) {
+      this.#options.log.error({ err: error, folder }, "what runs from a replaced folder could not be retired");
+    }
+  }
+
+  async #installArea(): Promise<StagingArea> {
+    const directory = await installDirectory([...this.#areas.keys()]);
+    const area = directory === undefined ? undefined : this.#areas.get(directory);
+    if (area) return area;
+    throw new ApiError(
+      "NO_WORKER_DIRS",
+      "None of the worker directories can be installed to. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
+    );
+  }
+
+  #areaOf(version: CatalogedVersion): StagingArea {
+    return this.#areas.get(version.directory) as StagingArea;
+  }
+
+  #refuseReserved(name: string): void {
+    if (!this.#options.reservedNames.has(name)) return;
+    throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is taken by the runtime itself. Give the package another name.`);
+  }
+
+  #notFound(name: string, version: string | undefined): ApiError {
+    if (version !== undefined && this.#catalog.versions(name)) {
+      return new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${version} of ${name} is not installed.`);
+    }
+    return new ApiError("WORKER_NOT_FOUND", `No worker named ${name} is installed.`);
+  }
+}
+
+/** Where a folder lies after it or one above it was moved. */
+function newPath(folder: string, moved: { targets: readonly string[]; movedTo: readonly string[] }): string | undefined {
+  const index = moved.targets.findIndex((target) => folder === target || folder.startsWith(target + path.sep));
+  if (index === -1) return undefined;
+  return path.join(moved.movedTo[index] as string, path.relative(moved.targets[index] as string, folder));
+}
+
+/** Runs a change in a staged folder, which is deleted when the change fails; a full disk is told as such. */
+async function inStagedFolder<Result>(area: StagingArea, change: (staged: StagedFolder) => Promise<Result>): Promise<Result> {
+  let staged: StagedFolder | undefined;
+  try {
+    staged = await area.begin();
+    return await change(staged);
+  } catch (error) {
+    await staged?.discard();
+    throw asStorageFailure(error);
+  }
+}

@@ -1,0 +1,47 @@
+import path from "node:path";
+import { ApiError } from "../../shared/api-error.js";
+import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
+import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { readPackageMetadata, type PackageMetadata } from "./package-metadata.js";
+
+export interface WorkerVersion {
+  readonly name: string;
+  readonly version: string;
+  readonly enabled: boolean;
+  readonly manifest: WorkerManifest;
+  readonly problem?: string;
+}
+
+/** The worker's manifest from its metadata; throws `INVALID_PACKAGE_METADATA` that names the field. */
+export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
+  const parsed = WorkerManifest.safeParse(metadata.fields);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new ApiError("INVALID_PACKAGE_METADATA", `The package's manifest cannot be used. ${faults.slice(0, 5).join("; ")}.`, {
+    details: faults.slice(0, 50),
+  });
+}
+
+/**
+ * The worker version in a folder; undefined when the folder is no package. Metadata that cannot be used makes a version with a
+ * `problem`, under the name and version that its place says, so that the operator sees why it is not served.
+ */
+export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
+  let known = { ...place, enabled: true };
+  try {
+    const metadata = readPackageMetadata(folder);
+    if (!metadata) return undefined;
+    known = { name: metadata.name, version: metadata.version, enabled: metadata.enabled };
+    return { ...known, manifest: parseWorkerManifest(metadata) };
+  } catch (error) {
+    if (!isPackageName(known.name) || !isPackageVersion(known.version)) return undefined;
+    const problem = error instanceof ApiError ? error.message : "Its metadata cannot be read.";
+    return { ...known, manifest: WorkerManifest.parse({}), problem };
+  }
+}
+
+/** What a folder's place says about it: `<unit>` is a worker's own folder, `<unit>/<version>` a version in it. */
+export function placeOf(directory: string, unit: string, folder: string): { name: string; version: string } {
+  const name = path.relative(directory, unit).split(path.sep).join("/");
+  return { name, version: folder === unit ? latestVersion : path.basename(folder) };
+}

@@ -1,0 +1,71 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { WorkerPackages, type WorkerPackagesOptions } from "../../../src/server/packages/worker-packages.js";
+
+export interface Retirement {
+  readonly folder: string;
+  readonly movedTo: string | undefined;
+}
+
+/** A room of packages over folders of its own; `close` deletes all of it. */
+export interface PackagesFixture {
+  readonly root: string;
+  readonly uploads: string;
+  readonly builtIn: string;
+  readonly retirements: Retirement[];
+  readonly options: WorkerPackagesOptions;
+  packages: WorkerPackages;
+  /** Closes the room and opens it again over the same folders, as a restart does. */
+  reopen(): Promise<void>;
+  /** Installs an archive that lies at a path or is given as bytes. */
+  install(archive: string | Buffer, filename?: string): Promise<{ name: string; version: string; installedAt: string }>;
+  close(): Promise<void>;
+}
+
+export const silentLog = pino({ level: "silent" });
+
+export async function openPackages(changed: Partial<WorkerPackagesOptions> = {}): Promise<PackagesFixture> {
+  const root = await mkdtemp(path.join(tmpdir(), "packages-"));
+  const uploads = path.join(root, "workers");
+  const builtIn = path.join(root, "builtin");
+  await mkdir(uploads);
+  await mkdir(builtIn);
+  const retirements: Retirement[] = [];
+  const options: WorkerPackagesOptions = {
+    directories: [uploads],
+    builtInDirectory: builtIn,
+    reservedNames: new Set(["api", "cpanel"]),
+    limits: { maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 50_000 },
+    log: silentLog,
+    retire: async (folder, movedTo) => void retirements.push({ folder, movedTo }),
+    ...changed,
+  };
+  let spooled = 0;
+  const fixture: PackagesFixture = {
+    root,
+    uploads,
+    builtIn,
+    retirements,
+    options,
+    packages: await WorkerPackages.open(options),
+    async reopen() {
+      await fixture.packages.close();
+      fixture.packages = await WorkerPackages.open(options);
+    },
+    async install(archive, filename = "package.tgz") {
+      spooled += 1;
+      const spool = path.join(root, `spool-${spooled}`);
+      if (typeof archive !== "string") await writeFile(spool, archive);
+      const filePath = typeof archive === "string" ? archive : spool;
+      const file = { path: filePath, filename, sizeBytes: (await stat(filePath)).size };
+      return await fixture.packages.install(file, () => undefined).finally(() => rm(spool, { force: true }));
+    },
+    async close() {
+      await fixture.packages.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+  return fixture;
+}

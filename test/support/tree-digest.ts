@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import path from "node:path";
+
+/** One line for every folder, file and link below a folder: kind, mode, path, and a hash of the content. */
+export async function treeLines(root: string): Promise<string[]> {
+  const lines: string[] = [];
+  for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
+    const target = path.join(entry.parentPath, entry.name);
+    const relative = path.relative(root, target);
+    const stat = await lstat(target);
+    if (entry.isDirectory()) lines.push(`folder ${relative}`);
+    else if (entry.isSymbolicLink()) lines.push(`link ${relative} -> ${await readlink(target)}`);
+    else lines.push(`file ${(stat.mode & 0o7777).toString(8)} ${stat.nlink} ${relative} ${hash(await readFile(target))}`);
+  }
+  return lines.toSorted();
+}
+
+/** A hash over all of a folder's content; "missing" when there is no such folder. */
+export async function treeDigest(root: string): Promise<string> {
+  try {
+    return hash((await treeLines(root)).join("\n"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "missing";
+    throw error;
+  }
+}
+
+function hash(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 32);
+}
