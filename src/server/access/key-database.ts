@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from "node:fs";
 import Database from "better-sqlite3";
 
 const schemaVersion = 1;
@@ -21,15 +22,18 @@ const busyTimeoutMs = 200;
 
 /** Opens the key store's file, creating it; an Error that says what to do when the file is damaged or written by a newer program. */
 export function openKeyDatabase(file: string): Database.Database {
+  createPrivate(file);
   let database: Database.Database | undefined;
   try {
     database = new Database(file, { timeout: busyTimeoutMs });
+    database.pragma("trusted_schema = OFF");
+    assertSound(database);
+    // From here on the file is changed.
     database.pragma("journal_mode = WAL");
     // A re-opened WAL database falls back to NORMAL, which loses acknowledged commits on power loss.
     database.pragma("synchronous = FULL");
-    database.pragma("trusted_schema = OFF");
-    const damage = database.pragma("quick_check(1)", { simple: true });
-    if (damage !== "ok") throw new Error(String(damage));
+    createTables(database);
+    return database;
   } catch (cause) {
     database?.close();
     throw new Error(
@@ -37,18 +41,30 @@ export function openKeyDatabase(file: string): Database.Database {
       { cause },
     );
   }
-  const found = database.pragma("user_version", { simple: true }) as number;
-  if (found > schemaVersion) {
-    database.close();
-    throw new Error(
-      `The key store ${file} was written by a newer runtimed (schema ${found}, this one knows ${schemaVersion}). Upgrade runtimed, or restore an older backup.`,
-    );
-  }
-  if (found === 0) {
-    database.transaction(() => {
-      database.exec(schema);
-      database.pragma(`user_version = ${schemaVersion}`);
-    })();
-  }
-  return database;
+}
+
+/** SQLite gives the files beside it (-wal, -shm) the mode that this one has when they are made. */
+function createPrivate(file: string): void {
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
+}
+
+function assertSound(database: Database.Database): void {
+  const damage = database.pragma("quick_check(1)", { simple: true });
+  if (damage !== "ok") throw new Error(String(damage));
+  const found = versionOf(database);
+  if (found > schemaVersion)
+    throw new Error(`a newer runtimed wrote it, with schema ${found}, and this one knows ${schemaVersion}: upgrade runtimed`);
+}
+
+function createTables(database: Database.Database): void {
+  if (versionOf(database) !== 0) return;
+  database.transaction(() => {
+    database.exec(schema);
+    database.pragma(`user_version = ${schemaVersion}`);
+  })();
+}
+
+function versionOf(database: Database.Database): number {
+  return database.pragma("user_version", { simple: true }) as number;
 }

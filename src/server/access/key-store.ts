@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
@@ -66,7 +66,6 @@ export class KeyStore {
     this.#file = path.join(options.stateDirectory, "keys.db");
     this.#log = options.log;
     this.#database = openKeyDatabase(this.#file);
-    chmodSync(this.#file, 0o600);
     for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
       this.#remember(row.hash, fromRow(row));
     this.#usageTimer = setInterval(() => this.#writeUses(), usageWriteIntervalMs).unref();
