@@ -14,7 +14,7 @@ const maximumSecretLength = 512;
 
 /** The credentials that a request carries, in the order in which they are tried. */
 export function credentialsOf(headers: IncomingHttpHeaders): Credential[] {
-  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1];
   const apiKey = headers["x-api-key"];
   const found: Credential[] = [
     { secret: typeof apiKey === "string" ? apiKey : "", channel: "header" },
