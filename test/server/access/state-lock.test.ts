@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { StateLock } from "../../../src/server/access/state-lock.js";
+import { connect } from "../../support/connect.js";
+import { startDaemon } from "../../support/start-daemon.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+test("a state directory is held once, and free again after its release", async () => {
+  const directory = await temporaryDirectory();
+  const lock = new StateLock(directory);
+
+  expect(() => new StateLock(directory)).toThrow(`Another runtimed uses the state directory ${directory}`);
+
+  lock.release();
+  new StateLock(directory).release();
+});
+
+test("a second daemon on one state directory ends with one clear line, and the first goes on", async () => {
+  const first = await startDaemon();
+  onTestFinished(first.dispose);
+  const stateDirectory = path.join(first.directory, "state");
+  const keys = await readFile(path.join(stateDirectory, "keys.db"));
+
+  const second = spawn(process.execPath, [fileURLToPath(new URL("../../../bin/runtimed.js", import.meta.url))], {
+    cwd: first.directory,
+    env: { PATH: process.env["PATH"] ?? "", PORT: "0", RUNTIME_STATE_DIR: stateDirectory },
+  });
+  const [[code], stderr] = await Promise.all([once(second, "exit"), text(second.stderr)]);
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^runtimed: Another runtimed uses the state directory .*RUNTIME_STATE_DIR[^\n]*\n$/);
+  expect(await readFile(path.join(stateDirectory, "keys.db"))).toEqual(keys);
+  expect(await connect(first.url, first.rootKey).health.ready()).toMatchObject({ ok: true });
+});
+
+test("after kill -9 the next daemon starts on the same state directory, with its keys", async () => {
+  const killed = await startDaemon();
+  onTestFinished(killed.dispose);
+  const created = await connect(killed.url, killed.rootKey).keys.create({ body: { name: "kept", role: "viewer" } });
+  await killed.kill();
+
+  const next = await startDaemon({ directory: killed.directory });
+  onTestFinished(next.dispose);
+
+  const { keys } = await connect(next.url, created.data.key).keys.list();
+  expect(keys.map(({ id, name }) => ({ id, name }))).toEqual([{ id: created.data.id, name: "kept" }]);
+});
+
+test("nobody but the owner can enter the state directory", async () => {
+  const daemon = await startDaemon();
+  onTestFinished(daemon.dispose);
+
+  expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
+});
