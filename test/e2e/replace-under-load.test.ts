@@ -65,11 +65,10 @@ test("new code and new pages are uploaded again and again under load, and no req
 
 /** Load on both workers until `stop` is called. */
 function startLoad(): { stop: () => void; finished: Promise<autocannon.Result> } {
-  let stop = () => {};
+  const started: { load?: autocannon.Instance } = {};
   const finished = new Promise<autocannon.Result>((resolve, reject) => {
     const options = { url: daemon.url, connections: 16, duration: 60, requests: [{ path: "/code/" }, { path: "/site/" }] };
-    const load = autocannon(options, (error: Error | null, result) => (error ? reject(error) : resolve(result)));
-    stop = () => load.stop();
+    started.load = autocannon(options, (error: Error | null, result) => (error ? reject(error) : resolve(result)));
   });
-  return { stop: () => stop(), finished };
+  return { stop: () => started.load?.stop(), finished };
 }
