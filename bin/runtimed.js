@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import "../dist/server/main.js";
+import { runDaemon } from "../dist/server/main.js";
+
+await runDaemon();

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { runDaemon } from "./main.js";
+import { packageRoot } from "./package-root.js";
+
+/** `npm start`: a daemon with a root key, a `runtimectl` profile and a first worker, all made on the very first run. */
+const runtimeDirectory = path.join(packageRoot, ".runtime");
+const rootKeyFile = path.join(runtimeDirectory, "root.key");
+/** Its presence says that the first run is over. */
+const welcomeFile = path.join(runtimeDirectory, "welcomed");
+const profile = "local";
+
+process.chdir(packageRoot);
+await mkdir(runtimeDirectory, { recursive: true });
+await ensureRootKey();
+process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
+const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
+const origin = await runDaemon();
+await saveProfile(origin, keyFile);
+if (await isFirstRun()) await runtimectl("workers", "upload", path.join(packageRoot, "samples/hello"), "--profile", profile, "--quiet");
+process.stdout.write(nextSteps(origin));
+
+async function ensureRootKey(): Promise<void> {
+  // "wx" never replaces a key that clients already use.
+  await writeFile(rootKeyFile, `${randomBytes(32).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    },
+  );
+  await chmod(rootKeyFile, 0o600);
+}
+
+async function saveProfile(url: string, file: string): Promise<void> {
+  await runtimectl("auth", "login", "--url", url, "--key-file", file, "--profile", profile, "--quiet");
+}
+
+async function isFirstRun(): Promise<boolean> {
+  return await writeFile(welcomeFile, `${new Date().toISOString()}\n`, { flag: "wx" }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function runtimectl(...commandLine: string[]): Promise<void> {
+  const child = spawn(process.execPath, [path.join(packageRoot, "bin/runtimectl.js"), ...commandLine], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const status = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  if (status !== 0)
+    process.stderr.write(
+      `quick start: "runtimectl ${commandLine[0]} ${commandLine[1]}" ended with status ${status}; the daemon goes on.\n`,
+    );
+}
+
+function nextSteps(url: string): string {
+  return `
+runtimed serves at ${url}; Ctrl-C stops it. Next, in another terminal:
+
+  1. See the sample answer:         curl '${url}/hello/?name=you'
+  2. Look around:                   npx runtimectl status
+  3. Change the sample, upload it:  npx runtimectl workers upload samples/hello
+
+API documentation: ${url}/api/docs · guide: docs/getting-started.md
+
+`;
+}
