@@ -27,7 +27,10 @@ await build({
   splitting: true,
   minify: true,
   chunkNames: "cli/chunks/[name]-[hash]",
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  // Bundled CommonJS packages expect these two.
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",
+  },
 });
 
 const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
