@@ -91,9 +91,7 @@ export class WorkerServer {
     await mkdir(folder, { recursive: true });
     if (worker.fixture) await cp(path.join(fixtures, worker.fixture), folder, { recursive: true });
     for (const [file, content] of Object.entries(worker.files ?? {})) {
-      // oxlint-disable-next-line no-await-in-loop -- a handful of small files
       await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
-      // oxlint-disable-next-line no-await-in-loop -- a handful of small files
       await writeFile(path.join(folder, file), content);
     }
     return this.serve(name, { folder, version, manifest: worker.manifest ?? {}, ...(worker.problem ? { problem: worker.problem } : {}) });

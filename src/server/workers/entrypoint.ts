@@ -20,7 +20,6 @@ export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint
     throw startFailed(`Its manifest names the entrypoint ${JSON.stringify(manifest.entrypoint)}, and there is no such file.`);
   }
   for (const file of defaultFiles) {
-    // oxlint-disable-next-line no-await-in-loop -- the first that exists counts
     if (await isFile(folder, file)) return toEntrypoint(file);
   }
   const main = await readMain(folder);
@@ -28,7 +27,6 @@ export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint
     throw startFailed(`It has no entrypoint: name one in the manifest, or add one of ${defaultFiles.join(", ")}.`);
   }
   for (const file of [main, `${main}.js`, `${main}.mjs`, `${main}.cjs`, path.posix.join(main, "index.js")]) {
-    // oxlint-disable-next-line no-await-in-loop -- the first that exists counts
     if (await isFile(folder, file)) return toEntrypoint(file);
   }
   throw startFailed(`Its package.json names ${JSON.stringify(main)} as main, and there is no such file.`);

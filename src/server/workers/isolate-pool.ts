@@ -43,13 +43,13 @@ export class IsolatePool {
   /** A blank isolate; waits while the pool is full and none of its isolates is idle. */
   acquire(memoryBytes: number): Promise<IsolateProcess> {
     if (this.#isClosed) return Promise.reject(closing());
-    if (this.#waiters.length === 0 && this.#makeRoom()) return this.#take(memoryBytes);
+    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return this.#take(memoryBytes);
     return new Promise((resolve, reject) => this.#waiters.push({ memoryBytes, resolve, reject }));
   }
 
-  /** An isolate has nothing to do: somebody may be waiting for its place. */
-  noteIdle(isolate: IsolateProcess): void {
-    if (this.#waiters.length > 0 && isolate.isAccepting) isolate.drain();
+  /** An isolate has nothing to do: somebody may be waiting for a place. */
+  noteIdle(): void {
+    if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
   }
 
   async close(): Promise<void> {
@@ -62,15 +62,14 @@ export class IsolatePool {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  /** True when one more isolate may start; else the longest idle one is asked to go. */
-  #makeRoom(): boolean {
+  /** True when one more isolate may start; else the longest idle ones are asked to go, as many as `wanted` places need. */
+  #makeRoom(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
-    let oldest: IsolateProcess | undefined;
-    for (const isolate of this.#taken) {
-      if (!isolate.isAccepting || !isolate.isIdle) continue;
-      if (!oldest || isolate.lastUsedMs < oldest.lastUsedMs) oldest = isolate;
-    }
-    oldest?.drain();
+    const leaving = [...this.#taken].filter((isolate) => isolate.isLeaving).length;
+    if (leaving >= wanted) return false;
+    const idle = [...this.#taken].filter((isolate) => isolate.isAccepting && isolate.isIdle);
+    const longestIdleFirst = idle.toSorted((a, b) => a.lastUsedMs - b.lastUsedMs);
+    for (const isolate of longestIdleFirst.slice(0, wanted - leaving)) isolate.drain();
     return false;
   }
 
@@ -97,7 +96,7 @@ export class IsolatePool {
   }
 
   #serveWaiters(): void {
-    while (this.#waiters.length > 0 && this.#makeRoom()) {
+    while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
       waiter.resolve(this.#take(waiter.memoryBytes));
     }

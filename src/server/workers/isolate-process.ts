@@ -13,6 +13,8 @@ import type { CallChannel, WorkerCall } from "./worker-call.js";
 
 /** An isolate that does not answer a ping within this time is blocked. */
 const pingTimeoutMs = 1000;
+/** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
+const backgroundTimeoutMs = 30_000;
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
 const terminateTimeoutMs = 1500;
 /** Calls that clients gave up and the app never came back from. */
@@ -90,6 +92,10 @@ export class IsolateProcess implements CallChannel {
     return this.#state === "loaded" && this.#socket.writableLength < maximumQueuedBytes;
   }
 
+  get isLeaving(): boolean {
+    return this.#state === "draining" || this.#state === "terminating";
+  }
+
   get hasExited(): boolean {
     return this.#state === "exited";
   }
@@ -163,6 +169,7 @@ export class IsolateProcess implements CallChannel {
     if (this.#state !== "loaded" && this.#state !== "starting") return;
     this.#state = "draining";
     this.#settle();
+    if (this.#background > 0) void this.#limitBackground();
   }
 
   /** Ends the process: the app's onTerminate, then SIGKILL. */
@@ -184,6 +191,15 @@ export class IsolateProcess implements CallChannel {
     this.#hasCrashed = true;
     this.#state = "terminating";
     this.#child.kill("SIGKILL");
+  }
+
+  async #limitBackground(): Promise<void> {
+    const limit = setTimeout(() => {
+      this.#background = 0;
+      this.#settle();
+    }, backgroundTimeoutMs);
+    await this.exited;
+    clearTimeout(limit);
   }
 
   #send(pieces: Uint8Array[]): void {

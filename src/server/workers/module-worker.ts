@@ -81,7 +81,9 @@ export class ModuleWorker implements ServedApp {
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.link(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    await Promise.all([...isolates.map((isolate) => isolate.exited), ...this.#starts]);
+    // One that is starting sees that it is too late, and ends as soon as it could have begun.
+    await Promise.all(this.#starts);
+    await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }
 
   async drain(): Promise<void> {
@@ -152,7 +154,7 @@ export class ModuleWorker implements ServedApp {
     const { version, entrypoint, pool, limits } = this.#options;
     const { manifest, folder } = version;
     const isTypeScript = entrypoint.kind === "typescript";
-    const bundle = isTypeScript ? await (this.#bundle ??= bundleTypeScript(folder, entrypoint.file)) : undefined;
+    const bundle = isTypeScript ? await this.#compile(folder, entrypoint.file) : undefined;
     const isolate = await pool.acquire(Math.min(manifest.memory, limits.workerMemoryMaxBytes));
     isolate.events = this.#events;
     const timeoutMs = Math.max(manifest.timeout, shortestStartTimeoutMs);
@@ -162,6 +164,8 @@ export class ModuleWorker implements ServedApp {
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
       await isolate.load({ entry, env: manifest.env, sourceMaps: isTypeScript });
     } catch (error) {
+      // What the code said is repeated for a while; a process that died says nothing about the next one.
+      this.#lastStartError = isolate.hasCrashed ? undefined : toApiError(error);
       void isolate.terminate();
       throw error;
     } finally {
@@ -175,13 +179,21 @@ export class ModuleWorker implements ServedApp {
     if (isolate.acceptedCalls === 0 && this.#isEphemeral) isolate.drain();
   }
 
+  async #compile(folder: string, file: string): Promise<string> {
+    try {
+      return await (this.#bundle ??= bundleTypeScript(folder, file));
+    } catch (error) {
+      this.#bundle = undefined;
+      this.#lastStartError = toApiError(error);
+      throw error;
+    }
+  }
+
   #onStartFailure(error: unknown): void {
     const failure = toApiError(error);
     this.#log.warn({ err: failure.cause, code: failure.code }, failure.message);
-    this.#bundle = undefined;
     if (this.#isRetired) return;
     if (failure.code === "WORKER_START_FAILED") {
-      this.#lastStartError = failure;
       this.#backOff.noteFailure(performance.now());
     }
     if (this.#isolates.size === 0 || this.#isEphemeral) for (const call of this.#queue.splice(0)) call.fail(failure);
@@ -199,12 +211,13 @@ export class ModuleWorker implements ServedApp {
     onCallEnd: (isolate) => {
       if (this.#queue.length > 0) this.#feed(isolate);
       if (!isolate.isIdle) return;
-      this.#options.pool.noteIdle(isolate);
-      if (this.#onQuiet && this.#isQuiet()) this.#onQuiet();
+      this.#options.pool.noteIdle();
+      this.#noteQuiet();
     },
     onExit: (isolate) => {
-      this.#isolates.delete(isolate);
-      if (isolate.hasCrashed) this.#backOff.noteFailure(performance.now());
+      const wasRunning = this.#isolates.delete(isolate);
+      if (wasRunning && isolate.hasCrashed) this.#backOff.noteFailure(performance.now());
+      this.#noteQuiet();
       if (this.#queue.length === 0) return;
       const refusal = this.#refusal();
       if (refusal) for (const call of this.#queue.splice(0)) call.fail(refusal);
@@ -235,11 +248,12 @@ export class ModuleWorker implements ServedApp {
 
   readonly #sweep = (): void => {
     const now = performance.now();
-    this.#queue = this.#queue.filter((call) => !call.isDone);
-    for (const call of this.#queue.filter((waiting) => now > waiting.deadlineMs)) {
+    for (const call of this.#queue.filter((waiting) => !waiting.isDone && now > waiting.deadlineMs)) {
       const isLoading = [...this.#isolates].length > 0 || this.#starts.size > 0;
       call.fail(isLoading ? timedOut(call) : saturated());
     }
+    this.#queue = this.#queue.filter((call) => !call.isDone);
+    this.#noteQuiet();
     let running = 0;
     for (const isolate of this.#isolates) running += this.#sweepIsolate(isolate, now);
     if (running > 0 || this.#queue.length > 0) return;
@@ -260,6 +274,10 @@ export class ModuleWorker implements ServedApp {
 
   #sweepMs(): number {
     return Math.min(longestSweepMs, Math.max(shortestSweepMs, this.#options.version.manifest.timeout / 10));
+  }
+
+  #noteQuiet(): void {
+    if (this.#onQuiet && this.#isQuiet()) this.#onQuiet();
   }
 
   #isQuiet(): boolean {

@@ -119,13 +119,11 @@ export class Exchange {
   async #sendStream(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
     try {
       while (!this.#isDone) {
-        // oxlint-disable-next-line no-await-in-loop -- pieces go out in order
         const { done, value } = await reader.read();
         if (this.#isDone) return;
         if (done) return this.#finish(FrameKind.End);
         if (!(value instanceof Uint8Array)) throw new TypeError("A body stream must yield Uint8Array pieces.");
         // Copied: the app may use its buffer again before the socket has taken it.
-        // oxlint-disable-next-line no-await-in-loop -- pieces go out in order
         if (value.byteLength > 0) await this.#sendBytes(Uint8Array.prototype.slice.call(value));
       }
     } catch (error) {
@@ -140,7 +138,6 @@ export class Exchange {
   async #sendBytes(bytes: Uint8Array): Promise<void> {
     let at = 0;
     while (at < bytes.byteLength && !this.#isDone) {
-      // oxlint-disable-next-line no-await-in-loop -- waits for the receiver
       if (this.#credit <= 0) await new Promise<void>((resolve) => (this.#onCredit = resolve));
       if (this.#isDone) return;
       const size = Math.min(bytes.byteLength - at, chunkBytes, this.#credit);

@@ -77,7 +77,6 @@ export class RequestBody {
 
   async collect(): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
-    // oxlint-disable-next-line no-await-in-loop -- pieces come in order
     for (let chunk = await this.next(); chunk; chunk = await this.next()) chunks.push(chunk);
     return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
   }

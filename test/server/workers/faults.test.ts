@@ -1,0 +1,165 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { WorkerServer } from "../../support/worker-server.js";
+
+let server: WorkerServer;
+let neighbourPid: string;
+let offenders = 0;
+
+beforeAll(async () => {
+  server = await WorkerServer.start();
+  await server.add("neighbour", { fixture: "faults" });
+  neighbourPid = await server.text("/neighbour/pid");
+});
+afterAll(() => server.stop());
+
+/** Asks the neighbour again and again until stopped; every answer must be right. */
+class Asking {
+  #isStopped = false;
+  readonly #asked: Promise<number>;
+
+  constructor() {
+    this.#asked = this.#ask();
+    this.#asked.catch(() => undefined);
+  }
+
+  stop(): Promise<number> {
+    this.#isStopped = true;
+    return this.#asked;
+  }
+
+  async #ask(): Promise<number> {
+    let answers = 0;
+    while (!this.#isStopped) {
+      expect(await server.text("/neighbour/ok")).toBe("ok");
+      answers += 1;
+    }
+    return answers;
+  }
+}
+
+let neighbour: Asking;
+beforeEach(() => {
+  neighbour = new Asking();
+});
+afterEach(async () => {
+  expect(await neighbour.stop()).toBeGreaterThan(0);
+  expect(await server.text("/neighbour/pid")).toBe(neighbourPid);
+});
+
+/** A fresh offender, warm. */
+async function offender(manifest: Record<string, unknown> = {}): Promise<string> {
+  offenders += 1;
+  const name = `offender-${offenders}`;
+  await server.add(name, { fixture: "faults", manifest: { memory: "64mb", timeout: "20s", ...manifest } });
+  expect(await server.text(`/${name}/ok`)).toBe("ok");
+  return name;
+}
+
+describe("an app that fails while a neighbour is busy", () => {
+  test.each(["/throw", "/throw-null", "/throw-proxy"])("%s is answered with WORKER_BAD_RESPONSE that tells nothing", async (fault) => {
+    const name = await offender();
+    const refusal = await server.refusal(`/${name}${fault}`);
+    expect(refusal).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
+    expect(refusal.message).not.toContain("secret detail");
+    expect(await server.text(`/${name}/ok`)).toBe("ok");
+  });
+
+  test("the reason of a failure is in the log", async () => {
+    const name = await offender();
+    await server.refusal(`/${name}/throw`);
+    await expect.poll(() => server.log.some((line) => line.worker === name && line.msg.includes("secret detail"))).toBe(true);
+  });
+
+  test.each(["/exit", "/abort", "/heap-push", "/heap-map", "/heap-fill", "/close-descriptors", "/garbage", "/forged"])(
+    "%s ends the isolate, not more, and it is back at once",
+    async (fault) => {
+      const name = await offender();
+      const memoryBefore = process.memoryUsage().rss;
+      expect(await server.refusal(`/${name}${fault}`)).toMatchObject({ status: 502, code: "WORKER_CRASHED" });
+      expect(await server.text(`/${name}/ok`)).toBe("ok");
+      expect(process.memoryUsage().rss - memoryBefore).toBeLessThan(100 * 1024 * 1024);
+    },
+  );
+
+  test.each(["/buffers", "/wasm"])("%s is refused memory beyond the limit", async (fault) => {
+    const name = await offender();
+    expect((await server.refusal(`/${name}${fault}`)).status).toBe(502);
+    expect(await server.text(`/${name}/ok`)).toBe("ok");
+  });
+
+  test.each(["/loop", "/microtask-loop"])("%s is answered with WORKER_TIMEOUT, the isolate replaced", async (fault) => {
+    const name = await offender({ timeout: "500ms" });
+    const pid = await server.text(`/${name}/pid`);
+    expect(await server.refusal(`/${name}${fault}`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
+    await expect.poll(async () => (await server.fetch(`/${name}/pid`)).text(), { timeout: 10_000 }).toMatch(/^\d+$/);
+    expect(await server.text(`/${name}/pid`)).not.toBe(pid);
+  });
+
+  test("a call that never answers times out alone: its isolate goes on", async () => {
+    const name = await offender({ timeout: "300ms" });
+    const pid = await server.text(`/${name}/pid`);
+    expect(await server.refusal(`/${name}/never`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
+    expect(await server.text(`/${name}/pid`)).toBe(pid);
+  });
+
+  test("a read that blocks the process for ever is ended by force", async () => {
+    const version = await server.add("blocked", { fixture: "faults", manifest: { timeout: "500ms" } });
+    await promisify(execFile)("mkfifo", [path.join(version.folder, "fifo")]);
+    expect(await server.refusal("/blocked/read-fifo")).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
+    await expect.poll(() => server.text("/blocked/ok"), { timeout: 10_000 }).toBe("ok");
+  });
+
+  test.each(["/reject-later", "/throw-later", "/promises"])("%s keeps its answer and costs the isolate", async (fault) => {
+    const name = await offender();
+    const pid = await server.text(`/${name}/pid`);
+    expect(await server.text(`/${name}${fault}`)).toBe("answered");
+    await expect.poll(() => server.text(`/${name}/pid`)).not.toBe(pid);
+    expect(server.log.some((line) => line.worker === name && /escaped|unawaited|nobody|timer/.test(line.msg))).toBe(true);
+  });
+
+  test("a flood of output is logged within limits", async () => {
+    const name = await offender();
+    expect(await server.text(`/${name}/log-flood`)).toBe("logged");
+    const lines = server.log.filter((line) => line.worker === name && line.source === "stdout");
+    expect(lines.length).toBeGreaterThan(100);
+    expect(lines.length).toBeLessThan(3000);
+  });
+});
+
+describe("an app that cannot start", () => {
+  test.each([
+    ["throws", `throw new Error("no database");`, "Error: no database"],
+    ["throws null", `throw null;`, "null"],
+    ["has a syntax error", `export default {`, "SyntaxError"],
+    ["exports nothing to call", `export const version = 1;`, "must export"],
+    ["imports what is not there", `import "./none.js"; export default {}`, "none.js"],
+    ["throws a novel", `throw new Error("x".repeat(100_000));`, "xxx"],
+  ])("that %s is answered with WORKER_START_FAILED and one line", async (what, source, text) => {
+    const name = `start-${what.replaceAll(" ", "-")}`;
+    await server.add(name, { files: { "index.js": source } });
+    const refusal = await server.refusal(`/${name}/`);
+    expect(refusal).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
+    expect(refusal.message).toContain(text);
+    expect(refusal.message.length).toBeLessThan(1200);
+    expect(refusal.message).not.toContain(server.directory);
+    expect(refusal.message).not.toContain("\n");
+  });
+
+  test("one that dies at import again and again is left alone for a while", async () => {
+    await server.add("crash-loop", { files: { "index.js": "process.exit(1)" } });
+    const answers = [];
+    for (let index = 0; index < 20; index += 1) answers.push(await server.refusal("/crash-loop/"));
+    expect(answers[0]).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
+    expect(answers.at(-1)).toMatchObject({ status: 503, code: "WORKER_UNAVAILABLE", retryAfter: expect.stringMatching(/^\d+$/) });
+    const starts = server.log.filter((line) => line.worker === "crash-loop" && line["code"] === "WORKER_START_FAILED");
+    expect(starts.length).toBeLessThan(12);
+  });
+
+  test("an import that never ends is given up", async () => {
+    await server.add("stuck", { files: { "index.js": "await new Promise(() => {});" }, manifest: { timeout: "300ms" } });
+    expect((await server.refusal("/stuck/")).status).toBe(504);
+  });
+});

@@ -1,0 +1,212 @@
+import { symlink, writeFile } from "node:fs/promises";
+import http from "node:http";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { readFile, readdir } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WorkerServer } from "../../support/worker-server.js";
+
+const nodeModules = fileURLToPath(new URL("../../../node_modules/", import.meta.url));
+const page = "<!doctype html><html><head><title>t</title></head><body>page</body></html>";
+const large = Buffer.alloc(3 * 1024 * 1024, "0123456789");
+let server: WorkerServer;
+
+beforeAll(async () => {
+  server = await WorkerServer.start();
+  const version = await server.add("site", {
+    files: {
+      "index.html": page,
+      "style.css": "body{}",
+      "with space.txt": "spaced",
+      "large.bin": large,
+      "docs/index.html": "docs page",
+      "docs/package.json": "{}",
+      "empty.txt": "",
+      "manifest.yaml": "name: site",
+      "package.json": "{}",
+      ".env": "SECRET=1",
+      ".git/config": "secret",
+    },
+  });
+  await symlink("/etc/passwd", path.join(version.folder, "leak.txt"));
+  await symlink("/etc", path.join(version.folder, "leaks"));
+  await symlink(path.join(version.folder, ".env"), path.join(version.folder, "hidden.txt"));
+  await symlink("style.css", path.join(version.folder, "inside.css"));
+});
+afterAll(() => server.stop());
+
+const get = (target: string, headers: Record<string, string> = {}) => server.fetch(`/site/${target}`, { headers });
+
+describe("a static site", () => {
+  test("serves its page at the root with type, length, validators and nosniff", async () => {
+    const response = await get("");
+    expect([response.status, await response.text()]).toEqual([200, page]);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "content-length": String(page.length),
+      "cache-control": "no-cache",
+      "accept-ranges": "bytes",
+      "x-content-type-options": "nosniff",
+      "x-request-id": expect.stringMatching(/./),
+      etag: expect.stringMatching(/^".+"$/),
+      "last-modified": expect.stringMatching(/GMT$/),
+    });
+  });
+
+  test("gives every file its type", async () => {
+    expect((await get("style.css")).headers.get("content-type")).toBe("text/css; charset=utf-8");
+    expect((await get("with%20space.txt")).headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect((await get("large.bin")).headers.get("content-type")).toBe("application/octet-stream");
+    expect(await (await get("inside.css")).text()).toBe("body{}");
+    expect((await get("empty.txt")).headers.get("content-length")).toBe("0");
+  });
+
+  test("answers HEAD like GET without the body", async () => {
+    const response = await server.fetch("/site/large.bin", { method: "HEAD" });
+    expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([200, String(large.length), ""]);
+  });
+
+  test("streams a large file whole", async () => {
+    expect(Buffer.from(await (await get("large.bin")).arrayBuffer()).equals(large)).toBe(true);
+  });
+
+  test("redirects a folder to its slash and serves its index", async () => {
+    const response = await server.fetch("/site/docs?q=1", { redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([308, "./docs/?q=1"]);
+    expect(await (await get("docs?q=1")).text()).toBe("docs page");
+  });
+
+  test("answers other methods with 405 and Allow", async () => {
+    const response = await server.fetch("/site/", { method: "POST", body: "x".repeat(100_000) });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect(await response.json()).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
+  });
+
+  test("answers a missing path with the page to a navigation and with 404 to anything else", async () => {
+    expect(await (await get("deep/link", { accept: "text/html,*/*;q=0.8" })).text()).toBe(page);
+    expect((await get("deep/link", { accept: "application/json" })).status).toBe(404);
+    expect((await get("missing.js")).status).toBe(404);
+  });
+
+  test("sees a change that is made in place", async () => {
+    const version = await server.add("edited", { files: { "index.html": "old" } });
+    expect(await server.text("/edited/")).toBe("old");
+    await writeFile(path.join(version.folder, "index.html"), "new");
+    await expect.poll(() => server.text("/edited/"), { timeout: 5000 }).toBe("new");
+  });
+});
+
+describe("what a static site does not serve", () => {
+  test.each([
+    ".env",
+    ".git/config",
+    "manifest.yaml",
+    "package.json",
+    "leak.txt",
+    "leaks/passwd",
+    "hidden.txt",
+    "%2e%2e/%2e%2e/etc/passwd",
+    "..%2f..%2fetc%2fpasswd",
+    "docs%2findex.html",
+    "..%5c..%5cetc",
+    "style.css%00.html",
+    "%zz",
+    "docs//index.html",
+    "style.css/",
+    "style.css/x",
+    "x".repeat(5000),
+  ])("%s", async (target) => {
+    const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
+      http.get({ host: "127.0.0.1", port: server.port, path: `/site/${target}` }, resolve).on("error", reject),
+    );
+    response.resume();
+    expect(response.statusCode).toBe(404);
+  });
+
+  test("but package.json below the root is a file like any other", async () => {
+    expect((await get("docs/package.json")).status).toBe(200);
+  });
+});
+
+describe("conditional requests and ranges", () => {
+  test("If-None-Match and If-Modified-Since answer 304 without a body", async () => {
+    const first = await get("style.css");
+    const etag = first.headers.get("etag") ?? "";
+    for (const headers of [
+      { "if-none-match": etag },
+      { "if-none-match": `"other", W/${etag}` },
+      { "if-none-match": "*" },
+      { "if-modified-since": first.headers.get("last-modified") ?? "" },
+    ]) {
+      const response = await get("style.css", headers);
+      expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
+    }
+    expect((await get("style.css", { "if-none-match": '"other"', "if-modified-since": new Date().toUTCString() })).status).toBe(200);
+  });
+
+  test.each([
+    ["bytes=0-9", 206, "bytes 0-9", large.subarray(0, 10)],
+    ["bytes=5-", 206, `bytes 5-${large.length - 1}`, large.subarray(5)],
+    ["bytes=-4", 206, `bytes ${large.length - 4}-${large.length - 1}`, large.subarray(-4)],
+    ["bytes=0-0", 206, "bytes 0-0", large.subarray(0, 1)],
+    [`bytes=${large.length - 1}-99999999`, 206, `bytes ${large.length - 1}-${large.length - 1}`, large.subarray(-1)],
+    ["bytes=5-2", 200, undefined, large],
+    ["bytes=0-1,4-5", 200, undefined, large],
+    ["lines=1-2", 200, undefined, large],
+    ["bytes=-", 200, undefined, large],
+  ] as const)("Range: %s is answered with %i", async (range, status, contentRange, body) => {
+    const response = await get("large.bin", { range });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-range")).toBe(contentRange ? `${contentRange}/${large.length}` : null);
+    expect(response.headers.get("content-length")).toBe(String(body.length));
+    expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
+  });
+
+  test("a range beyond the end is answered with 416 and the size", async () => {
+    const response = await get("large.bin", { range: "bytes=99999999-" });
+    expect([response.status, response.headers.get("content-range")]).toEqual([416, `bytes */${large.length}`]);
+    expect((await get("empty.txt", { range: "bytes=0-" })).status).toBe(416);
+  });
+
+  test("If-Range sends the part only while the file is the same", async () => {
+    const first = await get("style.css");
+    const range = "bytes=0-3";
+    expect((await get("style.css", { range, "if-range": first.headers.get("etag") ?? "" })).status).toBe(206);
+    expect((await get("style.css", { range, "if-range": first.headers.get("last-modified") ?? "" })).status).toBe(206);
+    expect((await get("style.css", { range, "if-range": '"other"' })).status).toBe(200);
+  });
+});
+
+describe("injectBase", () => {
+  test("puts base and public variables into pages, safely", async () => {
+    await server.add("injected", {
+      files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
+      manifest: { injectBase: true, env: { PUBLIC_TEXT: "</script><b>$&", SECRET: "hidden" } },
+    });
+    const response = await server.fetch("/injected/any/where", { headers: { accept: "text/html" } });
+    const html = await response.text();
+    expect(html).toContain(
+      `<HEAD data-x='1'><base href="/injected/"><script>window.__env__={"PUBLIC_TEXT":"\\u003c/script>\\u003cb>$&"}</script><title>`,
+    );
+    expect(html).toContain("$& é");
+    expect(html).not.toContain("hidden");
+    expect(response.headers.get("content-length")).toBe(String(Buffer.byteLength(html)));
+    expect(await server.text("/injected/a.txt")).toBe("<head>");
+  });
+});
+
+test.each(["swagger-ui-dist", "reveal.js"])("every file of the npm package %s is served byte for byte", async (name) => {
+  const folder = path.join(nodeModules, name);
+  server.serve(name.replace(".", "-"), { folder, version: "latest", manifest: {} });
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const shown = files
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((file) => file !== "package.json");
+  for (const file of shown.filter((candidate) => !candidate.split("/").some((part) => part.startsWith(".")))) {
+    const [response, wanted] = await Promise.all([
+      server.fetch(`/${name.replace(".", "-")}/${file.split("/").map(encodeURIComponent).join("/")}`),
+      readFile(path.join(folder, file)),
+    ]);
+    expect(Buffer.from(await response.arrayBuffer()).equals(wanted), file).toBe(true);
+  }
+});
