@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { Answer } from "./send.js";
+
+/** A raw connection to a daemon, for bytes that no HTTP client would send. */
+export interface RawConnection {
+  readonly socket: Socket;
+  /** The next answer that is complete by its Content-Length, interim ones (1xx) included. */
+  readonly nextAnswer: () => Promise<Answer>;
+  /** What arrived after the last answer, once the daemon has closed the connection. */
+  readonly closed: () => Promise<string>;
+}
+
+export async function openConnection(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => (received += chunk));
+  // A reset is one way of being closed.
+  socket.on("error", () => {});
+  const close = once(socket, "close");
+  await once(socket, "connect");
+  const nextAnswer = async (): Promise<Answer> => {
+    for (;;) {
+      const taken = takeAnswer(received);
+      if (taken) {
+        received = received.slice(taken.length);
+        return taken.answer;
+      }
+      if (socket.closed) throw new Error(`the connection was closed before a whole answer came: ${JSON.stringify(received)}`);
+      await Promise.race([once(socket, "data"), close]);
+    }
+  };
+  return {
+    socket,
+    nextAnswer,
+    closed: async () => {
+      await close;
+      return received;
+    },
+  };
+}
+
+/** Sends bytes on a connection of their own and gives the first final answer. */
+export async function exchange(url: string, bytes: string): Promise<Answer> {
+  const connection = await openConnection(url);
+  try {
+    connection.socket.write(bytes, "latin1");
+    for (;;) {
+      const answer = await connection.nextAnswer();
+      if (answer.status >= 200) return answer;
+    }
+  } finally {
+    connection.socket.destroy();
+  }
+}
+
+function takeAnswer(text: string): { answer: Answer; length: number } | undefined {
+  const headEnd = text.indexOf("\r\n\r\n");
+  if (headEnd < 0) return undefined;
+  const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 2)]),
+  );
+  const length = headEnd + 4 + Number(headers["content-length"] ?? 0);
+  if (text.length < length) return undefined;
+  return { answer: { status: Number(statusLine.split(" ")[1]), headers, text: text.slice(headEnd + 4, length) }, length };
+}
