@@ -10,8 +10,8 @@ import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 const rounds = 100;
 const filesPerPackage = 25;
 const version = "1.0.0";
-/** The kill comes at a random moment of this span after the first call was sent; it covers the whole of an upload. */
-const killWithinMs = 250;
+/** The kill comes at a random moment between the first call and this many times what the uploads take on this machine. */
+const killSpan = 1.6;
 const uploadedNames = ["shop", "@team/blog", "wiki"];
 const toggledName = "toggled";
 
@@ -23,7 +23,9 @@ class Ledger {
   );
   readonly keys = new Map<string, { id: number; state: "active" | "revoked" | "open" }>();
   enabled: { acknowledged: boolean; open: boolean } = { acknowledged: true, open: false };
-  acknowledgements = 0;
+  acknowledgedUploads = 0;
+  cutUploads = 0;
+  otherAcknowledgements = 0;
 }
 
 let directory: string;
@@ -40,12 +42,12 @@ afterAll(async () => {
 test(
   `${rounds} kills at random moments lose nothing acknowledged and leave no package half done`,
   async () => {
-    await prepare();
+    const uploadMs = await prepare();
     for (let round = 0; round < rounds; round += 1) {
       const daemon = await startDaemon({ directory });
       try {
         await assertLedgerHolds(daemon);
-        await killDuringChanges(daemon, round);
+        await killDuringChanges(daemon, round, uploadMs);
       } finally {
         await daemon.kill();
       }
@@ -53,36 +55,56 @@ test(
     const daemon = await startDaemon({ directory });
     await assertLedgerHolds(daemon);
     await daemon.kill();
-    // Kills that came before anything was acknowledged would prove nothing.
-    expect(ledger.acknowledgements).toBeGreaterThan(rounds);
+    // Kills that all came before, or all after, what they should cut would prove nothing.
+    expect(ledger.acknowledgedUploads).toBeGreaterThan(rounds / 5);
+    expect(ledger.cutUploads).toBeGreaterThan(rounds / 5);
+    expect(ledger.otherAcknowledgements).toBeGreaterThan(rounds);
   },
   15 * 60_000,
 );
 
-async function prepare(): Promise<void> {
+/** Installs the package that is toggled, and measures how long the uploads of a round take. */
+async function prepare(): Promise<number> {
   const daemon = await startDaemon({ directory });
-  const archive = await packFiles({
+  const client = connect(daemon.url, daemon.rootKey);
+  const toggled = await packFiles({
     "manifest.yaml": `# a comment that stays\n${manifestOf(toggledName, version)}`,
     "index.html": "toggled",
   });
-  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("toggled.tgz", archive) });
+  await client.workers.upload({ file: uploadOf("toggled.tgz", toggled) });
+  const archives = await archivesOf("the first round");
+  const startedAt = performance.now();
+  await Promise.all(archives.map((archive) => upload(client, archive)));
+  const uploadMs = performance.now() - startedAt;
   await daemon.kill();
+  return uploadMs;
 }
 
-async function killDuringChanges(daemon: TestDaemon, round: number): Promise<void> {
+async function killDuringChanges(daemon: TestDaemon, round: number, uploadMs: number): Promise<void> {
   const client = connect(daemon.url, daemon.rootKey);
-  const archives = new Map<string, { marker: string; archive: Buffer }>();
-  for (const name of uploadedNames) {
-    const marker = `${name} of round ${round}`;
-    archives.set(name, { marker, archive: await archiveOf(name, marker) });
-  }
+  const archives = await archivesOf(`round ${round}`);
   const changes = [
-    ...uploadedNames.map((name) => upload(client, name, archives.get(name) as { marker: string; archive: Buffer })),
+    ...archives.map((archive) => upload(client, archive)),
     toggleForAsLongAsItRuns(client),
     changeKeysForAsLongAsItRuns(client, round),
   ];
-  setTimeout(() => daemon.process.kill("SIGKILL"), Math.random() * killWithinMs);
+  setTimeout(() => daemon.process.kill("SIGKILL"), Math.random() * killSpan * uploadMs);
   await Promise.all(changes);
+}
+
+interface MarkedArchive {
+  readonly name: string;
+  readonly marker: string;
+  readonly archive: Buffer;
+}
+
+async function archivesOf(round: string): Promise<MarkedArchive[]> {
+  return await Promise.all(
+    uploadedNames.map(async (name) => {
+      const marker = `${name} of ${round}`;
+      return { name, marker, archive: await archiveOf(name, marker) };
+    }),
+  );
 }
 
 async function archiveOf(name: string, marker: string): Promise<Buffer> {
@@ -90,7 +112,7 @@ async function archiveOf(name: string, marker: string): Promise<Buffer> {
   return await packFiles({ "manifest.yaml": manifestOf(name, version), "index.html": marker, ...Object.fromEntries(files) });
 }
 
-async function upload(client: Client, name: string, { marker, archive }: { marker: string; archive: Buffer }): Promise<void> {
+async function upload(client: Client, { name, marker, archive }: MarkedArchive): Promise<void> {
   const entry = ledger.markers.get(name);
   if (!entry) throw new Error(`${name} is not in the ledger`);
   entry.open.add(marker);
@@ -98,8 +120,11 @@ async function upload(client: Client, name: string, { marker, archive }: { marke
     () => true,
     () => false,
   );
-  if (!isDone) return;
-  ledger.acknowledgements += 1;
+  if (!isDone) {
+    ledger.cutUploads += 1;
+    return;
+  }
+  ledger.acknowledgedUploads += 1;
   entry.acknowledged = marker;
   entry.open.clear();
 }
@@ -115,7 +140,7 @@ async function toggleForAsLongAsItRuns(client: Client): Promise<void> {
       return;
     }
     ledger.enabled = { acknowledged: next, open: false };
-    ledger.acknowledgements += 1;
+    ledger.otherAcknowledgements += 1;
   }
 }
 
@@ -125,7 +150,7 @@ async function changeKeysForAsLongAsItRuns(client: Client, round: number): Promi
       const { data } = await client.keys.create({ body: { name: `key ${count} of round ${round}`, role: "viewer" } });
       const entry: { id: number; state: "active" | "revoked" | "open" } = { id: data.id, state: "active" };
       ledger.keys.set(data.key, entry);
-      ledger.acknowledgements += 1;
+      ledger.otherAcknowledgements += 1;
       if (count % 2 === 0) continue;
       entry.state = "open";
       await client.keys.revoke({ params: { id: String(data.id) } });
