@@ -13,6 +13,7 @@ import { createSessionHandlers } from "./api/session.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import type { Config } from "./config.js";
 import { createApiApp } from "./http/api-app.js";
+import { Connections } from "./http/connections.js";
 import { createFrontDoor, type FrontDoorOptions } from "./http/front-door.js";
 import type { Handlers } from "./http/handler.js";
 import { answerWhileStarting } from "./http/starting.js";
@@ -29,7 +30,7 @@ export class Daemon {
   readonly #log: Log;
   #phase: "starting" | "ready" | "draining" = "starting";
   #rooms: Rooms | undefined;
-  #server: Server | undefined;
+  #connections: Connections | undefined;
 
   constructor(config: Config, log: Log) {
     this.#config = config;
@@ -47,7 +48,7 @@ export class Daemon {
       api: (request, response) => answers.api(request, response),
       serve: (request, response, id) => answers.serve(request, response, id),
     });
-    this.#server = server;
+    this.#connections = new Connections(server);
     const address = await listen(server, this.#config);
     const rooms = await openRooms(this.#config, this.#log, lock);
     this.#rooms = rooms;
@@ -72,7 +73,7 @@ export class Daemon {
   /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */
   async stop(): Promise<void> {
     this.#phase = "draining";
-    if (this.#server) await drain(this.#server);
+    await this.#connections?.drain(drainTimeoutMs);
     await this.#rooms?.engine.close();
     await this.#rooms?.packages.close();
     this.#rooms?.store.close();
@@ -155,17 +156,6 @@ async function listen(server: Server, { host, port, listenFd }: Config): Promise
   const address = server.address() as AddressInfo | string;
   if (typeof address === "string") return `unix:${address}`;
   return `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
-}
-
-async function drain(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }
 
 function nowSeconds(): number {

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
+import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
@@ -90,8 +91,7 @@ const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The requ
 /** Bytes that are not HTTP still get the one error shape. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   // The answer to an earlier part of the same bytes may be half written: nothing may be put in its midst.
-  const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null };
-  if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent) {
+  if (!socket.writable || error.code === "ECONNRESET" || answerInFlight(socket)?.headersSent) {
     socket.destroy();
     return;
   }
