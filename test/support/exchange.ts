@@ -19,7 +19,7 @@ export async function openConnection(url: string): Promise<RawConnection> {
   socket.on("data", (chunk: string) => (received += chunk));
   // A reset is one way of being closed.
   socket.on("error", () => {});
-  const close = once(socket, "close");
+  const close = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
   const nextAnswer = async (): Promise<Answer> => {
     for (;;) {
