@@ -50,7 +50,10 @@ export interface VariableDescription {
   readonly meaning: string;
 }
 
-/** Every variable that the daemon reads. docs/configuration.md is generated from this list. */
+/**
+ * Every variable that the daemon reads. docs/reference/configuration.md is generated from this list.
+ * @public
+ */
 export const variables: readonly VariableDescription[] = [
   { name: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on." },
   {

@@ -57,6 +57,3 @@ export const errorTable = {
 } as const satisfies Record<string, readonly [status: number, meaning: string]>;
 
 export type ErrorCode = keyof typeof errorTable;
-
-/** Codes in the order of the table, for schemas and docs. */
-export const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];

@@ -19,7 +19,7 @@ export function isPackageVersion(text: string): boolean {
 }
 
 /** `@scope` of a scoped name; undefined for an unscoped one. */
-export function scopeOf(name: string): string | undefined {
+function scopeOf(name: string): string | undefined {
   return name.startsWith("@") ? name.slice(0, name.indexOf("/")) : undefined;
 }
 

@@ -24,7 +24,6 @@ export const contract = {
 } as const satisfies Record<string, Record<string, EndpointDefinition>>;
 
 export type Contract = typeof contract;
-export type Resource = keyof Contract;
 
 /** The operations as a list, each with its id `resource.operation`. */
 export const operations: readonly { id: string; resource: string; endpoint: EndpointDefinition }[] = Object.entries(contract).flatMap(
