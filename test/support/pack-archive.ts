@@ -24,6 +24,7 @@ export async function packFolder(folder: string, archivePath: string): Promise<v
     folder,
     rename,
     "--exclude=./node_modules",
+    "--hard-dereference",
     "--no-recursion",
     "--null",
     "-T",

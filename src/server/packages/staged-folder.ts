@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { chmod, mkdir, open, rename } from "node:fs/promises";
 import path from "node:path";
 import { exists, finish, performMoves, syncFolder, writeJournal, type Move } from "./move-journal.js";
 import type { StagingArea } from "./staging-area.js";
@@ -24,7 +24,7 @@ export class StagedFolder {
   /** An empty folder to unpack to. */
   async makeContentFolder(): Promise<string> {
     const content = path.join(this.#folder, "content");
-    await mkdir(content, 0o755);
+    await makeFolder(content);
     return content;
   }
 
@@ -62,7 +62,10 @@ export class StagedFolder {
     const prepared = this.#inside("file");
     const mode = (lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
     const file = await open(prepared, "wx", mode);
-    await finish(file, () => file.writeFile(text));
+    await finish(file, async () => {
+      await file.writeFile(text);
+      await file.chmod(mode);
+    });
     renameSync(prepared, target);
     onWritten();
     await syncFolder(path.dirname(target));
@@ -106,9 +109,11 @@ export class StagedFolder {
   async #wrap(from: string, innerPath: string): Promise<string> {
     const wrapped = this.#inside("wrapped");
     const inner = path.join(wrapped, innerPath);
-    await mkdir(path.dirname(inner), { recursive: true, mode: 0o755 });
+    const parents = [path.dirname(inner)];
+    while (parents[0] !== wrapped) parents.unshift(path.dirname(parents[0] as string));
+    for (const parent of parents) await makeFolder(parent);
     await rename(from, inner);
-    for (let folder = path.dirname(inner); folder !== this.#folder; folder = path.dirname(folder)) await syncFolder(folder);
+    for (const parent of parents.toReversed()) await syncFolder(parent);
     return wrapped;
   }
 
@@ -133,6 +138,12 @@ export class StagedFolder {
   #relative(absolutePath: string): string {
     return path.relative(this.#area.directory, absolutePath);
   }
+}
+
+/** Readable by the isolates, which may run as another user, whatever umask the daemon runs under. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder);
+  await chmod(folder, 0o755);
 }
 
 function isEmptyOrGone(folder: string): boolean {

@@ -56,7 +56,10 @@ async function inspect(entries: AsyncIterable<ArchiveEntry>, limits: ArchiveLimi
     if (expandedBytes > limits.maxExpandedSizeBytes) throw archiveTooLarge("it unpacks to more bytes than this server allows");
     if (entry.kind === "directory") tree.addDirectory(entrySegments(entry.name, "directory"));
     else if (entry.kind === "file") tree.addFile(entrySegments(entry.name, "file"));
-    else harmlessLink ??= withinPackage(entry);
+    else {
+      refuseLeadingOut(entry);
+      harmlessLink ??= entry;
+    }
   }
   // Only now: a link that leads out, further on, is the graver reason.
   if (harmlessLink) throw unsupportedEntry(harmlessLink.name, `a ${harmlessLink.kind}`);
@@ -64,12 +67,11 @@ async function inspect(entries: AsyncIterable<ArchiveEntry>, limits: ArchiveLimi
   return tree;
 }
 
-function withinPackage(link: ArchiveEntry): ArchiveEntry {
+function refuseLeadingOut(link: ArchiveEntry): void {
   const name = entrySegments(link.name, "file").join("/");
   // A symbolic link counts from its own folder, a hard link from the archive's root.
   const from = link.kind === "symbolic link" ? name : name.split("/", 1).join("");
   if (linkLeavesPackage(from, link.target ?? "")) throw pathTraversal(`${link.name} -> ${link.target}`);
-  return link;
 }
 
 async function write(entries: AsyncIterable<ArchiveEntry>, root: string): Promise<void> {
