@@ -11,6 +11,7 @@ const blankTarget = 1;
 
 interface Waiter {
   readonly memoryBytes: number;
+  isWanted(): boolean;
   resolve(isolate: Promise<IsolateProcess>): void;
   reject(error: ApiError): void;
 }
@@ -40,11 +41,11 @@ export class IsolatePool {
     this.#refill();
   }
 
-  /** A blank isolate; waits while the pool is full and none of its isolates is idle. */
-  acquire(memoryBytes: number): Promise<IsolateProcess> {
+  /** A blank isolate; waits while the pool is full and none of its isolates is idle, and only as long as it `isWanted`. */
+  acquire(memoryBytes: number, isWanted: () => boolean): Promise<IsolateProcess> {
     if (this.#isClosed) return Promise.reject(closing());
     if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return this.#take(memoryBytes);
-    return new Promise((resolve, reject) => this.#waiters.push({ memoryBytes, resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiters.push({ memoryBytes, isWanted, resolve, reject }));
   }
 
   /** An isolate has nothing to do: somebody may be waiting for a place. */
@@ -67,7 +68,7 @@ export class IsolatePool {
     if (this.#taken.size + this.#starting < this.#size) return true;
     const leaving = [...this.#taken].filter((isolate) => isolate.isLeaving).length;
     if (leaving >= wanted) return false;
-    const idle = [...this.#taken].filter((isolate) => isolate.isAccepting && isolate.isIdle);
+    const idle = [...this.#taken].filter((isolate) => isolate.isEvictable);
     const longestIdleFirst = idle.toSorted((a, b) => a.lastUsedMs - b.lastUsedMs);
     for (const isolate of longestIdleFirst.slice(0, wanted - leaving)) isolate.drain();
     return false;
@@ -98,7 +99,8 @@ export class IsolatePool {
   #serveWaiters(): void {
     while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
-      waiter.resolve(this.#take(waiter.memoryBytes));
+      if (waiter.isWanted()) waiter.resolve(this.#take(waiter.memoryBytes));
+      else waiter.reject(new ApiError("WORKER_POOL_SATURATED", "Nobody waits for this isolate any more.", { retryAfterSeconds: 1 }));
     }
   }
 

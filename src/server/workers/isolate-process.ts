@@ -17,6 +17,7 @@ const pingTimeoutMs = 1000;
 const backgroundTimeoutMs = 30_000;
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
 const terminateTimeoutMs = 1500;
+const newcomerMs = 1000;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
 /** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
@@ -92,8 +93,9 @@ export class IsolateProcess implements CallChannel {
     return this.#state === "loaded" && this.#socket.writableLength < maximumQueuedBytes;
   }
 
+  /** It will be gone in a moment; one that still drains may take its time. */
   get isLeaving(): boolean {
-    return this.#state === "draining" || this.#state === "terminating";
+    return this.#state === "terminating";
   }
 
   get hasExited(): boolean {
@@ -118,6 +120,11 @@ export class IsolateProcess implements CallChannel {
     return this.#calls.size === 0 && this.#background === 0;
   }
 
+  /** It may be asked to go for another worker; a new one first gets to serve what it was started for. */
+  get isEvictable(): boolean {
+    return this.isAccepting && this.isIdle && (this.#acceptedCalls > 0 || performance.now() - this.lastUsedMs > newcomerMs);
+  }
+
   get calls(): Iterable<WorkerCall> {
     return this.#calls.values();
   }
@@ -131,6 +138,7 @@ export class IsolateProcess implements CallChannel {
     this.writer.json(FrameKind.Load, 0, order);
     await loaded;
     if (this.#state === "starting") this.#state = "loaded";
+    this.lastUsedMs = performance.now();
   }
 
   run(call: WorkerCall): void {

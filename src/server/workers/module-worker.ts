@@ -42,6 +42,8 @@ export class ModuleWorker implements ServedApp {
   readonly #isolates = new Set<IsolateProcess>();
   readonly #starts = new Set<Promise<void>>();
   #queue: WorkerCall[] = [];
+  /** Starts that wait for another worker to give up its place in the pool. */
+  #waitingForPlace = 0;
   readonly #backOff = new CrashBackOff();
   #lastStartError: ApiError | undefined;
   #bundle: Promise<string> | undefined;
@@ -151,11 +153,11 @@ export class ModuleWorker implements ServedApp {
   }
 
   async #startIsolate(): Promise<void> {
-    const { version, entrypoint, pool, limits } = this.#options;
+    const { version, entrypoint, limits } = this.#options;
     const { manifest, folder } = version;
     const isTypeScript = entrypoint.kind === "typescript";
     const bundle = isTypeScript ? await this.#compile(folder, entrypoint.file) : undefined;
-    const isolate = await pool.acquire(Math.min(manifest.memory, limits.workerMemoryMaxBytes));
+    const isolate = await this.#acquire(Math.min(manifest.memory, limits.workerMemoryMaxBytes));
     isolate.events = this.#events;
     const timeoutMs = Math.max(manifest.timeout, shortestStartTimeoutMs);
     const timer = setTimeout(() => isolate.kill(`its code was not loaded within ${timeoutMs} ms`), timeoutMs);
@@ -177,6 +179,15 @@ export class ModuleWorker implements ServedApp {
     this.#tend(isolate);
     this.#feed(isolate);
     if (isolate.acceptedCalls === 0 && this.#isEphemeral) isolate.drain();
+  }
+
+  async #acquire(memoryBytes: number): Promise<IsolateProcess> {
+    this.#waitingForPlace += 1;
+    try {
+      return await this.#options.pool.acquire(memoryBytes, () => this.#queue.some((call) => !call.isDone));
+    } finally {
+      this.#waitingForPlace -= 1;
+    }
   }
 
   async #compile(folder: string, file: string): Promise<string> {
@@ -249,8 +260,7 @@ export class ModuleWorker implements ServedApp {
   readonly #sweep = (): void => {
     const now = performance.now();
     for (const call of this.#queue.filter((waiting) => !waiting.isDone && now > waiting.deadlineMs)) {
-      const isLoading = [...this.#isolates].length > 0 || this.#starts.size > 0;
-      call.fail(isLoading ? timedOut(call) : saturated());
+      call.fail(this.#waitingForPlace > 0 && this.#isolates.size === 0 ? saturated() : timedOut(call));
     }
     this.#queue = this.#queue.filter((call) => !call.isDone);
     this.#noteQuiet();

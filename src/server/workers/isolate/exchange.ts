@@ -1,5 +1,5 @@
 import { describeError } from "./describe-error.js";
-import { FailureReason, FrameKind, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
+import { FailureReason, FrameKind, answerHeadBytes, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
 import type { FrameWriter } from "./frame-writer.js";
 import { LazyRequest } from "./lazy-request.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
@@ -90,6 +90,7 @@ export class Exchange {
   }
 
   #sendPlain({ status, head, body }: ResponseParts): void {
+    if (head.length > answerHeadBytes) return this.#refuseHead();
     if (body === null || body.length <= inlineAnswerBytes / 3 || Buffer.byteLength(body) <= inlineAnswerBytes) {
       this.#writer.answer(this.#id, status, head, body ?? "");
       this.#done();
@@ -106,6 +107,7 @@ export class Exchange {
     }
     if (response.status < 200) return this.#refuse(FailureReason.BadResponse, `The app answered with status ${response.status}.`);
     const head = headLines(wireHeaders(response));
+    if (head.length > answerHeadBytes) return this.#refuseHead();
     if (!response.body) {
       this.#writer.answer(this.#id, response.status, head, "");
       this.#done();
@@ -145,6 +147,10 @@ export class Exchange {
       this.#writer.bytes(FrameKind.Chunk, this.#id, bytes.subarray(at, at + size));
       at += size;
     }
+  }
+
+  #refuseHead(): void {
+    this.#refuse(FailureReason.BadResponse, `The app answered with more than ${answerHeadBytes} bytes of headers.`);
   }
 
   #refuse(reason: number, message: string | undefined): void {

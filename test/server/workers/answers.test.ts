@@ -1,0 +1,183 @@
+import http from "node:http";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ourKey, WorkerServer } from "../../support/worker-server.js";
+
+const app = `
+const answers = {
+  "/undefined": () => undefined,
+  "/null": () => null,
+  "/text": () => "text",
+  "/object": () => ({ status: 200 }),
+  "/error-response": () => Response.error(),
+  "/used": async () => { const response = new Response("x"); await response.text(); return response; },
+  "/used-stream": async () => { const response = new Response(new Blob(["x"]).stream()); await response.text(); return response; },
+  "/locked": () => { const response = new Response(new Blob(["x"]).stream()); response.body.getReader(); return response; },
+  "/many-headers": () => { const headers = new Headers(); for (let index = 0; index < 20000; index += 1) headers.append("x-" + index, "v"); return new Response("x", { headers }); },
+  "/huge-header": () => new Response("x", { headers: { "x-huge": "v".repeat(5_000_000) } }),
+  "/faked": () => ({ __proto__: Response.prototype }),
+  "/framing": () => new Response("framed", { headers: { "transfer-encoding": "gzip", "content-length": "3", connection: "upgrade", "keep-alive": "x", upgrade: "h2c", trailer: "x" } }),
+  "/no-content": () => new Response(null, { status: 204 }),
+  "/not-modified": () => new Response(null, { status: 304, headers: { etag: '"a"' } }),
+  "/reset": () => new Response(null, { status: 205 }),
+  "/body": () => new Response("body"),
+  "/stream": () => new Response(new Blob(["streamed"]).stream()),
+  "/sized-head": () => new Response(null, { headers: { "content-length": "1234" } }),
+  "/cookies": () => { const response = new Response("x"); for (const cookie of ["a=1", "b=2", "runtime_api_key=stolen; Path=/", " RUNTIME_API_KEY =x", "runtime_api_key2=mine"]) response.headers.append("set-cookie", cookie); return response; },
+  "/reach": () => new Response("x", { headers: { "clear-site-data": '"*"', "service-worker-allowed": "/", "x-request-id": "forged", "x-own": "kept" } }),
+  "/teapot": () => new Response("short and stout", { status: 418 }),
+  "/latin": () => new Response("x", { headers: { "x-latin": "caf\\u00e9" } }),
+  "/inject": () => new Response("x", { headers: { "x-a": "1" } }),
+};
+export default { fetch: (request) => answers[new URL(request.url).pathname](request) };`;
+
+const echo = `export default { async fetch(request, env) {
+  return Response.json({ headers: [...request.headers], url: request.url, body: await request.text() });
+} };`;
+
+let server: WorkerServer;
+beforeAll(async () => {
+  server = await WorkerServer.start();
+  await server.add("answers", { files: { "index.js": app } });
+  await server.add("echo", { files: { "index.js": echo } });
+});
+afterAll(() => server.stop());
+
+describe("an answer that HTTP cannot carry is 502 WORKER_BAD_RESPONSE", () => {
+  test.each([
+    "/undefined",
+    "/null",
+    "/text",
+    "/object",
+    "/error-response",
+    "/used",
+    "/used-stream",
+    "/locked",
+    "/many-headers",
+    "/huge-header",
+    "/faked",
+    "/no-such-handler",
+  ])("%s", async (target) => {
+    expect(await server.refusal(`/answers${target}`)).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
+    expect(await server.text("/answers/body")).toBe("body");
+  });
+});
+
+/** All that comes back for these requests on one connection. */
+async function exchange(...requests: string[]): Promise<string> {
+  const socket = connect(server.port, "127.0.0.1");
+  const head = requests.map(
+    (line, index) => `${line} HTTP/1.1\r\nHost: a\r\n${index === requests.length - 1 ? "Connection: close\r\n" : ""}\r\n`,
+  );
+  socket.write(head.join(""));
+  let text = "";
+  socket.on("data", (chunk) => (text += String(chunk)));
+  await once(socket, "close");
+  return text;
+}
+
+describe("on the wire", () => {
+  test("framing headers of the app are replaced by true ones and the connection stays clean", async () => {
+    const text = await exchange("GET /answers/framing", "GET /answers/body");
+    expect(text).toContain("content-length: 6\r\n");
+    expect(text).not.toMatch(/transfer-encoding: gzip|upgrade|trailer|content-length: 3/i);
+    expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(text.endsWith("body")).toBe(true);
+  });
+
+  test.each(["GET /answers/no-content", "GET /answers/not-modified", "HEAD /answers/body", "HEAD /answers/stream", "GET /answers/reset"])(
+    "%s has no body",
+    async (line) => {
+      const text = await exchange(line, "GET /answers/body");
+      expect(text.split("\r\n\r\n")[1]).toMatch(/^HTTP\/1\.1 200/);
+      expect(text.endsWith("\r\n\r\nbody")).toBe(true);
+    },
+  );
+
+  test("HEAD tells the length that GET would have", async () => {
+    expect(await exchange("HEAD /answers/body")).toContain("content-length: 4\r\n");
+    expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
+  });
+
+  test("cookies are kept apart, and ours is never set by an app", async () => {
+    expect((await server.fetch("/answers/cookies")).headers.getSetCookie()).toEqual(["a=1", "b=2", "runtime_api_key2=mine"]);
+  });
+
+  test("headers that reach beyond the app are left out", async () => {
+    const { headers } = await server.fetch("/answers/reach");
+    expect([headers.get("clear-site-data"), headers.get("service-worker-allowed"), headers.get("x-own")]).toEqual([null, null, "kept"]);
+    expect(headers.get("x-request-id")).toMatch(/^request-/);
+  });
+
+  test("status and Latin-1 values pass", async () => {
+    expect((await server.fetch("/answers/teapot")).status).toBe(418);
+    expect((await server.fetch("/answers/latin")).headers.get("x-latin")).toBe("café");
+  });
+});
+
+/** The headers that an app gets for these. */
+async function seen(headers: Record<string, string | string[]>): Promise<Record<string, string>> {
+  const request = http.get({ host: "127.0.0.1", port: server.port, path: "/echo/", headers, agent: false });
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Object.fromEntries((JSON.parse(Buffer.concat(chunks).toString()) as { headers: [string, string][] }).headers);
+}
+
+describe("what an app never sees", () => {
+  test("credentials of the daemon, in any spelling", async () => {
+    const headers = await seen({
+      "X-API-Key": ourKey,
+      "X-Runtime-Internal": "true",
+      Authorization: `bearer  ${ourKey}`,
+      Cookie: `a=1; runtime_api_key=${ourKey}; b=2;RUNTIME_API_KEY=x`,
+    });
+    expect(JSON.stringify(headers)).not.toContain(ourKey);
+    expect(headers).toMatchObject({ cookie: "a=1; b=2" });
+    expect(Object.keys(headers)).not.toContain("authorization");
+    expect(Object.keys(headers).filter((name) => /api-key|internal/.test(name))).toEqual([]);
+    expect(Object.keys(await seen({ Cookie: "runtime_api_key=x" }))).not.toContain("cookie");
+  });
+
+  test("but its own credentials and cookies it sees", async () => {
+    expect(await seen({ Authorization: "Bearer own-token", Cookie: "session=1" })).toMatchObject({
+      authorization: "Bearer own-token",
+      cookie: "session=1",
+    });
+    expect(await seen({ Authorization: `Basic ${ourKey}` })).toMatchObject({ authorization: `Basic ${ourKey}` });
+  });
+
+  test("what a client claims about base, request id and connection", async () => {
+    const headers = await seen({
+      "X-Base": "/evil",
+      "X-Request-Id": "evil",
+      "X-Forwarded-For": "1.2.3.4",
+      "X-Forwarded-Proto": "https, http",
+      TE: "trailers",
+      "Keep-Alive": "x",
+    });
+    expect(headers).toMatchObject({
+      "x-base": "/echo",
+      "x-request-id": expect.stringMatching(/^request-/),
+      "x-forwarded-for": "1.2.3.4, 127.0.0.1",
+      "x-forwarded-proto": "https",
+    });
+    expect(Object.keys(headers)).not.toContain("te");
+    expect(Object.keys(headers)).not.toContain("connection");
+  });
+
+  test("the scheme of the outer connection is part of request.url", async () => {
+    const body = (await (await server.fetch("/echo/x", { headers: { "x-forwarded-proto": "https" } })).json()) as { url: string };
+    expect(body.url).toBe(`https://127.0.0.1:${server.port}/x`);
+  });
+
+  test("a body of GET", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write("GET /echo/ HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc");
+    let text = "";
+    socket.on("data", (chunk) => (text += String(chunk)));
+    await once(socket, "close");
+    expect(text).toContain('"body":""');
+  });
+});

@@ -1,0 +1,228 @@
+import { once } from "node:events";
+import http from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WorkerServer } from "../../support/worker-server.js";
+
+const megabyte = 1024 * 1024;
+/** What the daemon's side may grow by while a body of any length passes. */
+const boundedGrowthBytes = 64 * megabyte;
+const app = `
+let aborted = 0;
+let cancelled = 0;
+const wait = () => new Promise((resolve) => setTimeout(resolve, 5));
+const piece = new Uint8Array(64 * 1024).fill(97);
+const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(piece), cancel: () => { cancelled += 1; } });
+const handlers = {
+  "/echo": (request) => new Response(request.body),
+  "/count": async (request) => { let bytes = 0; for await (const chunk of request.body) bytes += chunk.byteLength; return new Response(String(bytes)); },
+  "/length": async (request) => new Response(String((await request.arrayBuffer()).byteLength)),
+  "/download": (request) => {
+    let left = Number(new URL(request.url).searchParams.get("bytes"));
+    return new Response(new ReadableStream({ pull(controller) {
+      if (left <= 0) return controller.close();
+      controller.enqueue(piece.subarray(0, Math.min(left, piece.length)));
+      left -= piece.length;
+    } }));
+  },
+  "/plain": (request) => new Response("é".repeat(Number(new URL(request.url).searchParams.get("length")))),
+  "/endless": endless,
+  "/endless-response": () => new Response(endless()),
+  "/slow": (request) => { request.signal.addEventListener("abort", () => { aborted += 1; }); return new Promise(() => {}); },
+  "/counters": () => Response.json({ aborted, cancelled }),
+  "/parts": () => new Response(new ReadableStream({ async start(controller) {
+    for (const part of ["one,", "two,", "three"]) { controller.enqueue(new TextEncoder().encode(part)); await wait(); }
+    controller.close();
+  } })),
+  "/broken": () => new Response(new ReadableStream({ start(controller) { controller.enqueue(piece); }, async pull(controller) { await wait(); controller.error(new Error("lost")); } })),
+  "/not-bytes": () => new Response(new ReadableStream({ start(controller) { controller.enqueue({ not: "bytes" }); } })),
+  "/die-midway": () => new Response(new ReadableStream({ start(controller) { controller.enqueue(piece); setTimeout(() => process.exit(), 20); } })),
+  "/stall": () => new Response(new ReadableStream({ start(controller) { controller.enqueue(piece); } })),
+  "/claims-more": () => new Response(new ReadableStream({ start(controller) { controller.enqueue(piece.slice(0, 5)); controller.close(); } }), { headers: { "content-length": "10" } }),
+  "/claims-less": () => new Response(new ReadableStream({ start(controller) { controller.enqueue(piece.slice(0, 5)); controller.close(); } }), { headers: { "content-length": "3" } }),
+  "/ignore": () => new Response("ignored"),
+  "/first": async (request) => { const reader = request.body.getReader(); await reader.read(); await reader.cancel(); return new Response("enough"); },
+};
+export default { fetch: (request) => handlers[new URL(request.url).pathname](request) };`;
+
+let server: WorkerServer;
+beforeAll(async () => {
+  server = await WorkerServer.start();
+  await server.add("bodies", { files: { "index.js": app }, manifest: { maxBodySize: "250mb", timeout: "5s" } });
+  await server.add("small", { files: { "index.js": app }, manifest: { maxBodySize: "20kb", timeout: "500ms" } });
+});
+afterAll(() => server.stop());
+
+function upload(bytes: number): ReadableStream<Uint8Array> {
+  const piece = new Uint8Array(64 * 1024).fill(97);
+  let left = bytes;
+  return new ReadableStream({
+    pull(controller) {
+      if (left <= 0) return controller.close();
+      controller.enqueue(piece.subarray(0, Math.min(left, piece.length)));
+      left -= piece.length;
+    },
+  });
+}
+
+const counters = async () => (await (await server.fetch("/bodies/counters")).json()) as { aborted: number; cancelled: number };
+
+describe("a body", () => {
+  test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])("of %i bytes goes in and comes back", async (bytes) => {
+    const body = Buffer.alloc(bytes, "abcdefghij");
+    const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());
+    expect(echoed.equals(body)).toBe(true);
+    expect(await server.text("/bodies/length", { method: "POST", body })).toBe(String(bytes));
+  });
+
+  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])(
+    "of a plain text of %i characters arrives whole with its length",
+    async (length) => {
+      const response = await server.fetch(`/bodies/plain?length=${length}`);
+      expect(response.headers.get("content-length")).toBe(String(2 * length));
+      expect(await response.text()).toBe("é".repeat(length));
+    },
+  );
+
+  test("arrives in pieces while it is still being made", async () => {
+    const pieces: string[] = [];
+    const response = await server.fetch("/bodies/parts");
+    for await (const piece of response.body as ReadableStream<Uint8Array>) pieces.push(Buffer.from(piece).toString());
+    expect(pieces.join("")).toBe("one,two,three");
+    expect(pieces.length).toBeGreaterThan(1);
+  });
+
+  test("of 200 MB passes up with bounded memory", async () => {
+    const watch = watchMemory();
+    const body = upload(200 * megabyte);
+    expect(await server.text("/bodies/count", { method: "POST", body, duplex: "half" })).toBe(String(200 * megabyte));
+    // The client of this test lives in the same process.
+    expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
+  });
+
+  test("of 200 MB passes down with bounded memory, and waits for a slow reader", async () => {
+    const watch = watchMemory();
+    const response = await request("/bodies/download?bytes=209715200");
+    response.pause();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    let bytes = 0;
+    response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+    response.resume();
+    await once(response, "end");
+    expect(bytes).toBe(200 * megabyte);
+    expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
+  });
+
+  test("that no one takes does not fill the daemon: endless answers wait", async () => {
+    const watch = watchMemory();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => request("/bodies/endless-response")));
+    for (const response of responses) response.pause();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(watch.stop()).toBeLessThan(boundedGrowthBytes);
+    const before = (await counters()).cancelled;
+    for (const response of responses) response.destroy();
+    await expect.poll(async () => (await counters()).cancelled - before).toBe(20);
+  });
+
+  test("that is never read holds up neither the answer nor the next request", async () => {
+    expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
+    expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
+    expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
+  });
+});
+
+describe("a body beyond the limit", () => {
+  const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
+
+  test("is refused by its announced length before the app hears of it", async () => {
+    expect(await server.refusal("/small/echo", { method: "POST", body: Buffer.alloc(20 * 1024 + 1) })).toMatchObject(tooLarge);
+  });
+
+  test("is refused by counting when it announces none", async () => {
+    expect(await server.refusal("/small/length", { method: "POST", body: upload(100 * 1024), duplex: "half" })).toMatchObject(tooLarge);
+  });
+
+  test("leaves the worker as it was", async () => {
+    expect(await server.text("/small/length", { method: "POST", body: Buffer.alloc(20 * 1024) })).toBe(String(20 * 1024));
+  });
+});
+
+describe("cancellation", () => {
+  test("a client that goes away aborts request.signal", async () => {
+    const before = (await counters()).aborted;
+    const abort = new AbortController();
+    const response = server.fetch("/bodies/slow", { signal: abort.signal });
+    await once(connectionProbe(), "seen");
+    abort.abort();
+    await expect(response).rejects.toThrow("abort");
+    await expect.poll(async () => (await counters()).aborted - before).toBe(1);
+  });
+
+  test("a thousand aborted requests leave nothing behind", async () => {
+    const before = (await counters()).cancelled;
+    for (let batch = 0; batch < 10; batch += 1) {
+      const responses = await Promise.all(Array.from({ length: 100 }, () => request("/bodies/endless-response")));
+      for (const response of responses) response.destroy();
+    }
+    await expect.poll(async () => (await counters()).cancelled - before, { timeout: 20_000 }).toBe(1000);
+    expect(await server.text("/bodies/ignore")).toBe("ignored");
+  });
+
+  test("a client that stops in the middle of its body is noticed", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write("POST /bodies/count HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + "x".repeat(50_000));
+    await once(connectionProbe(), "seen");
+    socket.destroy();
+    expect(await server.text("/bodies/ignore")).toBe("ignored");
+  });
+});
+
+describe("an answer that breaks off is never passed for whole", () => {
+  test.each(["/broken", "/die-midway", "/claims-more", "/claims-less"])("%s cuts the connection", async (target) => {
+    await expect(server.text(`/bodies${target}`)).rejects.toThrow();
+  });
+
+  test("/not-bytes is an error or a cut", async () => {
+    const outcome = await server.text("/bodies/not-bytes").then(
+      (text) => text,
+      () => "cut",
+    );
+    expect(outcome === "cut" || outcome.includes("WORKER_BAD_RESPONSE")).toBe(true);
+  });
+
+  test("a stall beyond the timeout cuts the connection", async () => {
+    await expect(server.text("/small/stall")).rejects.toThrow();
+    expect(await server.text("/small/ignore")).toBe("ignored");
+  });
+});
+
+/** Emits `seen` when the server has handled what was sent before. */
+function connectionProbe(): http.ClientRequest {
+  const probe = http.get({ host: "127.0.0.1", port: server.port, path: "/bodies/ignore" }, (response) => {
+    response.resume();
+    response.on("end", () => probe.emit("seen"));
+  });
+  return probe;
+}
+
+async function request(target: string): Promise<http.IncomingMessage> {
+  const sent = http.get({ host: "127.0.0.1", port: server.port, path: target, agent: false });
+  sent.on("error", () => undefined);
+  const [response] = (await once(sent, "response")) as [http.IncomingMessage];
+  response.on("error", () => undefined);
+  return response;
+}
+
+/** Bytes by which this process grew at most while it was watched. */
+function watchMemory(): { stop: () => number } {
+  const start = process.memoryUsage().rss;
+  let peak = start;
+  const look = (): number => (peak = Math.max(peak, process.memoryUsage().rss));
+  const timer = setInterval(look, 10);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return look() - start;
+    },
+  };
+}
