@@ -1,4 +1,2 @@
 #!/usr/bin/env node
-import { runDaemon } from "../dist/server/main.js";
-
-await runDaemon();
+void import("../dist/server/main.js").then(({ runDaemon }) => runDaemon());

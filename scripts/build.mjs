@@ -1,9 +1,10 @@
-// Compiles src/ to dist/: the daemon one file to one file, the command line as a few bundled files so that it starts fast.
+// Compiles src/ to dist/: the daemon one file to one file, the command line as one bundle so that it starts fast.
 import { cp, mkdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildCli } from "./build-cli.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = path.join(root, "dist");
@@ -20,18 +21,7 @@ const shared = {
 
 await rm(dist, { recursive: true, force: true });
 await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
-await build({
-  ...shared,
-  entryPoints: ["src/cli/main.ts", "src/cli/reference.ts"],
-  bundle: true,
-  splitting: true,
-  minify: true,
-  chunkNames: "cli/chunks/[name]-[hash]",
-  // Bundled CommonJS packages expect these two.
-  banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",
-  },
-});
+await buildCli(path.join(dist, "cli"));
 
 const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 await mkdir(path.join(dist, "docs-ui"), { recursive: true });

@@ -1,10 +1,10 @@
-import { commandTable, isNoun, type CommandEntry } from "./command-table.js";
+import { commandTable, isNoun } from "./command-table.js";
 import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
 
 /** What the words of a command line name. */
 export type FoundCommand =
-  | { readonly kind: "command"; readonly words: string; readonly entry: CommandEntry; readonly rest: readonly string[] }
+  | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: string }
   | { readonly kind: "version" }
   | { readonly kind: "unknown"; readonly word: string; readonly noun: string | undefined; readonly candidates: readonly string[] };
@@ -17,11 +17,11 @@ export function findCommand(given: readonly string[]): FoundCommand {
   if (first === undefined) return withoutWords(given);
   const entry = Object.hasOwn(commandTable, first) ? commandTable[first] : undefined;
   if (entry === undefined) return { kind: "unknown", word: first, noun: undefined, candidates: Object.keys(commandTable) };
-  if (!isNoun(entry)) return { kind: "command", words: first, entry, rest: restAfter(1) };
+  if (!isNoun(entry)) return { kind: "command", words: first, summary: entry.summary, rest: restAfter(1) };
   if (second === undefined) return { kind: "help", text: nounHelp(first, entry) };
   const verb = Object.hasOwn(entry.verbs, second) ? entry.verbs[second] : undefined;
   if (verb === undefined) return { kind: "unknown", word: second, noun: first, candidates: Object.keys(entry.verbs) };
-  return { kind: "command", words: `${first} ${second}`, entry: verb, rest: restAfter(2) };
+  return { kind: "command", words: `${first} ${second}`, summary: verb.summary, rest: restAfter(2) };
 }
 
 /** Only flags, or nothing at all. */

@@ -1,3 +1,4 @@
+import { loadCommand } from "./command-modules.js";
 import { usageError, type CommandError } from "./command-error.js";
 import type { GlobalFlags } from "./command.js";
 import { readEnvironment } from "./environment.js";
@@ -25,8 +26,8 @@ export async function runCommand(found: Runnable, given: readonly string[]): Pro
     refuseSecrets(given);
     if (found.kind === "version") return output.result({ version }, version);
     if (found.kind === "unknown") throw unknownCommand(found);
-    const { command: definition } = await found.entry.load();
-    const parsed = parseCommand({ words: found.words, summary: found.entry.summary, definition }, found.rest, terminal.writeStdout);
+    const definition = await loadCommand(found.words);
+    const parsed = parseCommand({ words: found.words, summary: found.summary, definition }, found.rest, terminal.writeStdout);
     if (parsed === undefined) return;
     output = outputFor(parsed.flags);
     const context = {

@@ -45,7 +45,7 @@ export class HttpTransport {
     const { origin, signal, trace, settings } = this.#options;
     signal.throwIfAborted();
     trace(`> ${request.method} ${origin}${request.path}`);
-    const startedAtMs = performance.now();
+    const startedAtMs = Date.now();
     const end = (reason: unknown) => void this.#client.destroy(reason as Error).catch(() => undefined);
     const clock = new Clock((limitMs) => end(timeoutFailure(origin, limitMs)));
     const onAbort = () => end(signal.reason);
@@ -54,7 +54,7 @@ export class HttpTransport {
     try {
       const response = await this.#dispatch(request, key, clock);
       const id = response.requestId === undefined ? "" : `, request ${response.requestId}`;
-      trace(`< ${response.status} in ${Math.round(performance.now() - startedAtMs)} ms${id}`);
+      trace(`< ${response.status} in ${Date.now() - startedAtMs} ms${id}`);
       return response;
     } catch (error) {
       throw connectionFailure(origin, error);

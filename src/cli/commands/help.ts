@@ -1,3 +1,4 @@
+import { loadCommand } from "../command-modules.js";
 import { usageError } from "../command-error.js";
 import { defineCommand } from "../command.js";
 import { findCommand } from "../find-command.js";
@@ -24,5 +25,5 @@ async function helpOn(words: readonly string[]): Promise<string> {
   const found = findCommand(words);
   if (found.kind === "help") return found.text;
   if (found.kind !== "command") throw usageError(`there is no help on ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
-  return commandHelp(found.words, found.entry.summary, (await found.entry.load()).command);
+  return commandHelp(found.words, found.summary, await loadCommand(found.words));
 }
