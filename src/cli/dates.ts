@@ -1,5 +1,5 @@
 /** RFC 3339 of Unix seconds, such as `2026-01-31T12:00:00Z`. */
-export function toDateTime(unixSeconds: number): string {
+function toDateTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(".000Z", "Z");
 }
 

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { usageError } from "./command-error.js";
 import { readFileIfThere } from "./config-file.js";
 
-export const projectFileName = ".runtimectl.yaml";
+const projectFileName = ".runtimectl.yaml";
 /** A cloned repository must not decide where a key is sent, or whom to trust. */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
 const ProjectFile = z.looseObject({ profile: z.string().optional() });

@@ -113,7 +113,7 @@ async function chooseKey(
 }
 
 /** The key in a file: its only word. */
-export async function readKeyFile(file: string): Promise<string> {
+async function readKeyFile(file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
     throw usageError(`the key file ${file} cannot be read: ${cause.code ?? cause.message}`);
   });
