@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EndpointDefinition } from "../../src/shared/contract/endpoint.js";
+import { errorCodesOf, type EndpointDefinition } from "../../src/shared/contract/endpoint.js";
 import { operations } from "../../src/shared/contract/index.js";
 import type { ErrorCode } from "../../src/shared/errors.js";
 import { rolePermissions } from "../../src/shared/permissions.js";
@@ -25,6 +25,7 @@ async function expectRefusals(id: string, endpoint: EndpointDefinition, refusals
   for (const [hint, call, code] of refusals) {
     const answer = await stage.send({ ...exampleCall(id, endpoint), ...call });
     expectRefusal(answer, code, `${id}, ${hint}`);
+    expect(errorCodesOf(endpoint), `${id} promises`).toContain(code);
   }
   await expect
     .poll(stage.snapshot, { timeout: 10_000, message: `a call of ${id} was refused and changed something all the same` })
