@@ -19,7 +19,8 @@ const queueLimit = 1024;
 const freshIsolatesPerInstance = 4;
 const shortestSweepMs = 20;
 const longestSweepMs = 500;
-const shortestStartTimeoutMs = 2000;
+/** A short `timeout` is about requests; starting a process and importing code may take this long all the same. */
+const shortestStartTimeoutMs = 5000;
 
 export interface ModuleWorkerOptions {
   readonly version: ServedVersion;
@@ -159,7 +160,7 @@ export class ModuleWorker implements ServedApp {
     const bundle = isTypeScript ? await this.#compile(folder, entrypoint.file) : undefined;
     const isolate = await this.#acquire(Math.min(manifest.memory, limits.workerMemoryMaxBytes));
     isolate.events = this.#events;
-    const timeoutMs = Math.max(manifest.timeout, shortestStartTimeoutMs);
+    const timeoutMs = this.#startTimeoutMs();
     const timer = setTimeout(() => isolate.kill(`its code was not loaded within ${timeoutMs} ms`), timeoutMs);
     try {
       await isolate.slot.link(folder);
@@ -214,7 +215,9 @@ export class ModuleWorker implements ServedApp {
   #feed(isolate: IsolateProcess): void {
     while (this.#queue.length > 0 && isolate.isAccepting && isolate.runningCalls < callsPerIsolate) {
       const call = this.#queue.shift() as WorkerCall;
-      if (!call.isDone) this.#run(isolate, call);
+      if (call.isDone) continue;
+      call.touch();
+      this.#run(isolate, call);
     }
   }
 
@@ -259,7 +262,9 @@ export class ModuleWorker implements ServedApp {
 
   readonly #sweep = (): void => {
     const now = performance.now();
-    for (const call of this.#queue.filter((waiting) => !waiting.isDone && now > waiting.deadlineMs)) {
+    // While it starts a call may wait longer than a running one; for a place in the pool it may not.
+    const graceMs = this.#waitingForPlace > 0 ? 0 : this.#startTimeoutMs() - this.#options.version.manifest.timeout;
+    for (const call of this.#queue.filter((waiting) => !waiting.isDone && now > waiting.deadlineMs + graceMs)) {
       call.fail(this.#waitingForPlace > 0 && this.#isolates.size === 0 ? saturated() : timedOut(call));
     }
     this.#queue = this.#queue.filter((call) => !call.isDone);
@@ -280,6 +285,10 @@ export class ModuleWorker implements ServedApp {
       } else call.touch();
     }
     return isolate.runningCalls;
+  }
+
+  #startTimeoutMs(): number {
+    return Math.max(this.#options.version.manifest.timeout, shortestStartTimeoutMs);
   }
 
   #sweepMs(): number {

@@ -160,6 +160,10 @@ describe("an app that cannot start", () => {
 
   test("an import that never ends is given up", async () => {
     await server.add("stuck", { files: { "index.js": "await new Promise(() => {});" }, manifest: { timeout: "300ms" } });
-    expect((await server.refusal("/stuck/")).status).toBe(504);
+    expect(await server.refusal("/stuck/")).toMatchObject({
+      status: 502,
+      code: "WORKER_START_FAILED",
+      message: expect.stringContaining("5000 ms"),
+    });
   });
 });

@@ -147,11 +147,11 @@ describe("replacing a version", () => {
 
   test("under load loses no request", async () => {
     const current = { version: await server.add("load", { files: files("0") }) };
-    let isOver = false;
+    const load = { isOver: false };
     const seen = new Set<string>();
     const clients = Array.from({ length: 8 }, async () => {
       let answers = 0;
-      while (!isOver) {
+      while (!load.isOver) {
         const response = await server.fetch("/load/wait?ms=1");
         expect(response.status).toBe(200);
         seen.add(await response.text());
@@ -166,7 +166,7 @@ describe("replacing a version", () => {
       retirements.push(server.engine.retire(folder, undefined));
       await expect.poll(() => seen.has(String(generation))).toBe(true);
     }
-    isOver = true;
+    load.isOver = true;
     await Promise.all([...clients, ...retirements]);
     expect(await server.text("/load/")).toBe("8");
   });
