@@ -37,8 +37,9 @@ export interface Limits {
 
 /** A variable has a value that is not accepted; the message is one line for the operator. */
 export class ConfigError extends Error {
-  constructor(variable: string, value: string, takes: string) {
-    super(`${variable}=${JSON.stringify(value)} is not accepted: it takes ${takes}.`);
+  /** `value` is left out where it is a secret. */
+  constructor(variable: string, value: string | undefined, takes: string) {
+    super(`${variable}${value === undefined ? "" : `=${JSON.stringify(value)}`} is not accepted: it takes ${takes}.`);
     this.name = "ConfigError";
   }
 }
@@ -90,6 +91,8 @@ const maxJsonBodySizeBytes = 1024 * 1024;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
 /** Browsers keep no cookie longer than 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
+
+const sendableKey = /^[\x20-\x7e]{1,512}$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -147,7 +150,7 @@ function wholeNumber(variable: string, text: string, least: number, most: number
 }
 
 function apiPrefix(text: string): string {
-  const isPrefix = text === "" || (/^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && !text.startsWith("/cpanel"));
+  const isPrefix = text === "" || (/^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && !/^\/cpanel(?:\/|$)/.test(text));
   return accepted(
     "RUNTIME_API_PREFIX",
     text,
@@ -169,10 +172,19 @@ function sessionTtlSeconds(text: string): number {
 /** The root key, from the systemd credential, the file, or the variable; surrounding white space is no part of it. */
 function readRootKey(environment: Environment): string | undefined {
   const credentials = environment["CREDENTIALS_DIRECTORY"];
-  const credential = credentials ? readKeyFile(path.join(credentials, "root-key"), undefined) : undefined;
   const file = environment["RUNTIME_ROOT_KEY_FILE"];
-  const fromFile = credential === undefined && file ? readKeyFile(file, "RUNTIME_ROOT_KEY_FILE") : undefined;
-  return (credential ?? fromFile ?? environment["RUNTIME_ROOT_KEY"])?.trim() || undefined;
+  const credential = credentials ? readKeyFile(path.join(credentials, "root-key"), undefined) : undefined;
+  if (credential !== undefined) return rootKey("the systemd credential root-key", credential);
+  if (file) return rootKey("RUNTIME_ROOT_KEY_FILE", readKeyFile(file, "RUNTIME_ROOT_KEY_FILE"));
+  return rootKey("RUNTIME_ROOT_KEY", environment["RUNTIME_ROOT_KEY"]);
+}
+
+/** A key that no header could carry would refuse everybody without a word. */
+function rootKey(source: string, text = ""): string | undefined {
+  const key = text.trim();
+  if (key === "") return undefined;
+  if (!sendableKey.test(key)) throw new ConfigError(source, undefined, "a key of at most 512 printable ASCII characters, on one line");
+  return key;
 }
 
 function readKeyFile(file: string, variable: string | undefined): string | undefined {

@@ -48,6 +48,8 @@ function explain(error: unknown, config: Config): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE")
     return `${config.host}:${config.port} is in use by another program; stop it, or set PORT to another port (0 = any free one).`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EADDRNOTAVAIL")
+    return `${config.host} is no address of this machine; set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`;
   if (code === "EACCES") return `${message}. Give the user that runs runtimed access, or choose other directories or another port.`;
   return message;
 }
