@@ -1,14 +1,13 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rename } from "node:fs/promises";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connect } from "../support/connect.js";
 import { openConnection } from "../support/exchange.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
+import { runProgram } from "../support/run-program.js";
 import { expectRefusal } from "../support/send.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
@@ -120,11 +119,10 @@ test("a port that is in use ends the daemon with one line that says so", async (
   onTestFinished(first.dispose);
   const { port } = new URL(first.url);
 
-  const second = spawn(process.execPath, [fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url))], {
+  const { code, stderr } = await runProgram([fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url))], {
     cwd: first.directory,
-    env: { PATH: process.env["PATH"] ?? "", PORT: port, RUNTIME_STATE_DIR: path.join(first.directory, "other-state") },
+    env: { PORT: port, RUNTIME_STATE_DIR: path.join(first.directory, "other-state") },
   });
-  const [[code], stderr] = await Promise.all([once(second, "exit"), text(second.stderr)]);
 
   expect(code).toBe(1);
   expect(stderr).toBe(

@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { StateLock } from "../../../src/server/access/state-lock.js";
 import { connect } from "../../support/connect.js";
+import { runProgram } from "../../support/run-program.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
@@ -26,11 +24,10 @@ test("a second daemon on one state directory ends with one clear line, and the f
   const stateDirectory = path.join(first.directory, "state");
   const keys = await readFile(path.join(stateDirectory, "keys.db"));
 
-  const second = spawn(process.execPath, [fileURLToPath(new URL("../../../bin/runtimed.js", import.meta.url))], {
+  const { code, stderr } = await runProgram([fileURLToPath(new URL("../../../bin/runtimed.js", import.meta.url))], {
     cwd: first.directory,
-    env: { PATH: process.env["PATH"] ?? "", PORT: "0", RUNTIME_STATE_DIR: stateDirectory },
+    env: { PORT: "0", RUNTIME_STATE_DIR: stateDirectory },
   });
-  const [[code], stderr] = await Promise.all([once(second, "exit"), text(second.stderr)]);
 
   expect(code).toBe(1);
   expect(stderr).toMatch(/^runtimed: Another runtimed uses the state directory .*RUNTIME_STATE_DIR[^\n]*\n$/);

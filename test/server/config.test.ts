@@ -1,0 +1,184 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { ConfigError, readConfig, variables, type Config } from "../../src/server/config.js";
+import { runProgram } from "../support/run-program.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+
+const read = (environment: Record<string, string>) => readConfig(environment, { pid: 4_711, cwd: "/srv", stdoutIsTerminal: false });
+const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
+const mb = 1024 * 1024;
+
+type Case = readonly [variable: string, value: string, read: (config: Config) => unknown, expected: unknown];
+
+const good: readonly Case[] = [
+  ["HOST", "0.0.0.0", ({ host }) => host, "0.0.0.0"],
+  ["HOST", "::1", ({ host }) => host, "::1"],
+  ["PORT", "0", ({ port }) => port, 0],
+  ["PORT", "65535", ({ port }) => port, 65_535],
+  ["RUNTIME_API_PREFIX", "/_", ({ apiBase }) => apiBase, "/_/api"],
+  ["RUNTIME_API_PREFIX", "/a/b-c/D.e~f", ({ apiBase }) => apiBase, "/a/b-c/D.e~f/api"],
+  ["RUNTIME_API_PREFIX", "/cpanels", ({ apiBase }) => apiBase, "/cpanels/api"],
+  ["RUNTIME_ROOT_KEY", "secret", ({ rootKey }) => rootKey, "secret"],
+  ["RUNTIME_ROOT_KEY", " with white space; and = signs \n", ({ rootKey }) => rootKey, "with white space; and = signs"],
+  ["RUNTIME_ROOT_KEY", " \t\n", ({ rootKey }) => rootKey, undefined],
+  ["RUNTIME_ROOT_KEY", "k".repeat(512), ({ rootKey }) => rootKey, "k".repeat(512)],
+  ["RUNTIME_CPANEL_SESSION_TTL", "30m", ({ sessionTtlSeconds }) => sessionTtlSeconds, 1_800],
+  ["RUNTIME_CPANEL_SESSION_TTL", "2h", ({ sessionTtlSeconds }) => sessionTtlSeconds, 7_200],
+  ["RUNTIME_CPANEL_SESSION_TTL", "7d", ({ sessionTtlSeconds }) => sessionTtlSeconds, 604_800],
+  ["RUNTIME_CPANEL_SESSION_TTL", "1s", ({ sessionTtlSeconds }) => sessionTtlSeconds, 1],
+  ["RUNTIME_CPANEL_SESSION_TTL", "1500ms", ({ sessionTtlSeconds }) => sessionTtlSeconds, 1],
+  ["RUNTIME_CPANEL_SESSION_TTL", "3600", ({ sessionTtlSeconds }) => sessionTtlSeconds, 3_600],
+  ["RUNTIME_WORKER_DIRS", "/a:b:./c/../d", ({ workerDirectories }) => workerDirectories, ["/a", "/srv/b", "/srv/d"]],
+  ["RUNTIME_WORKER_DIRS", ":/a::/b/:", ({ workerDirectories }) => workerDirectories, ["/a", "/b"]],
+  ["RUNTIME_WORKER_DIRS", ":", ({ workerDirectories }) => workerDirectories, []],
+  ["RUNTIME_PLUGIN_DIRS", "p", ({ pluginDirectories }) => pluginDirectories, ["/srv/p"]],
+  ["RUNTIME_STATE_DIR", "../state", ({ stateDirectory }) => stateDirectory, "/state"],
+  ["RUNTIME_MAX_UPLOAD_SIZE", "5mb", ({ limits }) => limits.maxUploadSizeBytes, 5 * mb],
+  ["RUNTIME_MAX_UPLOAD_SIZE", "1.5 KB", ({ limits }) => limits.maxUploadSizeBytes, 1_536],
+  ["RUNTIME_MAX_EXPANDED_SIZE", "2gb", ({ limits }) => limits.maxExpandedSizeBytes, 2_048 * mb],
+  ["RUNTIME_MAX_ARCHIVE_ENTRIES", "1", ({ limits }) => limits.maxArchiveEntries, 1],
+  ["RUNTIME_MAX_BODY_SIZE", "1024", ({ limits }) => limits.maxBodySizeBytes, 1_024],
+  ["RUNTIME_POOL_SIZE", "3", ({ limits }) => limits.poolSize, 3],
+  ["RUNTIME_WORKER_MEMORY_MAX", "64mb", ({ limits }) => limits.workerMemoryMaxBytes, 64 * mb],
+  ["RUNTIME_LOG_LEVEL", "debug", ({ logLevel }) => logLevel, "debug"],
+  ["RUNTIME_LOG_LEVEL", "silent", ({ logLevel }) => logLevel, "silent"],
+];
+
+const sizes = ["10 apples", "-1", "1e3", "mb", "10tb", "0x10", "99999999999gb", "∞"];
+const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly string[]]>> = {
+  PORT: [/a whole number from 0 to 65535/, ["65536", "-1", "80.5", "http", " 80", "1e3", "99999999999"]],
+  RUNTIME_API_PREFIX: [
+    /nothing, or a path such as \/_/,
+    ["_", "/", "/_/", "//_", "/a//b", "/..", "/a/../b", "/.well-known", "/a b", "/a?b", "/ä", "/%61", "/a:b", "/cpanel", "/cpanel/x"],
+  ],
+  RUNTIME_CPANEL_SESSION_TTL: [/a duration such as 30m, 2h, 7d/, ["0", "0s", "999ms", "401d", "-1h", "1w", "1y", "soon", "1 h", "1H"]],
+  RUNTIME_MAX_UPLOAD_SIZE: [/a size such as 64kb/, sizes],
+  RUNTIME_MAX_EXPANDED_SIZE: [/a size such as 64kb/, sizes],
+  RUNTIME_MAX_BODY_SIZE: [/a size such as 64kb/, sizes],
+  RUNTIME_WORKER_MEMORY_MAX: [/a size such as 64kb/, sizes],
+  RUNTIME_MAX_ARCHIVE_ENTRIES: [/a whole number from 1 to/, ["0", "-5", "many", "1.5", "1_000"]],
+  RUNTIME_POOL_SIZE: [/a whole number from 1 to/, ["0", "-1", "100001", "lots"]],
+  RUNTIME_LOG_LEVEL: [/one of fatal, error, warn, info, debug, trace, silent/, ["verbose", "INFO", "30"]],
+  RUNTIME_ROOT_KEY_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
+};
+
+describe("values that are accepted", () => {
+  test.each(good)("%s=%j", (variable, value, readValue, expected) => {
+    expect(readValue(read({ [variable]: value }))).toEqual(expected);
+  });
+
+  test("are the documented defaults where a variable is unset or empty", () => {
+    const empty = Object.fromEntries(variables.map(({ name }) => [name, ""]));
+    const documented = Object.fromEntries(variables.map(({ name, fallback }) => [name, fallback]));
+
+    expect(read({})).toEqual(read(empty));
+    expect(read({})).toEqual(read(documented));
+    expect(read({})).toMatchObject({
+      host: "127.0.0.1",
+      port: 8_000,
+      apiBase: "/api",
+      rootKey: undefined,
+      sessionTtlSeconds: 86_400,
+      workerDirectories: ["/srv/.runtime/workers"],
+      stateDirectory: "/srv/.runtime/state",
+      listenFd: undefined,
+    });
+  });
+
+  test("are tried for every variable there is", () => {
+    const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
+
+    expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
+  });
+});
+
+describe("values that are refused, with one line that names the variable and what it takes", () => {
+  const cases = Object.entries(bad).flatMap(([variable, [takes, values]]) => values.map((value) => ({ variable, value, takes })));
+
+  test.each(cases)("$variable=$value", ({ variable, value, takes }) => {
+    expect(() => read({ [variable]: value })).toThrow(ConfigError);
+    expect(() => read({ [variable]: value })).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
+    expect(() => read({ [variable]: value })).toThrow(takes);
+  });
+
+  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])(
+    "a root key that no header can carry: %j, which is not repeated",
+    (key) => {
+      expect(() => read({ RUNTIME_ROOT_KEY: key })).toThrow(/^RUNTIME_ROOT_KEY is not accepted: it takes a key of at most 512 [^\n]*$/);
+      expect(() => read({ RUNTIME_ROOT_KEY: key })).not.toThrow(key);
+    },
+  );
+});
+
+describe("a socket handed over by systemd", () => {
+  test.each([
+    [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, 3],
+    [{ LISTEN_FDS: "2", LISTEN_PID: "4711" }, 3],
+    [{ LISTEN_FDS: "1", LISTEN_PID: "1" }, undefined],
+    [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, undefined],
+    [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, undefined],
+  ])("%j gives descriptor %j", (environment, expected) => {
+    expect(read(environment).listenFd).toBe(expected);
+  });
+});
+
+test("the root key comes from the credential, else the file, else the variable", async () => {
+  const directory = await temporaryDirectory();
+  const credentials = path.join(directory, "credentials");
+  await mkdir(credentials);
+  const file = path.join(directory, "key");
+  await writeFile(file, "from the file\n");
+  const all = { CREDENTIALS_DIRECTORY: credentials, RUNTIME_ROOT_KEY_FILE: file, RUNTIME_ROOT_KEY: "from the variable" };
+
+  expect(read({ RUNTIME_ROOT_KEY: all.RUNTIME_ROOT_KEY }).rootKey).toBe("from the variable");
+  // systemd sets the directory also for other credentials.
+  expect(read(all).rootKey).toBe("from the file");
+  await writeFile(path.join(credentials, "root-key"), "from the credential\n");
+  expect(read(all).rootKey).toBe("from the credential");
+});
+
+describe("the program", () => {
+  test.each([
+    ["PORT", "70000"],
+    ["RUNTIME_API_PREFIX", "api"],
+    ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
+    ["RUNTIME_ROOT_KEY", "schlüssel"],
+  ])("with a bad %s ends with 78 and one line, and makes nothing", async (variable, value) => {
+    const cwd = await temporaryDirectory();
+
+    const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });
+
+    expect(code).toBe(78);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(new RegExp(`^runtimed: ${variable}[^\\n]* is not accepted: it takes [^\\n]+\\.\\n$`));
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  test("with an address that is not the machine's own ends with 1 and one line that names HOST", async () => {
+    // 192.0.2.0/24 is set aside for documentation.
+    const { code, stderr } = await runProgram([program], { cwd: await temporaryDirectory(), env: { HOST: "192.0.2.1", PORT: "0" } });
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^runtimed: 192\.0\.2\.1 is no address of this machine; set HOST [^\n]*\n$/);
+  });
+
+  test("takes every secret out of its environment", async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(path.join(cwd, "root-key"), "secret in a file");
+    const main = new URL("../../dist/server/main.js", import.meta.url).href;
+    const script = `const { runDaemon } = await import(${JSON.stringify(main)}); await runDaemon(); process.stderr.write(JSON.stringify(process.env)); process.kill(process.pid, "SIGTERM");`;
+    const secrets = {
+      RUNTIME_ROOT_KEY: "secret in a variable",
+      RUNTIME_ROOT_KEY_FILE: path.join(cwd, "root-key"),
+      CREDENTIALS_DIRECTORY: cwd,
+    };
+
+    const { code, stderr } = await runProgram(["--input-type=module", "-e", script], { cwd, env: { PORT: "0", ...secrets } });
+
+    expect(code).toBe(0);
+    expect(Object.keys(JSON.parse(stderr) as object)).toContain("PORT");
+    for (const name of Object.keys(secrets)) expect(stderr).not.toContain(name);
+  });
+});
