@@ -126,13 +126,13 @@ export class WorkerCatalog {
   #list(directory: string, container: string): string[] {
     const before = this.#listings.get(container)?.folders ?? new Set<string>();
     const seen = fingerprint(container) ?? "";
-    const folders = listFolders(container, directory);
-    this.#listings.set(container, { directory, fingerprint: seen, folders: new Set(folders) });
+    const folders = new Set(listFolders(container, directory));
+    this.#listings.set(container, { directory, fingerprint: seen, folders });
     const retired: string[] = [];
     for (const folder of new Set([...before, ...folders])) {
       if (container === directory && path.basename(folder).startsWith("@")) retired.push(...this.#list(directory, folder));
-      else if (!before.has(folder) || !folders.includes(folder)) retired.push(...this.refresh(directory, folder));
-      if (!folders.includes(folder)) this.#forget(folder);
+      else if (!before.has(folder) || !folders.has(folder)) retired.push(...this.refresh(directory, folder));
+      if (!folders.has(folder)) this.#forget(folder);
     }
     return retired;
   }

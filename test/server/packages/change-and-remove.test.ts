@@ -1,0 +1,176 @@
+import { existsSync, readdirSync } from "node:fs";
+import { readFile, symlink } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
+import { buildTgz } from "../../support/build-tar.js";
+import { writeFiles } from "../../support/pack-archive.js";
+import { treeLines } from "../../support/tree-digest.js";
+import { openPackages, type PackagesFixture } from "./packages-fixture.js";
+
+let fixture: PackagesFixture;
+
+beforeEach(async () => {
+  fixture = await openPackages();
+  await writeFiles(fixture.builtIn, {
+    "panel/manifest.yaml": "name: panel\nversion: 1.0.0\n",
+    "mixed/manifest.yaml": "name: mixed\nversion: 1.0.0\n",
+  });
+  await writeFiles(fixture.uploads, {
+    "app/1.0.0/manifest.yaml": "# ours\nname: app\nversion: 1.0.0 # one\n",
+    "app/2.0.0/package.json": '{"name":"app","version":"2.0.0"}',
+    "@team/tool/1.0.0/manifest.yaml": "name: '@team/tool'\nversion: 1.0.0\n",
+    "@team/other/1.0.0/manifest.yaml": "name: '@team/other'\nversion: 1.0.0\n",
+    "mixed/2.0.0/manifest.yaml": "name: mixed\nversion: 2.0.0\n",
+  });
+  await fixture.reopen();
+});
+afterEach(() => fixture.close());
+
+const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
+const answering = (name: string) => fixture.packages.resolve(name, undefined)?.version;
+
+describe("enabling and disabling", () => {
+  test("the next version answers, then none, then the first again; the manifests keep their text", async () => {
+    expect(answering("app")).toBe("2.0.0");
+    await fixture.packages.setEnabled("app", "2.0.0", false);
+    expect(answering("app")).toBe("1.0.0");
+    await fixture.packages.setEnabled("app", "1.0.0", false);
+    expect(answering("app")).toBeUndefined();
+    expect(fixture.packages.list()).toContainEqual(
+      expect.objectContaining({ name: "app", versions: ["2.0.0", "1.0.0"], disabledVersions: ["2.0.0", "1.0.0"] }),
+    );
+    expect(await readFile(inUploads("app/2.0.0/manifest.yaml"), "utf8")).toBe("enabled: false\n");
+    expect(await readFile(inUploads("app/1.0.0/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: app\nversion: 1.0.0 # one\n");
+    await fixture.packages.setEnabled("app", "2.0.0", true);
+    expect(answering("app")).toBe("2.0.0");
+    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["@team", "app", "mixed"]);
+    await fixture.reopen();
+    expect(answering("app")).toBe("2.0.0");
+  });
+
+  test("what runs from a disabled version is retired, after it stopped being the answer", async () => {
+    let answerAtRetirement: string | undefined = "never retired";
+    Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
+    await fixture.packages.setEnabled("app", "2.0.0", false);
+    expect(answerAtRetirement).toBe("1.0.0");
+  });
+
+  test("a version that is as it should be already is left alone", async () => {
+    const before = await treeLines(fixture.uploads);
+    await fixture.packages.setEnabled("app", "2.0.0", true);
+    expect(await treeLines(fixture.uploads)).toEqual(before);
+    expect(fixture.retirements).toEqual([]);
+  });
+
+  test("100 toggles of one version at once end as the last one says", async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => fixture.packages.setEnabled("app", "1.0.0", index % 2 === 0)));
+    expect(await readFile(inUploads("app/1.0.0/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: app\nversion: 1.0.0 # one\n");
+    expect(fixture.packages.resolve("app", "1.0.0")).toBeUndefined();
+  });
+
+  test.for([
+    ["an unknown worker", "nothing", "1.0.0", "WORKER_NOT_FOUND"],
+    ["an unknown version", "app", "9.0.0", "WORKER_VERSION_NOT_FOUND"],
+    ["a built-in version", "panel", "1.0.0", "BUILT_IN_WORKER_CHANGE_FORBIDDEN"],
+    ["a built-in version of a worker that was also uploaded", "mixed", "1.0.0", "BUILT_IN_WORKER_CHANGE_FORBIDDEN"],
+  ] as const)("%s is refused and nothing changes", async ([, name, version, code]) => {
+    const before = await treeLines(fixture.root);
+    await expect(fixture.packages.setEnabled(name, version, false)).rejects.toMatchObject({ code });
+    expect(await treeLines(fixture.root)).toEqual(before);
+    expect(fixture.retirements).toEqual([]);
+  });
+});
+
+describe("deleting", () => {
+  test("a version goes alone, the last one takes its folders along", async () => {
+    await fixture.packages.removeVersion("app", "2.0.0");
+    expect(answering("app")).toBe("1.0.0");
+    await fixture.packages.removeVersion("app", "1.0.0");
+    await fixture.packages.removeVersion("@team/tool", "1.0.0");
+    expect(answering("app")).toBeUndefined();
+    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["@team", "mixed"]);
+    expect(readdirSync(inUploads("@team"))).toEqual(["other"]);
+    await fixture.packages.remove("@team/other");
+    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["mixed"]);
+  });
+
+  test("a worker goes with all its versions; what runs is told where its files lie", async () => {
+    const filesAtRetirement: string[][] = [];
+    Object.assign(fixture.options, {
+      retire: async (folder: string, movedTo: string) => {
+        expect(existsSync(folder)).toBe(false);
+        expect(answering("app")).toBeUndefined();
+        filesAtRetirement.push(readdirSync(movedTo));
+      },
+    });
+    await fixture.packages.remove("app");
+    expect(filesAtRetirement).toEqual([["manifest.yaml"], ["package.json"]]);
+    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["@team", "mixed"]);
+  });
+
+  test("of a worker that is also built in, the uploaded versions go", async () => {
+    await fixture.packages.remove("mixed");
+    expect(fixture.packages.list()).toContainEqual(expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }));
+    expect(answering("mixed")).toBe("1.0.0");
+    await expect(fixture.packages.remove("mixed")).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
+  });
+
+  test("a version that lies in two directories goes from both", async () => {
+    const second = path.join(fixture.root, "second");
+    await writeFiles(second, { "app/2.0.0/manifest.yaml": "name: app\nversion: 2.0.0\n" });
+    const packages = await WorkerPackages.open({ ...fixture.options, directories: [fixture.uploads, second] });
+    await packages.removeVersion("app", "2.0.0");
+    expect(packages.resolve("app", "2.0.0")).toBeUndefined();
+    await packages.close();
+    expect(readdirSync(second)).toEqual([]);
+  });
+
+  test("a link to a version goes, what it leads to stays when it is another's", async () => {
+    await symlink("../app/2.0.0", inUploads("mixed", "linked"));
+    await fixture.reopen();
+    await fixture.packages.removeVersion("app", "2.0.0");
+    await expect.poll(() => readdirSync(inUploads("mixed"))).toEqual(["2.0.0"]);
+    expect(answering("mixed")).toBe("2.0.0");
+  });
+
+  test("a folder that other packages share keeps them", async () => {
+    await writeFiles(fixture.uploads, { "app/tool/manifest.yaml": "name: tool\n" });
+    await fixture.reopen();
+    await fixture.packages.remove("app");
+    expect(answering("tool")).toBe("latest");
+    expect(readdirSync(inUploads("app"))).toEqual(["tool"]);
+  });
+
+  test.for([
+    ["an unknown worker", "nothing", undefined, "WORKER_NOT_FOUND"],
+    ["an unknown version", "app", "9.0.0", "WORKER_VERSION_NOT_FOUND"],
+    ["a version of an unknown worker", "nothing", "1.0.0", "WORKER_NOT_FOUND"],
+    ["a built-in worker", "panel", undefined, "BUILT_IN_WORKER_REMOVE_FORBIDDEN"],
+    ["a built-in version", "panel", "1.0.0", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
+    ["a built-in version of a worker that was also uploaded", "mixed", "1.0.0", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
+  ] as const)("%s is refused and nothing changes", async ([, name, version, code]) => {
+    const before = await treeLines(fixture.root);
+    const removing = version === undefined ? fixture.packages.remove(name) : fixture.packages.removeVersion(name, version);
+    await expect(removing).rejects.toMatchObject({ code });
+    expect(await treeLines(fixture.root)).toEqual(before);
+    expect(fixture.retirements).toEqual([]);
+  });
+
+  test("installs and deletions of one version that race end as one after the other would", async () => {
+    const archive = buildTgz({ name: "manifest.yaml", content: "name: racing\nversion: 1.0.0\n" }, { name: "a", content: "a" });
+    for (let round = 0; round < 10; round += 1) {
+      const outcomes = await Promise.allSettled([
+        fixture.install(archive),
+        fixture.packages.remove("racing"),
+        fixture.install(archive),
+        fixture.packages.removeVersion("racing", "1.0.0"),
+      ]);
+      for (const outcome of outcomes)
+        if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: expect.stringMatching(/NOT_FOUND$/) });
+      const isThere = existsSync(inUploads("racing", "1.0.0", "a"));
+      expect(answering("racing")).toBe(isThere ? "1.0.0" : undefined);
+      expect(existsSync(inUploads("racing"))).toBe(isThere);
+    }
+  });
+});
