@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import { isScalar } from "yaml";
 import { ApiError } from "../../shared/api-error.js";
@@ -65,6 +65,8 @@ function readRegularFile(filePath: string, maxBytes: number): Buffer | undefined
 
 /** Without waiting for the writer of a named pipe, and without following a link. */
 function openIfThere(filePath: string): number | undefined {
+  // Most folders lack two of the three files, and an error costs more than all the rest.
+  if (!lstatSync(filePath, { throwIfNoEntry: false })) return undefined;
   try {
     return openSync(filePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {

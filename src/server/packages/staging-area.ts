@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmdirSync } from "node:fs";
+import { existsSync, readFileSync, rmdirSync } from "node:fs";
 import { lstat, mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../observe/log.js";
 import { KeyedLock } from "./keyed-lock.js";
 import { journalFileName, rollForward, type Journal } from "./move-journal.js";
@@ -9,6 +10,8 @@ import { removeTree } from "./remove-tree.js";
 import { StagedFolder } from "./staged-folder.js";
 
 const stagingFolderName = ".staging";
+const mostRemovals = 20;
+const removalPauseMs = 50;
 
 /**
  * Where the changes to one directory of packages are prepared: its folder `.staging`, which is on the same file system, so that
@@ -91,12 +94,24 @@ export class StagingArea {
 
   async #remove(folder: string): Promise<void> {
     try {
-      await removeTree(folder, { first: journalFileName });
+      await this.#removeForGood(folder);
       rmdirSync(this.#folder);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOTEMPTY" || code === "ENOENT") return;
-      this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
+      const isSharedStill = (code === "ENOTEMPTY" || code === "ENOENT") && !existsSync(folder);
+      if (!isSharedStill) this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
+    }
+  }
+
+  /** After a crash, a process that was unpacking may write until it notices that nobody waits for it. */
+  async #removeForGood(folder: string): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await removeTree(folder, { first: journalFileName });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || attempt === mostRemovals) throw error;
+        await delay(removalPauseMs);
+      }
     }
   }
 }

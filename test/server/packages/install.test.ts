@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { lstat, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { EventEmitter, once } from "node:events";
@@ -7,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
 import { ApiError } from "../../../src/shared/api-error.js";
 import { buildTgz, type TarEntry } from "../../support/build-tar.js";
-import { writeFiles } from "../../support/pack-archive.js";
+import { run, writeFiles } from "../../support/pack-archive.js";
 import { treeDigest, treeLines } from "../../support/tree-digest.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
 
@@ -223,7 +222,8 @@ test("a full disk is told as such, and nothing is left", async () => {
   chmodSync(fixture.root, 0o755);
   const mounted = `mount -t tmpfs -o size=2m,mode=755 tmpfs ${fixture.uploads} && exec "$0" "$@"`;
   const inOwnMounts = ["--user", "--map-root-user", "--mount", "sh", "-c", mounted, process.execPath, script, fixture.uploads, small, big];
-  const report = JSON.parse(execFileSync("unshare", inOwnMounts, { encoding: "utf8" })) as Record<string, unknown>;
+  const { stdout } = await run("unshare", inOwnMounts);
+  const report = JSON.parse(stdout) as Record<string, unknown>;
   expect(report).toEqual({ code: "INSUFFICIENT_STORAGE", mark: "old", entries: ["app"], removedAfterwards: true });
 });
 

@@ -1,5 +1,6 @@
 import { mkdir, open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { syncFolder } from "../move-journal.js";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
 import { entrySegments, linkLeavesPackage } from "./entry-name.js";
 import { EntryTree } from "./entry-tree.js";
@@ -119,13 +120,4 @@ async function writePieces(target: string, mode: number, content: AsyncIterable<
 async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   let written = 0;
   while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten;
-}
-
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

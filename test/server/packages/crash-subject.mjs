@@ -1,0 +1,27 @@
+// Changes packages without end, to be killed at any instant: node crash-subject.mjs <directory> <archive of A> <of B> <of another>.
+import path from "node:path";
+import { pino } from "pino";
+import { WorkerPackages } from "../../../dist/server/packages/worker-packages.js";
+
+const [directory, first, second, other] = process.argv.slice(2);
+const packages = await WorkerPackages.open({
+  directories: [directory],
+  builtInDirectory: path.join(directory, ".builtin"),
+  reservedNames: new Set(),
+  limits: { maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 },
+  log: pino({ level: "silent" }),
+  retire: async () => undefined,
+});
+const install = (archive) => packages.install({ path: archive, filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+const forever = async (step) => {
+  for (let round = 0; ; round += 1) await step(round);
+};
+process.stdout.write("ready\n");
+await Promise.all([
+  forever((round) => install(round % 2 ? first : second)),
+  forever((round) => packages.setEnabled("flag", "1.0.0", round % 2 === 0)),
+  forever(async () => {
+    await install(other);
+    await packages.remove("@team/other");
+  }),
+]);
