@@ -5,10 +5,11 @@ import { compiledFile } from "../package-root.js";
 import type { CallState } from "./answer-every-request.js";
 
 /** Files of the documentation page, copied from swagger-ui-dist by the build, and our own start script. */
-const assetTypes: Readonly<Record<string, string>> = {
-  "swagger-ui.css": "text/css; charset=utf-8",
-  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-};
+const assetTypes: ReadonlyMap<string, string> = new Map([
+  ["swagger-ui.css", "text/css; charset=utf-8"],
+  ["swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+  ["start.js", "text/javascript; charset=utf-8"],
+]);
 
 const startScript = `addEventListener("DOMContentLoaded", () => {
   SwaggerUIBundle({ url: "openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null, tryItOutEnabled: false });
@@ -20,7 +21,7 @@ export function createDocsAssets(): Middleware {
   return async (context) => {
     (context.state as CallState).isRouted = true;
     const { asset } = (context as unknown as { params: { asset: string } }).params;
-    const type = asset === "start.js" ? "text/javascript; charset=utf-8" : assetTypes[asset];
+    const type = assetTypes.get(asset);
     if (type === undefined) throw new ApiError("NOT_FOUND", `The documentation has no file ${JSON.stringify(asset)}.`);
     context.set("Cache-Control", "public, max-age=3600");
     context.set("Content-Type", type);
