@@ -1,0 +1,164 @@
+import { rename } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operations } from "../../../src/shared/contract/index.js";
+import { createSender, expectRefusal } from "../../support/send.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+let daemon: TestDaemon;
+let send: ReturnType<typeof createSender>;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  send = createSender(daemon.url);
+});
+
+afterAll(async () => {
+  await send.close();
+  await daemon.dispose();
+});
+
+const samples: Readonly<Record<string, string>> = { ":scope": "@team", ":name": "app", ":version": "1.0.0", ":id": "7" };
+const routes = operations.map(({ endpoint }) => {
+  const prefix = endpoint.atOrigin ? "" : "/api";
+  const pattern = new RegExp(`^${prefix}${endpoint.path.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+")}$`);
+  return { endpoint, pattern, sample: prefix + endpoint.path.replace(/:\w+/g, (parameter) => samples[parameter] ?? "") };
+});
+const paths = [...new Set(routes.map(({ sample }) => sample))].map((samplePath) => {
+  const methods = routes.filter(({ pattern }) => pattern.test(samplePath)).map(({ endpoint }) => endpoint.method as string);
+  return { path: samplePath, methods: methods.includes("GET") ? [...methods, "HEAD"] : methods };
+});
+
+describe("methods", () => {
+  test.each(paths)("$path takes $methods and names them when it is asked otherwise", async ({ path: target, methods }) => {
+    const allow = [...new Set(methods)].toSorted().join(", ");
+    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH"].filter(
+      (method) => !methods.includes(method),
+    );
+
+    for (const method of others) {
+      const answer = await send({ method, path: target, headers: { "x-api-key": daemon.rootKey } });
+      expect(answer.headers["allow"], method).toBe(allow);
+      if (method === "HEAD") expect(answer).toMatchObject({ status: 405, text: "" });
+      else expectRefusal(answer, "METHOD_NOT_ALLOWED", method);
+    }
+    const options = await send({ method: "OPTIONS", path: target, headers: { origin: "http://evil.example" } });
+    expect(options).toMatchObject({ status: 204, text: "", headers: { allow } });
+    expect(Object.keys(options.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  test.each(operations.filter(({ endpoint }) => endpoint.method === "GET"))(
+    "HEAD of $id answers as GET does, without a body",
+    async ({ endpoint }) => {
+      const target = {
+        path: (endpoint.atOrigin ? "" : "/api") + endpoint.path,
+        headers: { "x-api-key": daemon.rootKey, "x-request-id": "same" },
+      };
+      const get = await send(target);
+      const head = await send({ ...target, method: "HEAD" });
+
+      expect(head.text).toBe("");
+      const [ofHead, ofGet] = [head, get].map(
+        ({ headers: { date: _date, connection: _connection, "keep-alive": _keepAlive, ...headers } }) => headers,
+      );
+      expect(ofHead).toEqual(ofGet);
+      expect(head.status).toBe(get.status);
+      expect(get.status).toBe(200);
+    },
+  );
+
+  test("HEAD needs a key where GET does", async () => {
+    expect(await send({ method: "HEAD", path: "/api/keys" })).toMatchObject({ status: 401, text: "" });
+  });
+});
+
+describe("paths", () => {
+  test.each([
+    "/api",
+    "/api/",
+    "/api/nothing",
+    "/api/apps",
+    "/api/health/",
+    "/api/Health",
+    "/api//health",
+    "/api/health/ready/now",
+    "/api/health;x=1",
+    "/api/%68ealth",
+    "/api/./health",
+    "/api/x/../health",
+    "/api/keys/1/2",
+    "/api/workers/",
+    "/api/workers//app",
+    "/api/docs/",
+    "/api/docs/package.json",
+    "/api/docs/%2e%2e",
+    "/api/docs/..%2f..%2fpackage.json",
+    "/api/docs/swagger-ui-bundle.js.map",
+    "/api/docs/__proto__",
+    "/api/docs/constructor",
+    "/.well-known/",
+    "/.well-known/runtime/",
+    "/.well-known/../api/keys",
+    "/API/health",
+    "/apixyz/health",
+    "//api/health",
+    "/nothing",
+    "/",
+    "/%",
+    "/..",
+    "/%2e%2e/%2e%2e/etc/passwd",
+    "/api%2fhealth",
+    "/api\\health",
+  ])("nothing answers at %s", async (target) => {
+    expectRefusal(await send({ path: target, headers: { "x-api-key": daemon.rootKey } }), "NOT_FOUND", target);
+  });
+
+  test.each(["?a=1", `?${"a=1&".repeat(2_000)}`, "?__proto__=x&constructor=y", "?a[]=1&a[b]=2", "?%", "?%ff", "?", "??"])(
+    "a query that means nothing is ignored: %s",
+    async (query) => {
+      expect((await send({ path: `/api/health/live${query}` })).status).toBe(200);
+    },
+  );
+});
+
+describe("request ids", () => {
+  const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])(
+    "one that is fit is echoed at %s",
+    async (target) => {
+      for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
+        expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
+    },
+  );
+
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])("one that is not fit is replaced at %s", async (target) => {
+    for (const id of ["", "f".repeat(129), "two words", "tab\tbed", "ünlaut", ["one", "two"]])
+      expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
+  });
+
+  test("one that is made up is made up anew each time", async () => {
+    const answers = [await send({ path: "/api/health/live" }), await send({ path: "/api/health/live" })];
+
+    expect(answers[0]?.headers["x-request-id"]).not.toBe(answers[1]?.headers["x-request-id"]);
+  });
+});
+
+test("a failure of the daemon's own tells the client nothing but where to look, and the log everything", async () => {
+  const spool = path.join(daemon.directory, "state", "spool");
+  await rename(spool, `${spool}.away`);
+  const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
+  const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
+
+  const answer = await send({ method: "POST", path: "/api/workers/upload", headers, body });
+  await rename(`${spool}.away`, spool);
+
+  expectRefusal(answer, "INTERNAL_ERROR");
+  expect(answer.text).not.toMatch(/ENOENT|spool|\/tmp|at |\.ts|\.js/);
+  const line =
+    daemon
+      .output()
+      .split("\n")
+      .find((text) => text.includes('"level":50') && text.includes("the-failing-call")) ?? "{}";
+  expect(JSON.parse(line)).toMatchObject({ requestId: "the-failing-call", code: "INTERNAL_ERROR", err: { code: "ENOENT" } });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSender, expectRefusal, type Answer } from "../../support/send.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+/** Has every character that means something in a cookie, a header or a URL. */
+const rootKey = `a;b,c=d e%20"\\'+/?#&<>~|`;
+const encodedRootKey = encodeURIComponent(rootKey);
+
+let daemon: TestDaemon;
+let send: ReturnType<typeof createSender>;
+let origin: string;
+
+beforeAll(async () => {
+  daemon = await startDaemon({ env: { RUNTIME_ROOT_KEY: rootKey, RUNTIME_CPANEL_SESSION_TTL: "30m" } });
+  send = createSender(daemon.url);
+  origin = new URL(daemon.url).origin;
+});
+
+afterAll(async () => {
+  await send.close();
+  await daemon.dispose();
+});
+
+const signIn = (key: unknown, headers: Record<string, string> = {}) =>
+  send({
+    method: "POST",
+    path: "/api/admin/session",
+    headers: { origin, "content-type": "application/json", ...headers },
+    body: JSON.stringify({ key }),
+  });
+const signOut = (headers: Record<string, string> = {}) =>
+  send({ method: "DELETE", path: "/api/admin/session", headers: { origin, ...headers } });
+const whoAmI = (headers: Record<string, string | string[]>) => send({ path: "/api/admin/session", headers });
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const cookie = (key: string) => ({ cookie: `runtime_api_key=${encodeURIComponent(key)}` });
+const nameIn = ({ text }: Answer) => (JSON.parse(text) as { principal: { name: string } }).principal.name;
+
+async function createKey(name: string): Promise<{ id: number; key: string }> {
+  const body = JSON.stringify({ name, role: "admin" });
+  const answer = await send({
+    method: "POST",
+    path: "/api/keys",
+    headers: { "x-api-key": rootKey, "content-type": "application/json" },
+    body,
+  });
+  expect(answer.status).toBe(201);
+  return (JSON.parse(answer.text) as { data: { id: number; key: string } }).data;
+}
+
+const createWithoutOrigin = (headers: Record<string, string>) =>
+  send({
+    method: "POST",
+    path: "/api/keys",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ name: "without origin", role: "viewer" }),
+  });
+
+describe("signing in", () => {
+  test("gives a cookie with exactly the promised attributes, which then stands for the key", async () => {
+    const answer = await signIn(rootKey);
+
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text)).toMatchObject({ authenticated: true, principal: { name: "root", isRoot: true } });
+    expect(answer.headers["set-cookie"]).toBe(`runtime_api_key=${encodedRootKey}; Max-Age=1800; Path=/; HttpOnly; SameSite=Strict`);
+    expect(answer.headers["cache-control"]).toBe("no-store");
+    const pair = String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+    expect(nameIn(await whoAmI({ cookie: pair }))).toBe("root");
+  });
+
+  test("with a stored key gives its principal, without the root's mark", async () => {
+    const { id, key } = await createKey("operator");
+
+    const answer = await signIn(key);
+
+    expect(JSON.parse(answer.text)).toMatchObject({ principal: { id, name: "operator", keyPrefix: key.slice(0, 12), role: "admin" } });
+    expect(answer.text).not.toContain("isRoot");
+    expect(answer.text).not.toContain(key);
+  });
+
+  test("with an unknown key a thousand times is refused each time, gives no cookie, and locks nobody out", async () => {
+    for (let attempt = 0; attempt < 1_000; attempt += 1) {
+      const answer = await signIn(`wrong ${attempt}`);
+      expect(answer.status).toBe(401);
+      expect(answer.headers["set-cookie"]).toBeUndefined();
+    }
+
+    expect((await signIn(rootKey)).status).toBe(200);
+  });
+
+  test.each([
+    ["https", true],
+    ["HTTPS", true],
+    [" https ", true],
+    ["https,http", true],
+    ["https, http", true],
+    ["http, https", false],
+    ["http", false],
+    ["", false],
+    ["httpsx", false],
+    ["wss", false],
+  ])("behind X-Forwarded-Proto: %s the cookie is Secure: %s", async (proto, isSecure) => {
+    const headers = { "x-forwarded-proto": proto };
+
+    for (const answer of [await signIn(rootKey, headers), await signOut(headers)])
+      expect(String(answer.headers["set-cookie"]).endsWith("; Secure")).toBe(isSecure);
+  });
+});
+
+describe("signing out", () => {
+  test.each([
+    ["no cookie", {}],
+    ["an unknown key", { cookie: "runtime_api_key=unknown" }],
+    ["a broken cookie", { cookie: "runtime_api_key=%E0%A4%A" }],
+    ["the root key", { cookie: `runtime_api_key=${encodedRootKey}` }],
+    ["the root key, the second time", { cookie: `runtime_api_key=${encodedRootKey}` }],
+  ])("with %s clears the cookie", async (_, headers) => {
+    const answer = await signOut(headers);
+
+    expect(answer.status).toBe(204);
+    expect(answer.text).toBe("");
+    expect(answer.headers["set-cookie"]).toBe("runtime_api_key=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict");
+  });
+});
+
+describe("credentials", () => {
+  test("the first that resolves counts: X-API-Key, bearer, cookie", async () => {
+    const first = (await createKey("first")).key;
+    const second = (await createKey("second")).key;
+
+    expect(nameIn(await whoAmI({ "x-api-key": first, ...bearer(second) }))).toBe("first");
+    expect(nameIn(await whoAmI({ ...bearer(first), ...cookie(second) }))).toBe("first");
+    expect(nameIn(await whoAmI({ "x-api-key": "unknown", ...bearer(second) }))).toBe("second");
+    expect(nameIn(await whoAmI({ "x-api-key": "unknown", ...cookie(second) }))).toBe("second");
+    expect(nameIn(await whoAmI({ ...bearer(rootKey) }))).toBe("root");
+  });
+
+  test("a doubled X-API-Key is neither of the two", async () => {
+    const { key } = await createKey("doubled");
+
+    expectRefusal(await whoAmI({ "x-api-key": [key, key] }), "AUTH_REQUIRED");
+  });
+
+  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])("a root key with %j added is unknown", async (addition) => {
+    const key = rootKey + addition;
+    const expected = addition === "\t" ? 200 : 401;
+
+    // White space around a header's value is not part of it.
+    expect((await whoAmI({ "x-api-key": key })).status).toBe(expected);
+    expect((await whoAmI({ cookie: `runtime_api_key=${encodeURIComponent(key)}` })).status).toBe(401);
+  });
+});
+
+describe("changing calls without an Origin", () => {
+  test("are taken with the root key in a header, in either one", async () => {
+    expect((await createWithoutOrigin({ "x-api-key": rootKey })).status).toBe(201);
+    expect((await createWithoutOrigin({ authorization: `Bearer ${rootKey}` })).status).toBe(201);
+    expect((await createWithoutOrigin({ "x-api-key": rootKey, origin: "http://evil.example" })).status).toBe(201);
+  });
+
+  test("are taken from inside, with any key, but never without one", async () => {
+    const { key } = await createKey("inside");
+
+    expect((await createWithoutOrigin({ "x-api-key": key, "x-runtime-internal": "true" })).status).toBe(201);
+    expect((await createWithoutOrigin({ cookie: `runtime_api_key=${key}`, "x-runtime-internal": "true" })).status).toBe(201);
+    expectRefusal(await createWithoutOrigin({ "x-runtime-internal": "true" }), "AUTH_REQUIRED");
+  });
+
+  test("a cookie's root key does not count when a header's key counts first", async () => {
+    const { key } = await createKey("header first");
+
+    expectRefusal(await createWithoutOrigin({ "x-api-key": key, cookie: `runtime_api_key=${encodedRootKey}` }), "CSRF_ORIGIN_REQUIRED");
+    expectRefusal(
+      await createWithoutOrigin({ "x-api-key": "unknown", cookie: `runtime_api_key=${encodedRootKey}` }),
+      "CSRF_ORIGIN_REQUIRED",
+    );
+  });
+});
