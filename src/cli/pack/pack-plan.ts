@@ -59,7 +59,6 @@ class Walk {
   }
 
   async plan(): Promise<PackPlan> {
-    await this.#selection.enter("");
     await this.#visitFolder("", this.#root, [this.#root]);
     if (this.#refused.length > 0)
       throw new CommandError("UNPACKABLE", "the folder holds what no archive may hold; nothing was uploaded", {

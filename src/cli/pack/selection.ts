@@ -30,10 +30,9 @@ export async function openSelection(folder: string, facts: PackageFacts): Promis
   if (own !== undefined) return ignoredBy(".runtimeignore", ignore().add(own));
   const packages = await openPackageRules(folder, facts);
   if (facts.packageJson?.files) return withPackages(packages, listed(facts, facts.packageJson.files));
-  return withPackages(packages, new GitSelection(folder, facts));
+  return withPackages(packages, await GitSelection.open(folder, facts));
 }
 
-/** A reason without its line break, for the list of a dry run. */
 function ignoredBy(file: string, rules: Ignore): Selection {
   const verdictOf = (relativePath: string): Verdict => {
     const result = rules.test(relativePath);
@@ -42,14 +41,19 @@ function ignoredBy(file: string, rules: Ignore): Selection {
   return { enter: async (directory) => verdictOf(`${directory}/`), judge: verdictOf };
 }
 
-/** `files` of package.json: the same patterns, and what they match is kept. */
+/** `files` of package.json: what a pattern matches is kept, the last match decides, and one behind `!` takes out again. */
 function listed(facts: PackageFacts, files: readonly string[]): Selection {
-  const rules = ignore().add(files.map((pattern) => pattern.replace(/^(!?)\.\//, "$1/")));
+  // Each pattern alone: in one set, nothing could be taken out of a folder that an earlier pattern names.
+  const patterns = files.map((pattern) => ({
+    pattern,
+    keeps: !pattern.startsWith("!"),
+    rules: ignore().add(pattern.replace(/^!/, "").replace(/^\.\//, "/")),
+  }));
   return {
     enter: async () => kept("package.json files"),
     judge: (file) => {
-      const result = rules.test(file);
-      if (result.ignored) return kept(`package.json files: ${result.rule?.pattern ?? ""}`);
+      const match = patterns.findLast(({ rules }) => rules.ignores(file));
+      if (match) return { kept: match.keeps, rule: `package.json files: ${match.pattern}` };
       return file === facts.packageJson?.main ? kept("package.json main") : dropped("not in package.json files");
     },
   };
@@ -62,7 +66,13 @@ class GitSelection implements Selection {
   readonly #entrypointFolder: string | undefined;
   readonly #rulesByFolder = new Map<string, Ignore>();
 
-  constructor(folder: string, facts: PackageFacts) {
+  static async open(folder: string, facts: PackageFacts): Promise<GitSelection> {
+    const selection = new GitSelection(folder, facts);
+    await selection.#readRules("");
+    return selection;
+  }
+
+  private constructor(folder: string, facts: PackageFacts) {
     this.#folder = folder;
     this.#entrypointFolder = facts.entrypoint?.includes("/") ? `${path.posix.dirname(facts.entrypoint)}/` : undefined;
   }
@@ -86,7 +96,6 @@ class GitSelection implements Selection {
     const output = this.#entrypointFolder;
     if (output !== undefined && (relativePath.startsWith(output) || output.startsWith(relativePath)))
       return kept("the entrypoint's folder");
-    if (relativePath === "/") return kept("the folder itself");
     let verdict = kept("no rule against it");
     for (const [prefix, rules] of this.#rulesByFolder) {
       if (!relativePath.startsWith(prefix)) continue;

@@ -33,38 +33,40 @@ export async function writeArchive(files: readonly PackedFile[], target: string,
   const tar = new TarArchive({ statConcurrency: 1 });
   const gzip = createGzip();
   const fingerprint = new Fingerprint();
-  const written = pipeline(tar, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
-  const failed = written.then(() => undefined);
-  const appended = appendAll(tar, files, failed).catch((error: unknown) => void tar.destroy(error as Error));
-  await Promise.all([written, appended]);
+  // A failure ends the compression, not the tar: destroyed in the middle of a file, archiver throws where nobody can catch.
+  const fail = (error: Error) => void gzip.destroy(error);
+  tar.on("error", fail);
+  tar.pipe(gzip);
+  const written = pipeline(gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
+  appendAll(tar, files, fail).catch(fail);
+  await written;
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.digest() };
 }
 
-async function appendAll(tar: TarArchive, files: readonly PackedFile[], ended: Promise<void>): Promise<void> {
+async function appendAll(tar: TarArchive, files: readonly PackedFile[], fail: (error: Error) => void): Promise<void> {
   for (const file of files) {
+    const { content, stats } = openFile(file, fail);
     const taken = once(tar, "entry");
-    append(tar, file);
-    await Promise.race([taken, ended]);
+    tar.append(content, { name: prefix + file.path, date: fixedTime, mode: fixedMode, ...stats });
+    await taken;
   }
-  await Promise.race([tar.finalize(), ended]);
+  await tar.finalize();
 }
 
-function append(tar: TarArchive, file: PackedFile): void {
-  const data = { name: prefix + file.path, date: fixedTime, mode: fixedMode };
+/** The file's content, checked as it is read, and the size for archiver when it is a stream. */
+function openFile(file: PackedFile, fail: (error: Error) => void): { content: Buffer | Readable; stats?: { stats: Stats } } {
   // The plan resolved all links: one that stands here now came in between.
   const descriptor = openSync(file.source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(descriptor);
-  const scanner = new KeyScanner(file.path);
   if (stats.isFile() && stats.size > largeFileBytes) {
     const source = createReadStream(file.source, { fd: descriptor, end: stats.size - 1 });
-    tar.append(Readable.from(scanned(source, scanner), { objectMode: false }), { ...data, stats: sizeOf(stats) });
-    return;
+    return { content: Readable.from(scanned(file, source, { sizeBytes: stats.size, fail })), stats: { stats: sizeOf(stats) } };
   }
   try {
     if (!stats.isFile()) throw changed(file);
     const content = readWhole(descriptor, stats.size, file);
-    scanner.check(content);
-    tar.append(content, data);
+    new KeyScanner(file.path).check(content);
+    return { content };
   } finally {
     closeSync(descriptor);
   }
@@ -75,10 +77,24 @@ function sizeOf(stats: Stats): Stats {
   return { size: stats.size } as Stats;
 }
 
-async function* scanned(source: AsyncIterable<Buffer>, scanner: KeyScanner): AsyncGenerator<Buffer> {
-  for await (const piece of source) {
-    scanner.check(piece);
-    yield piece;
+/** The pieces of a large file, checked. A failure is told to `fail` and ends nothing here: archiver does not listen to what it reads from. */
+async function* scanned(
+  file: PackedFile,
+  source: AsyncIterable<Buffer>,
+  { sizeBytes, fail }: { sizeBytes: number; fail: (error: Error) => void },
+): AsyncGenerator<Buffer> {
+  const scanner = new KeyScanner(file.path);
+  let readBytes = 0;
+  try {
+    for await (const piece of source) {
+      scanner.check(piece);
+      readBytes += piece.length;
+      yield piece;
+    }
+    if (readBytes !== sizeBytes) throw changed(file);
+  } catch (error) {
+    fail(error as Error);
+    await new Promise(() => {});
   }
 }
 
