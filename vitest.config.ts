@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Waiting for an event must outlast a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     // Two cores: more forks would only make daemons wait for each other.
     maxWorkers: 2,
   },
