@@ -6,7 +6,7 @@ import { AnswerHeads, type AnswerHead } from "./answer-head.js";
 import type { IsolateCommand } from "./isolate-command.js";
 import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
 import { FrameWriter } from "./isolate/frame-writer.js";
-import { FailureReason, FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
+import { FailureReason, FrameKind, answerHeadBytes, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
 import { readOutputLines } from "./output-lines.js";
 import type { SlotFolder } from "./slot-folder.js";
 import type { CallChannel, WorkerCall } from "./worker-call.js";
@@ -20,6 +20,7 @@ const terminateTimeoutMs = 1500;
 const newcomerMs = 1000;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
+const smallTalkPerSecond = 20_000;
 /** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 /** The kernel's choice when memory is short: an isolate rather than the daemon. */
@@ -56,6 +57,8 @@ export class IsolateProcess implements CallChannel {
   #nextId = 1;
   #acceptedCalls = 0;
   #background = 0;
+  #smallTalk = 0;
+  #smallTalkSinceMs = performance.now();
   #end: string | undefined;
   #hasCrashed = false;
   #loading: { resolve: () => void; reject: (error: ApiError) => void } | undefined;
@@ -255,13 +258,16 @@ export class IsolateProcess implements CallChannel {
         return;
       }
       case FrameKind.Pong:
+        if (!this.#pingTimer) throw new Error("it answered a ping that nobody sent");
         clearTimeout(this.#pingTimer);
         this.#pingTimer = undefined;
         return;
       case FrameKind.Background:
+        this.#countSmallTalk();
         this.#background = buffer.readUInt32LE(start);
         return this.#settle();
       case FrameKind.Tainted:
+        this.#countSmallTalk();
         if (this.#state === "loaded") this.events?.onNotice("An error escaped the app's handlers; its isolate is replaced.");
         return this.drain();
       default:
@@ -282,8 +288,10 @@ export class IsolateProcess implements CallChannel {
       }
       case FrameKind.AnswerHead: {
         const status = buffer.readUInt16LE(start);
+        const length = buffer.readDoubleLE(start + 2);
+        if (!Number.isSafeInteger(length) || length < -1) throw new Error("it announced a body of impossible length");
         const head = this.#readHead(status, buffer.toString("latin1", start + 10, end));
-        return head ? call.answerHead(status, head, buffer.readDoubleLE(start + 2)) : this.#refuse(call, false);
+        return head ? call.answerHead(status, head, length) : this.#refuse(call, false);
       }
       case FrameKind.Chunk:
         return call.chunk(buffer.subarray(start, end));
@@ -294,6 +302,7 @@ export class IsolateProcess implements CallChannel {
       case FrameKind.Credit:
         return call.addRequestCredit(buffer.readUInt32LE(start));
       case FrameKind.StopBody:
+        this.#countSmallTalk();
         return call.stopBody();
       case FrameKind.Failed: {
         const reason = buffer[start];
@@ -311,12 +320,23 @@ export class IsolateProcess implements CallChannel {
   /** Frames that crossed our Cancel on their way. */
   #onLateFrame(kind: number, id: number): void {
     if (!this.#abandoned.has(id)) throw new Error("it answered a call that it was never given");
+    this.#countSmallTalk();
     const isLast = kind === FrameKind.Answer || kind === FrameKind.Failed || kind === FrameKind.End || kind === FrameKind.Abort;
     if (isLast) this.#abandoned.delete(id);
   }
 
+  /** Frames that cost the isolate nothing to send: a flood of them would keep the daemon busy. */
+  #countSmallTalk(): void {
+    this.#smallTalk += 1;
+    if (this.#smallTalk < smallTalkPerSecond) return;
+    const now = performance.now();
+    if (now - this.#smallTalkSinceMs < 1000) throw new Error("it flooded its channel");
+    this.#smallTalk = 0;
+    this.#smallTalkSinceMs = now;
+  }
+
   #readHead(status: number, text: string): AnswerHead | undefined {
-    return status >= 200 && status <= 599 ? this.#heads.read(text) : undefined;
+    return status >= 200 && status <= 599 && text.length <= answerHeadBytes ? this.#heads.read(text) : undefined;
   }
 
   #refuse(call: WorkerCall, isComplete: boolean): void {

@@ -96,27 +96,22 @@ export class WorkerCall {
     this.deadlineMs = performance.now() + this.timeoutMs;
   }
 
+  /** Throws when the isolate has begun another answer. */
   answer(status: number, head: AnswerHead, body: Buffer): void {
-    this.#release(true);
-    const hasBody = this.#mayHaveBody(status);
-    const headers = [...head.pairs];
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
-    if (status !== 204 && status !== 304) headers.push("content-length", String(length));
-    headers.push("x-request-id", this.requestId);
-    this.response.writeHead(status, headers);
+    this.#writeHead(status, head, length);
+    this.#release(true);
+    if (body.length === 0 || !this.#mayHaveBody(status)) this.response.end();
     // A text leaves in one piece with the header, bytes would be a second one.
-    if (!hasBody || body.length === 0) this.response.end();
     else if (body.length <= joinedBodyBytes) this.response.end(body.toString("latin1"), "latin1");
     else this.response.end(body);
   }
 
+  /** Throws when the isolate has begun another answer. */
   answerHead(status: number, head: AnswerHead, bodyLength: number): void {
-    this.touch();
-    const headers = [...head.pairs];
     const length = bodyLength >= 0 ? bodyLength : head.claimedLength;
-    if (length !== undefined && status !== 204 && status !== 304) headers.push("content-length", String(length));
-    headers.push("x-request-id", this.requestId);
-    this.response.writeHead(status, headers);
+    this.#writeHead(status, head, length);
+    this.touch();
     if (!this.#mayHaveBody(status)) {
       this.#release(false);
       this.response.end();
@@ -131,7 +126,7 @@ export class WorkerCall {
   /** Throws when the isolate breaks the rules of the channel. */
   chunk(bytes: Buffer): void {
     this.#answerWindow -= bytes.length;
-    if (!this.#isStreaming || this.#answerWindow < 0) throw new Error("The isolate sent body bytes without credit.");
+    if (!this.#isStreaming || bytes.length === 0 || this.#answerWindow < 0) throw new Error("it sent body bytes that nobody asked for");
     this.touch();
     if (this.#remainingLength >= 0) {
       this.#remainingLength -= bytes.length;
@@ -160,8 +155,10 @@ export class WorkerCall {
     this.#answerWith(error);
   }
 
+  /** Throws when it is more than was used. */
   addRequestCredit(bytes: number): void {
     this.#requestCredit += bytes;
+    if (bytes === 0 || this.#requestCredit > creditWindowBytes) throw new Error("it gave credit that it does not have");
     if (this.#requestCredit > 0) this.request.resume();
   }
 
@@ -202,6 +199,14 @@ export class WorkerCall {
     this.fail(
       new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${this.#maxBodySizeBytes} bytes that this worker takes.`),
     );
+  }
+
+  #writeHead(status: number, head: AnswerHead, length: number | undefined): void {
+    if (this.response.headersSent) throw new Error("it answered a call twice");
+    const headers = [...head.pairs];
+    if (length !== undefined && status !== 204 && status !== 304) headers.push("content-length", String(length));
+    headers.push("x-request-id", this.requestId);
+    this.response.writeHead(status, headers);
   }
 
   #giveCredit(): void {

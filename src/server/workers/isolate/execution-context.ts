@@ -1,18 +1,31 @@
 import { describeError } from "./describe-error.js";
 
-/** Counts the promises that apps ask to be waited for. */
+/** Counts the promises that apps ask to be waited for, and tells the count at most once per turn of the event loop. */
 export class BackgroundWork {
   #pending = 0;
-  readonly #onChange: (pending: number) => void;
+  #told = 0;
+  #isScheduled = false;
+  readonly #tell: (pending: number) => void;
 
-  constructor(onChange: (pending: number) => void) {
-    this.#onChange = onChange;
+  constructor(tell: (pending: number) => void) {
+    this.#tell = tell;
   }
 
   add(promise: unknown): void {
-    this.#pending += 1;
-    this.#onChange(this.#pending);
+    this.#change(1);
     void this.#settle(promise);
+  }
+
+  #change(by: number): void {
+    this.#pending += by;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // A microtask: the count leaves in the same write as the answer that it belongs to.
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      if (this.#pending !== this.#told) this.#tell(this.#pending);
+      this.#told = this.#pending;
+    });
   }
 
   async #settle(promise: unknown): Promise<void> {
@@ -21,8 +34,7 @@ export class BackgroundWork {
     } catch (error) {
       process.stderr.write(`${describeError(error)}\n`);
     }
-    this.#pending -= 1;
-    this.#onChange(this.#pending);
+    this.#change(-1);
   }
 }
 

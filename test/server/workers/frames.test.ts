@@ -1,0 +1,86 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { FrameReader } from "../../../src/server/workers/isolate/frame-reader.js";
+import { FrameWriter } from "../../../src/server/workers/isolate/frame-writer.js";
+import { BodyKind, FrameKind, maximumPayloadBytes } from "../../../src/server/workers/isolate/frames.js";
+
+interface Frame {
+  kind: number;
+  exchange: number;
+  payload: string;
+}
+
+function readAll(chunks: Uint8Array[]): Frame[] {
+  const frames: Frame[] = [];
+  const reader = new FrameReader((kind, exchange, { buffer, start, end }) =>
+    frames.push({ kind, exchange, payload: buffer.toString("latin1", start, end) }),
+  );
+  for (const chunk of chunks) reader.read(Buffer.from(chunk));
+  return frames;
+}
+
+/** Cuts bytes at the given places, wherever they fall. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...places.map((place) => Math.floor(place * bytes.length)), bytes.length].toSorted((a, b) => a - b);
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+}
+
+describe("frames", () => {
+  test("arrive as they were written, however the stream is cut", () => {
+    const body = fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ minLength: 7000, maxLength: 100_000, size: "max" }));
+    const frame = fc.record({ exchange: fc.nat(0xffff_ffff), body });
+    fc.assert(
+      fc.property(
+        fc.array(frame, { maxLength: 20 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 }),
+        (frames, places) => {
+          const pieces: Uint8Array[] = [];
+          const writer = new FrameWriter((ready) => pieces.push(...ready));
+          for (const { exchange, body: bytes } of frames) writer.bytes(FrameKind.Chunk, exchange, bytes);
+          writer.flush();
+          const wanted = frames.map(({ exchange, body: bytes }) => ({
+            kind: FrameKind.Chunk,
+            exchange,
+            payload: Buffer.from(bytes).toString("latin1"),
+          }));
+          expect(readAll(cut(Buffer.concat(pieces), places))).toEqual(wanted);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("carry answers of any text and bytes", () => {
+    const body = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "grapheme", minLength: 3000, maxLength: 6000 }),
+      fc.uint8Array(),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(body, fc.string({ unit: "binary-ascii" })), { maxLength: 10 }), (answers) => {
+        const pieces: Uint8Array[] = [];
+        const writer = new FrameWriter((ready) => pieces.push(...ready));
+        for (const [content, head] of answers) writer.answer(7, 201, head, content);
+        writer.request(8, "head", BodyKind.Inline, Buffer.from("body"));
+        writer.flush();
+        const frames = readAll([Buffer.concat(pieces)]);
+        expect(frames).toHaveLength(answers.length + 1);
+        for (const [index, [content, head]] of answers.entries()) {
+          const payload = Buffer.from((frames[index] as Frame).payload, "latin1");
+          const headEnd = 6 + payload.readUInt32LE(2);
+          expect([payload.readUInt16LE(0), payload.toString("latin1", 6, headEnd)]).toEqual([201, head]);
+          expect(payload.subarray(headEnd).equals(Buffer.from(content as string))).toBe(true);
+        }
+        expect(frames.at(-1)).toEqual({ kind: FrameKind.Request, exchange: 8, payload: "\u0001\u0004\0\0\0headbody" });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("longer than any of ours are refused before they are waited for", () => {
+    const header = Buffer.alloc(9);
+    header.writeUInt32LE(maximumPayloadBytes + 1, 0);
+    expect(() => readAll([header])).toThrow("longer");
+    expect(() => readAll([header.subarray(0, 3), header.subarray(3)])).toThrow("longer");
+  });
+});
