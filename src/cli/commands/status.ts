@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
 import { defineCommand } from "../command.js";
 import { connectAnonymously, type Connection } from "../connection.js";
+import { counted } from "../counted.js";
 import { timeFields, toDay } from "../dates.js";
 import { exitCodes } from "../exit-codes.js";
 
@@ -42,7 +43,7 @@ export const command = defineCommand<[]>({
         `health       ${readiness}`,
         `signed in    ${principal ? `${principal.name}, ${principal.role}` : "no"}`,
         ...(principal ? [`key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`] : []),
-        ...(workers ? [`workers      ${workers.length} (${versions} versions)`] : []),
+        ...(workers ? [`workers      ${workers.length} (${counted(versions ?? 0, "version")})`] : []),
         ...(keys ? [`keys         ${keys.length}`] : []),
       ].join("\n"),
     );

@@ -1,5 +1,6 @@
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
+import { counted } from "../../counted.js";
 
 export const command = defineCommand<[]>({
   examples: [
@@ -21,7 +22,7 @@ export const command = defineCommand<[]>({
     context.output.footer(
       rows.length === 0
         ? "nothing is installed yet; upload a folder with: runtimectl workers upload ./dir"
-        : `${rows.length} versions of ${workers.length} workers${where}`,
+        : `${counted(rows.length, "version")} of ${counted(workers.length, "worker")}${where}`,
     );
   },
 });

@@ -1,0 +1,126 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession } from "./shell-session.js";
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await writeTree(shell.home, {
+    "root.key": daemon.rootKey,
+    "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
+    "app/index.js": "export default { fetch: () => new Response('app') };",
+  });
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+/** Types each answer when its question has appeared. */
+async function inTerminal(words: string, dialogue: readonly (readonly [question: string, answer: string])[]) {
+  let shown = "";
+  const open = [...dialogue];
+  return shell.runInTerminal(words, {
+    started: ({ stdin, stdout }) =>
+      stdout?.on("data", (chunk: Buffer) => {
+        shown += chunk.toString();
+        const [question, answer] = open[0] ?? [];
+        if (question === undefined || !shown.includes(question)) return;
+        open.shift();
+        stdin?.write(answer ?? "");
+      }),
+  });
+}
+
+test("the key is asked for and does not show", async () => {
+  const run = await inTerminal(`auth login --url ${daemon.url}`, [["Key for", `${daemon.rootKey}\r`]]);
+  expect(run.status, run.stdout).toBe(0);
+  expect(run.stdout).toContain("signed in to");
+  expect(run.stdout).not.toContain(daemon.rootKey);
+});
+
+test("lists are tables with a heading, and tell what to do when they are empty", async () => {
+  expect((await shell.runInTerminal("workers list")).stdout).toContain(
+    "nothing is installed yet; upload a folder with: runtimectl workers upload",
+  );
+  const upload = await shell.runInTerminal("workers upload app");
+  expect(upload.stdout).toContain(`${daemon.url}/app/`);
+  const list = await shell.runInTerminal("workers list");
+  expect(list.stdout.replace(/\r/g, "")).toContain("NAME  VERSION  STATE  SOURCE\napp   1.0.0    on     uploaded\n1 version of 1 worker");
+});
+
+test("deleting asks for the name; another word changes nothing", async () => {
+  const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
+  expect(declined.status).toBe(3);
+  expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
+  const cancelled = await inTerminal("workers delete app", [["Type app", "\u0003"]]);
+  expect(cancelled.status).toBe(130);
+  expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
+  const confirmed = await inTerminal("workers delete app", [["Type app", "app\r"]]);
+  expect(confirmed.status, confirmed.stdout).toBe(0);
+  expect((await fetch(`${daemon.url}/app/`)).status).toBe(404);
+});
+
+test.each([["workers delete app --no-input"], ["CI"]])("nothing is asked when told not to: %s", async (words) => {
+  const run = words === "CI" ? await shell.runInTerminal("workers delete app", { env: { CI: "1" } }) : await shell.runInTerminal(words);
+  expect(run.status).toBe(2);
+  expect(run.stdout).toContain("add --yes");
+});
+
+test("NO_COLOR, --no-color and a dumb terminal mean no escape codes", async () => {
+  const plain = [
+    await shell.runInTerminal("worker", { env: { NO_COLOR: "1" } }),
+    await shell.runInTerminal("worker --no-color"),
+    await shell.runInTerminal("worker", { env: { TERM: "dumb" } }),
+  ];
+  for (const run of plain) expect(run.stdout).not.toContain("\u001b");
+  expect((await shell.runInTerminal("worker")).stdout).toContain("\u001b[31merror:");
+});
+
+test("a reader that goes away ends a command without a word", async () => {
+  const run = await shell.run("workers upload --help", {
+    started: (child) => {
+      child.stdin?.end();
+      child.stdout?.destroy();
+    },
+  });
+  expect(run).toMatchObject({ status: 0, stderr: "" });
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s in the middle of an upload leaves nothing on either side", async (signal, status) => {
+  await writeTree(shell.home, {
+    "large/manifest.yaml": "name: large\n",
+    "large/index.js": "",
+    "large/data.bin": crypto.getRandomValues(new Uint8Array(65_536)),
+  });
+  for (let index = 0; index < 40; index += 1)
+    await writeTree(shell.home, {
+      [`large/${index}.bin`]: Buffer.concat(Array.from({ length: 16 }, () => crypto.getRandomValues(new Uint8Array(65_536)))),
+    });
+  const before = (await readdir(shell.home)).toSorted();
+  const run = await shell.run("workers upload large --verbose", {
+    started: (child) => {
+      child.stdin?.end();
+      let shown = "";
+      child.stderr?.on("data", (chunk: Buffer) => {
+        shown += chunk.toString();
+        if (shown.includes("workers/upload")) child.kill(signal);
+      });
+    },
+  });
+  expect(run.status, run.stderr).toBe(status);
+  expect(run.stdout).toBe("");
+  expect((await readdir(shell.home)).toSorted()).toEqual(before);
+  expect((await connect(daemon.url, daemon.rootKey).workers.list()).map((worker) => worker.name)).not.toContain("large");
+  expect(await readdir(path.join(daemon.directory, "workers")).catch(() => [])).not.toContain("large");
+});
