@@ -1,0 +1,111 @@
+import { rename } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { exchange } from "../../support/exchange.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { createSender, type Call } from "../../support/send.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+const rootKey = "root-secret-5b2f;=%";
+const unknownKeys = [
+  "unknown-secret-in-X-API-Key",
+  "unknown-secret-in-Bearer",
+  "unknown-secret-in-cookie",
+  "unknown-secret-in-body",
+] as const;
+
+/** Writes everything that it sees of a request to its own output, and answers with it. */
+const tellingWorker = `export default {
+  fetch(request, env) {
+    const seen = JSON.stringify({ headers: [...request.headers], url: request.url, env, process: process.env, argv: process.argv });
+    console.log(seen);
+    console.error(seen);
+    if (new URL(request.url).pathname === "/throw") throw new Error(seen);
+    return new Response(seen);
+  },
+};`;
+
+let daemon: TestDaemon;
+let send: ReturnType<typeof createSender>;
+
+beforeAll(async () => {
+  daemon = await startDaemon({ env: { RUNTIME_ROOT_KEY: rootKey, RUNTIME_LOG_LEVEL: "trace" } });
+  send = createSender(daemon.url);
+});
+
+afterAll(async () => {
+  await send.close();
+  await daemon.dispose();
+});
+
+test("no key ever gets into the log, into an app, or into an answer, however it was sent", async () => {
+  const client = connect(daemon.url, rootKey);
+  const { key, id } = (await client.keys.create({ body: { name: "a key", role: "admin" } })).data;
+  const archive = await packFiles({ "manifest.yaml": manifestOf("telling", "1.0.0"), "index.js": tellingWorker });
+  await client.workers.upload({ file: uploadOf("telling.tgz", archive) });
+  const answers: string[] = [];
+  const callWith = async (secret: string) => {
+    for (const headers of carriersOf(secret))
+      for (const target of ["/api/health", "/api/keys", "/api/nothing", "/telling/", "/telling/throw", "/nothing"])
+        answers.push((await send({ path: target, headers })).text);
+    for (const body of [`{"key":${JSON.stringify(secret)}`, JSON.stringify({ key: secret }), JSON.stringify({ key: [secret] })])
+      answers.push((await send(signIn(body))).text);
+    answers.push((await send({ path: `/api/health/live?key=${encodeURIComponent(secret)}` })).text);
+    answers.push(
+      (await exchange(daemon.url, `GET /api/health HTTP/1.1\r\nHost: a\r\nX-API-Key: ${secret}\r\nBroken Header: x\r\n\r\n`)).text,
+    );
+  };
+
+  for (const secret of [rootKey, key, ...unknownKeys]) await callWith(secret);
+  await failInside(key);
+  await client.keys.revoke({ params: { id: String(id) } });
+  await callWith(key);
+  await daemon.stop();
+
+  const output = daemon.output();
+  expect(output).toContain('"call"');
+  expect(output, "the worker's own output").toContain("x-request-id");
+  for (const secret of [rootKey, key])
+    for (const form of formsOf(secret)) {
+      expect(output.includes(form), `the log has ${form}`).toBe(false);
+      expect(answers.filter((answer) => answer.includes(form))).toEqual([]);
+    }
+  // What is no key of ours may be an app's own token, but is none of the log's business where the API is concerned.
+  const ownLines = output.split("\n").filter((line) => !line.includes("telling"));
+  for (const secret of unknownKeys) expect(ownLines.filter((line) => line.includes(secret))).toEqual([]);
+});
+
+function carriersOf(secret: string): Record<string, string>[] {
+  return [
+    { "x-api-key": secret },
+    { authorization: `Bearer ${secret}` },
+    { authorization: `bearer  ${secret}` },
+    { cookie: `runtime_api_key=${encodeURIComponent(secret)}` },
+    { cookie: `theme=dark; runtime_api_key="${encodeURIComponent(secret)}"; other=1` },
+    { "x-api-key": "x", authorization: `Bearer ${secret}`, cookie: `runtime_api_key=${encodeURIComponent(secret)}` },
+  ];
+}
+
+function formsOf(secret: string): string[] {
+  return [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64"), JSON.stringify(secret).slice(1, -1)];
+}
+
+function signIn(body: string): Call {
+  const headers = { "content-type": "application/json", origin: new URL(daemon.url).origin };
+  return { method: "POST", path: "/api/admin/session", headers, body };
+}
+
+/** Makes the daemon fail while it handles a call with this key. */
+async function failInside(key: string): Promise<void> {
+  const spool = path.join(daemon.directory, "state", "spool");
+  await rename(spool, `${spool}.away`);
+  const answer = await send({
+    method: "POST",
+    path: "/api/workers/upload",
+    headers: { "x-api-key": key, "content-type": "multipart/form-data; boundary=B", origin: new URL(daemon.url).origin },
+    body: '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n',
+  });
+  await rename(`${spool}.away`, spool);
+  expect(answer.status).toBe(500);
+}
