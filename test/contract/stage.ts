@@ -11,7 +11,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { createSender } from "../support/send.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
-import { treeDigest } from "../support/tree-digest.js";
+import { settledDigest } from "../support/settled-digest.js";
 import { createExamples, type Example } from "./examples.js";
 
 /** A daemon with some workers and with a key of every kind, for calls that must be refused. */
@@ -100,7 +100,7 @@ async function install(root: Client, name: string): Promise<void> {
 async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<unknown> {
   const { keys } = await root.keys.list();
   return {
-    files: await treeDigest(path.join(directory, "workers")),
+    files: await settledDigest(path.join(directory, "workers")),
     spool: await readdir(path.join(directory, "state", "spool")),
     workers: await root.workers.list(),
     // A refused call is a use of the key all the same.

@@ -3,7 +3,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { exchange, openConnection } from "../../support/exchange.js";
-import { treeDigest } from "../../support/tree-digest.js";
+import { settledDigest } from "../../support/settled-digest.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { createSender, expectRefusal } from "../../support/send.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
@@ -19,12 +19,12 @@ beforeAll(async () => {
   daemon = await startDaemon({ env: { RUNTIME_MAX_UPLOAD_SIZE: String(maxUploadSizeBytes) } });
   send = createSender(daemon.url);
   await mkdir(path.join(daemon.directory, "workers"), { recursive: true });
-  emptyWorkers = await treeDigest(path.join(daemon.directory, "workers"));
+  emptyWorkers = await settledDigest(path.join(daemon.directory, "workers"));
 });
 
 afterEach(async () => {
   await expect.poll(spooledFiles, { timeout: 10_000 }).toEqual([]);
-  await expect.poll(() => treeDigest(path.join(daemon.directory, "workers")), { timeout: 10_000 }).toBe(emptyWorkers);
+  expect(await settledDigest(path.join(daemon.directory, "workers"))).toBe(emptyWorkers);
   expect(daemon.process.exitCode).toBeNull();
 });
 
