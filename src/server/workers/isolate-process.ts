@@ -2,14 +2,15 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { writeFile } from "node:fs";
 import type { Socket } from "node:net";
 import { ApiError } from "../../shared/api-error.js";
-import { AnswerHeads, type AnswerHead } from "./answer-head.js";
+import { FloodGuard } from "./flood-guard.js";
+import { IsolateCalls } from "./isolate-calls.js";
 import type { IsolateCommand } from "./isolate-command.js";
 import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
 import { FrameWriter } from "./isolate/frame-writer.js";
-import { FailureReason, FrameKind, answerHeadBytes, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
+import { FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
 import { readOutputLines } from "./output-lines.js";
 import type { SlotFolder } from "./slot-folder.js";
-import type { CallChannel, WorkerCall } from "./worker-call.js";
+import type { WorkerCall } from "./worker-call.js";
 
 /** An isolate that does not answer a ping within this time is blocked. */
 const pingTimeoutMs = 1000;
@@ -20,7 +21,6 @@ const terminateTimeoutMs = 1500;
 const newcomerMs = 1000;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
-const smallTalkPerSecond = 20_000;
 /** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 /** The kernel's choice when memory is short: an isolate rather than the daemon. */
@@ -37,10 +37,10 @@ export interface IsolateEvents {
 }
 
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
-export class IsolateProcess implements CallChannel {
+export class IsolateProcess {
   readonly slot: SlotFolder;
   readonly memoryBytes: number;
-  readonly writer: FrameWriter;
+  readonly calls: IsolateCalls;
   /** Resolves when an app can be given to it; rejects when the process did not get that far. */
   readonly blank: Promise<void>;
   readonly exited: Promise<void>;
@@ -49,16 +49,10 @@ export class IsolateProcess implements CallChannel {
   events: IsolateEvents | undefined;
   readonly #child: ChildProcess;
   readonly #socket: Socket;
-  readonly #calls = new Map<number, WorkerCall>();
-  /** Cancelled calls whose last frame has not come yet. */
-  readonly #abandoned = new Set<number>();
-  readonly #heads = new AnswerHeads();
+  readonly #writer: FrameWriter;
+  readonly #floodGuard = new FloodGuard();
   #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
-  #nextId = 1;
-  #acceptedCalls = 0;
   #background = 0;
-  #smallTalk = 0;
-  #smallTalkSinceMs = performance.now();
   #end: string | undefined;
   #hasCrashed = false;
   #loading: { resolve: () => void; reject: (error: ApiError) => void } | undefined;
@@ -71,7 +65,8 @@ export class IsolateProcess implements CallChannel {
     const child = spawn(file, args, { env: {}, cwd: this.slot.path, stdio: ["ignore", "pipe", "pipe", "pipe"] });
     this.#child = child;
     this.#socket = child.stdio[3] as Socket;
-    this.writer = new FrameWriter((pieces) => this.#send(pieces));
+    this.#writer = new FrameWriter((pieces) => this.#send(pieces));
+    this.calls = new IsolateCalls({ writer: this.#writer, floodGuard: this.#floodGuard, onRelease: () => this.#onRelease() });
     this.blank = new Promise<void>((resolve, reject) => {
       this.#loading = { resolve, reject };
     });
@@ -110,26 +105,13 @@ export class IsolateProcess implements CallChannel {
     return this.#hasCrashed;
   }
 
-  /** How many calls it was ever given. */
-  get acceptedCalls(): number {
-    return this.#acceptedCalls;
-  }
-
-  get runningCalls(): number {
-    return this.#calls.size;
-  }
-
   get isIdle(): boolean {
-    return this.#calls.size === 0 && this.#background === 0;
+    return this.calls.runningCount === 0 && this.#background === 0;
   }
 
   /** It may be asked to go for another worker; a new one first gets to serve what it was started for. */
   get isEvictable(): boolean {
-    return this.isAccepting && this.isIdle && (this.#acceptedCalls > 0 || performance.now() - this.lastUsedMs > newcomerMs);
-  }
-
-  get calls(): Iterable<WorkerCall> {
-    return this.#calls.values();
+    return this.isAccepting && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
 
   /** Has the app imported; rejects with WORKER_START_FAILED. */
@@ -138,41 +120,26 @@ export class IsolateProcess implements CallChannel {
     const loaded = new Promise<void>((resolve, reject) => {
       this.#loading = { resolve, reject };
     });
-    this.writer.json(FrameKind.Load, 0, order);
+    this.#writer.json(FrameKind.Load, 0, order);
     await loaded;
     if (this.#state === "starting") this.#state = "loaded";
     this.lastUsedMs = performance.now();
   }
 
   run(call: WorkerCall): void {
-    const id = this.#nextId;
-    this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
-    this.#acceptedCalls += 1;
-    this.#calls.set(id, call);
     this.lastUsedMs = performance.now();
-    call.start(this, id);
-  }
-
-  release(id: number, isComplete: boolean): void {
-    this.#calls.delete(id);
-    if (!isComplete && this.#state !== "exited") {
-      this.writer.empty(FrameKind.Cancel, id);
-      this.#abandoned.add(id);
-      if (this.#abandoned.size > maximumAbandoned) this.kill("its app never came back from too many calls that clients had given up");
-    }
-    this.lastUsedMs = performance.now();
-    this.#settle();
+    this.calls.run(call);
   }
 
   /** Kills the process unless its event loop answers soon: an endless loop or a blocked system call never would. */
   ping(): void {
     if (this.#pingTimer || this.#state === "exited") return;
-    this.writer.empty(FrameKind.Ping, 0);
+    this.#writer.empty(FrameKind.Ping, 0);
     this.#pingTimer = setTimeout(() => this.kill("its event loop is blocked"), pingTimeoutMs);
   }
 
   tellIdle(): void {
-    this.writer.empty(FrameKind.Idle, 0);
+    this.#writer.empty(FrameKind.Idle, 0);
   }
 
   /** Takes no new call, finishes those it has, then ends. */
@@ -188,7 +155,7 @@ export class IsolateProcess implements CallChannel {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
       this.#end = "was asked to end";
-      this.writer.empty(FrameKind.Terminate, 0);
+      this.#writer.empty(FrameKind.Terminate, 0);
       const timer = setTimeout(() => this.#child.kill("SIGKILL"), terminateTimeoutMs);
       void this.exited.then(() => clearTimeout(timer));
     }
@@ -242,8 +209,9 @@ export class IsolateProcess implements CallChannel {
     });
   }
 
-  readonly #onFrame: FrameHandler = (kind, id, { buffer, start, end }) => {
-    if (id !== 0) return this.#onCallFrame(kind, id, { buffer, start, end });
+  readonly #onFrame: FrameHandler = (kind, id, payload) => {
+    if (id !== 0) return this.calls.onFrame(kind, id, payload);
+    const { buffer, start, end } = payload;
     switch (kind) {
       case FrameKind.Blank:
       case FrameKind.Loaded:
@@ -263,11 +231,11 @@ export class IsolateProcess implements CallChannel {
         this.#pingTimer = undefined;
         return;
       case FrameKind.Background:
-        this.#countSmallTalk();
+        this.#floodGuard.count();
         this.#background = buffer.readUInt32LE(start);
         return this.#settle();
       case FrameKind.Tainted:
-        this.#countSmallTalk();
+        this.#floodGuard.count();
         if (this.#state === "loaded") this.events?.onNotice("An error escaped the app's handlers; its isolate is replaced.");
         return this.drain();
       default:
@@ -275,72 +243,10 @@ export class IsolateProcess implements CallChannel {
     }
   };
 
-  #onCallFrame(kind: number, id: number, { buffer, start, end }: { buffer: Buffer; start: number; end: number }): void {
-    const call = this.#calls.get(id);
-    if (!call) return this.#onLateFrame(kind, id);
-    switch (kind) {
-      case FrameKind.Answer: {
-        const headEnd = start + 6 + buffer.readUInt32LE(start + 2);
-        if (headEnd > end) throw new Error("it sent an answer that is cut short");
-        const status = buffer.readUInt16LE(start);
-        const head = this.#readHead(status, buffer.toString("latin1", start + 6, headEnd));
-        return head ? call.answer(status, head, buffer.subarray(headEnd, end)) : this.#refuse(call, true);
-      }
-      case FrameKind.AnswerHead: {
-        const status = buffer.readUInt16LE(start);
-        const length = buffer.readDoubleLE(start + 2);
-        if (!Number.isSafeInteger(length) || length < -1) throw new Error("it announced a body of impossible length");
-        const head = this.#readHead(status, buffer.toString("latin1", start + 10, end));
-        return head ? call.answerHead(status, head, length) : this.#refuse(call, false);
-      }
-      case FrameKind.Chunk:
-        return call.chunk(buffer.subarray(start, end));
-      case FrameKind.End:
-        return call.end();
-      case FrameKind.Abort:
-        return call.abort();
-      case FrameKind.Credit:
-        return call.addRequestCredit(buffer.readUInt32LE(start));
-      case FrameKind.StopBody:
-        this.#countSmallTalk();
-        return call.stopBody();
-      case FrameKind.Failed: {
-        const reason = buffer[start];
-        const what =
-          reason === FailureReason.Threw
-            ? "The worker failed to handle the request; its log has the reason."
-            : "The worker answered with something that is not a valid response; its log has the reason.";
-        return call.fail(new ApiError("WORKER_BAD_RESPONSE", what), true);
-      }
-      default:
-        throw new Error(`it sent a frame of kind ${kind} for a call`);
-    }
-  }
-
-  /** Frames that crossed our Cancel on their way. */
-  #onLateFrame(kind: number, id: number): void {
-    if (!this.#abandoned.has(id)) throw new Error("it answered a call that it was never given");
-    this.#countSmallTalk();
-    const isLast = kind === FrameKind.Answer || kind === FrameKind.Failed || kind === FrameKind.End || kind === FrameKind.Abort;
-    if (isLast) this.#abandoned.delete(id);
-  }
-
-  /** Frames that cost the isolate nothing to send: a flood of them would keep the daemon busy. */
-  #countSmallTalk(): void {
-    this.#smallTalk += 1;
-    if (this.#smallTalk < smallTalkPerSecond) return;
-    const now = performance.now();
-    if (now - this.#smallTalkSinceMs < 1000) throw new Error("it flooded its channel");
-    this.#smallTalk = 0;
-    this.#smallTalkSinceMs = now;
-  }
-
-  #readHead(status: number, text: string): AnswerHead | undefined {
-    return status >= 200 && status <= 599 && text.length <= answerHeadBytes ? this.#heads.read(text) : undefined;
-  }
-
-  #refuse(call: WorkerCall, isComplete: boolean): void {
-    call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker answered with a status or headers that HTTP cannot carry."), isComplete);
+  #onRelease(): void {
+    if (this.calls.abandonedCount > maximumAbandoned) this.kill("its app never came back from too many calls that clients had given up");
+    this.lastUsedMs = performance.now();
+    this.#settle();
   }
 
   #settle(): void {
@@ -357,9 +263,7 @@ export class IsolateProcess implements CallChannel {
     this.#socket?.destroy();
     this.#loading?.reject(new ApiError("WORKER_START_FAILED", `The worker's code could not be loaded: its process ${end}.`));
     this.#loading = undefined;
-    for (const call of this.#calls.values()) {
-      call.fail(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`), true);
-    }
+    this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`));
     void this.slot.remove().catch(() => undefined);
     this.events?.onExit(this);
   }

@@ -109,15 +109,15 @@ export class ModuleWorker implements ServedApp {
   #run(isolate: IsolateProcess, call: WorkerCall): void {
     isolate.run(call);
     const { maxRequests } = this.#options.version.manifest;
-    if (this.#isEphemeral || (maxRequests > 0 && isolate.acceptedCalls >= maxRequests)) isolate.drain();
-    else if (isolate.runningCalls > 1 && this.#isolates.size + this.#starts.size < this.#mostIsolates) this.#start();
+    if (this.#isEphemeral || (maxRequests > 0 && isolate.calls.acceptedCount >= maxRequests)) isolate.drain();
+    else if (isolate.calls.runningCount > 1 && this.#isolates.size + this.#starts.size < this.#mostIsolates) this.#start();
   }
 
   #leastBusy(): IsolateProcess | undefined {
     let best: IsolateProcess | undefined;
     for (const isolate of this.#isolates) {
-      if (!isolate.isAccepting || isolate.runningCalls >= callsPerIsolate) continue;
-      if (!best || isolate.runningCalls < best.runningCalls) best = isolate;
+      if (!isolate.isAccepting || isolate.calls.runningCount >= callsPerIsolate) continue;
+      if (!best || isolate.calls.runningCount < best.calls.runningCount) best = isolate;
     }
     return best;
   }
@@ -179,7 +179,7 @@ export class ModuleWorker implements ServedApp {
     if (this.#isRetired) return isolate.drain();
     this.#tend(isolate);
     this.#feed(isolate);
-    if (isolate.acceptedCalls === 0 && this.#isEphemeral) isolate.drain();
+    if (isolate.calls.acceptedCount === 0 && this.#isEphemeral) isolate.drain();
   }
 
   async #acquire(memoryBytes: number): Promise<IsolateProcess> {
@@ -213,7 +213,7 @@ export class ModuleWorker implements ServedApp {
 
   /** Gives waiting calls to an isolate. */
   #feed(isolate: IsolateProcess): void {
-    while (this.#queue.length > 0 && isolate.isAccepting && isolate.runningCalls < callsPerIsolate) {
+    while (this.#queue.length > 0 && isolate.isAccepting && isolate.calls.runningCount < callsPerIsolate) {
       const call = this.#queue.shift() as WorkerCall;
       if (call.isDone) continue;
       call.touch();
@@ -263,7 +263,7 @@ export class ModuleWorker implements ServedApp {
   readonly #sweep = (): void => {
     const now = performance.now();
     // While it starts a call may wait longer than a running one; for a place in the pool it may not.
-    const graceMs = this.#waitingForPlace > 0 ? 0 : this.#startTimeoutMs() - this.#options.version.manifest.timeout;
+    const graceMs = this.#waitingForPlace > 0 ? 0 : this.#startTimeoutMs();
     for (const call of this.#queue.filter((waiting) => !waiting.isDone && now > waiting.deadlineMs + graceMs)) {
       call.fail(this.#waitingForPlace > 0 && this.#isolates.size === 0 ? saturated() : timedOut(call));
     }
@@ -284,7 +284,7 @@ export class ModuleWorker implements ServedApp {
         isolate.ping();
       } else call.touch();
     }
-    return isolate.runningCalls;
+    return isolate.calls.runningCount;
   }
 
   #startTimeoutMs(): number {

@@ -1,7 +1,13 @@
 import { frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
 /** Payload of a frame: `buffer` from `start` to `end`. The bytes are never written to again, so views of them may be kept. */
-export type FrameHandler = (kind: number, exchange: number, payload: { buffer: Buffer; start: number; end: number }) => void;
+export interface FramePayload {
+  readonly buffer: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+export type FrameHandler = (kind: number, exchange: number, payload: FramePayload) => void;
 
 /** Cuts what comes from the socket into frames. */
 export class FrameReader {
