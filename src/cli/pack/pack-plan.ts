@@ -4,7 +4,7 @@ import path from "node:path";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
 import { neverPackedPathReason, neverPackedReason } from "./never-packed.js";
-import { readPackageFacts, type PackageFacts } from "./package-facts.js";
+import { folderSource, readPackageFacts, type PackageFacts } from "./package-facts.js";
 import { openSelection, type Selection } from "./selection.js";
 
 /** Beyond this no daemon takes an archive, and a maze of links would never end. */
@@ -36,7 +36,7 @@ export interface PackPlan {
 
 /** Decides about every entry of the folder. Fails when something is there that cannot be packed. */
 export async function planPack(folder: string): Promise<PackPlan> {
-  const facts = await readPackageFacts(folder);
+  const facts = await readPackageFacts(folderSource(folder));
   const walk = new Walk(await realpath(folder), facts, await openSelection(folder, facts));
   return walk.plan();
 }

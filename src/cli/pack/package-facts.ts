@@ -6,6 +6,7 @@ import { isPackageName, isPackageVersion, latestVersion } from "../../shared/pac
 import { CommandError } from "../command-error.js";
 import { readFileIfThere } from "../config-file.js";
 import { exitCodes } from "../exit-codes.js";
+import type { ArchiveContent } from "./archive-content.js";
 
 const manifestFiles = ["manifest.yaml", "manifest.yml"] as const;
 const usualEntrypoints = ["index.html", "index.js", "index.mjs", "index.ts"] as const;
@@ -42,13 +43,31 @@ export interface PackageFacts {
   readonly entrypoint: string | undefined;
 }
 
+/** Where a package lies: in a folder, or in an archive that is ready. */
+export interface PackageSource {
+  /** How messages call it. */
+  readonly label: string;
+  /** The text of a file, by its path with forward slashes; undefined when there is none. */
+  readonly read: (file: string) => Promise<string | undefined>;
+  readonly isFile: (file: string) => Promise<boolean>;
+}
+
+export function folderSource(folder: string): PackageSource {
+  return { label: folder, read: (file) => readFileIfThere(path.join(folder, file)), isFile: (file) => isFile(path.join(folder, file)) };
+}
+
+export function archiveSource(label: string, { files, metadata }: ArchiveContent): PackageSource {
+  const paths = new Set(files.map((file) => file.path));
+  return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
+}
+
 /** Reads name, version and entrypoint as the daemon will; what it would refuse is refused here, before a byte is sent. */
-export async function readPackageFacts(folder: string): Promise<PackageFacts> {
-  const manifest = await readManifest(folder);
-  const packageJson = await readPackageJson(folder);
+export async function readPackageFacts(source: PackageSource): Promise<PackageFacts> {
+  const manifest = await readManifest(source);
+  const packageJson = await readPackageJson(source);
   const name = manifest?.fields.name ?? packageJson?.name;
   const version = manifest?.fields.version ?? packageJson?.version ?? latestVersion;
-  if (name === undefined) throw noName(folder, manifest?.file ?? (packageJson && "package.json"));
+  if (name === undefined) throw noName(source.label, manifest?.file ?? (packageJson && "package.json"));
   if (typeof name !== "string" || !isPackageName(name))
     throw refused(
       "INVALID_PACKAGE_NAME",
@@ -61,15 +80,15 @@ export async function readPackageFacts(folder: string): Promise<PackageFacts> {
     version,
     packageJson,
     metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
-    entrypoint: await findEntrypoint(folder, manifest, packageJson),
+    entrypoint: await findEntrypoint(source, manifest, packageJson),
   };
 }
 
 type ManifestFile = { readonly file: string; readonly fields: z.output<typeof Manifest> };
 
-async function readManifest(folder: string): Promise<ManifestFile | undefined> {
+async function readManifest(source: PackageSource): Promise<ManifestFile | undefined> {
   for (const file of manifestFiles) {
-    const text = await readFileIfThere(path.join(folder, file));
+    const text = await source.read(file);
     if (text === undefined) continue;
     if (Buffer.byteLength(text) > maximumManifestBytes) throw unreadable(file, "it is larger than 64 kB");
     const document = yaml.parseDocument(text);
@@ -82,8 +101,8 @@ async function readManifest(folder: string): Promise<ManifestFile | undefined> {
   return undefined;
 }
 
-async function readPackageJson(folder: string): Promise<PackageJson | undefined> {
-  const text = await readFileIfThere(path.join(folder, "package.json"));
+async function readPackageJson(source: PackageSource): Promise<PackageJson | undefined> {
+  const text = await source.read("package.json");
   if (text === undefined) return undefined;
   try {
     return PackageJson.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
@@ -97,7 +116,7 @@ function dropNulls<Fields extends object>(fields: Fields): Fields {
 }
 
 async function findEntrypoint(
-  folder: string,
+  source: PackageSource,
   manifest: ManifestFile | undefined,
   packageJson: PackageJson | undefined,
 ): Promise<string | undefined> {
@@ -106,7 +125,7 @@ async function findEntrypoint(
     const entrypoint = path.posix.normalize(declared);
     if (entrypoint.startsWith("../") || path.posix.isAbsolute(entrypoint))
       throw unreadable(manifest?.file ?? "manifest", `its entrypoint ${declared} lies outside the folder`);
-    if (await isFile(path.join(folder, entrypoint))) return entrypoint;
+    if (await source.isFile(entrypoint)) return entrypoint;
     throw refused(
       "ENTRYPOINT_NOT_FOUND",
       `the entrypoint ${declared} is not there`,
@@ -114,7 +133,7 @@ async function findEntrypoint(
     );
   }
   const candidates = [...usualEntrypoints, ...(packageJson?.main === undefined ? [] : [path.posix.normalize(packageJson.main)])];
-  for (const candidate of candidates) if (!candidate.startsWith("..") && (await isFile(path.join(folder, candidate)))) return candidate;
+  for (const candidate of candidates) if (!candidate.startsWith("..") && (await source.isFile(candidate))) return candidate;
   return undefined;
 }
 

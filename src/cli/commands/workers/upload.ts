@@ -8,7 +8,9 @@ import { formatSize } from "../../../shared/size.js";
 import { CommandError, usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
 import { connect, type Connection } from "../../connection.js";
+import { readArchiveContent } from "../../pack/archive-content.js";
 import { planPack, type PackPlan } from "../../pack/pack-plan.js";
+import { archiveSource, readPackageFacts } from "../../pack/package-facts.js";
 import { writeArchive, type Archive } from "../../pack/write-archive.js";
 import { exitCodes } from "../../exit-codes.js";
 import { showPlan } from "./show-plan.js";
@@ -42,8 +44,9 @@ export const command = defineCommand<[source: string], Options>({
     const given = path.resolve(context.workingDirectory, source);
     const stats = await stat(given).catch(() => undefined);
     if (stats === undefined) throw new CommandError("PATH_NOT_FOUND", `${source} is not there`, { exitCode: exitCodes.notFound });
-    const plan = stats.isDirectory() ? await planPack(given) : undefined;
-    const parcel = plan ? await packFolder(context, plan) : await takeArchive(given);
+    const isFolder = stats.isDirectory();
+    const plan = isFolder ? await planPack(given) : await planArchive(given);
+    const parcel = isFolder && plan ? await packFolder(context, plan) : await takeArchive(given);
     if (options.dryRun) return showPlan(context.output, plan, parcel);
     if (plan) advise(context, plan, parcel);
     const connection = await connect(context);
@@ -63,9 +66,17 @@ async function packFolder(context: Context, { facts, files }: PackPlan): Promise
   return { file, filename, ...(await writeArchive(files, file, context.signal)) };
 }
 
-async function takeArchive(file: string): Promise<Parcel> {
+/** What an archive that is ready would install; undefined for zips, and for what the daemon must judge. */
+async function planArchive(file: string): Promise<PackPlan | undefined> {
   if (!/\.(?:tgz|tar\.gz|zip)$/i.test(file))
     throw usageError(`${path.basename(file)} is neither a folder nor an archive`, "archives end in .tgz, .tar.gz or .zip");
+  const content = file.toLowerCase().endsWith(".zip") ? undefined : await readArchiveContent(file);
+  if (content === undefined) return undefined;
+  const facts = await readPackageFacts(archiveSource(path.basename(file), content));
+  return { facts, files: content.files.map((entry) => ({ ...entry, source: file, rule: "in the archive" })), leftOut: [], links: [] };
+}
+
+async function takeArchive(file: string): Promise<Parcel> {
   const hash = createHash("sha256");
   let sizeBytes = 0;
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
