@@ -30,7 +30,7 @@ const droppedNames = new Set([
 const sessionCookiePattern = /^\s*runtime_api_key\s*(?:=|;|$)/i;
 
 /** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
-export function readAnswerHead(text: string): AnswerHead | undefined {
+function readAnswerHead(text: string): AnswerHead | undefined {
   const pairs: string[] = [];
   let claimedLength: number | undefined;
   if (text === "") return { pairs, claimedLength };
