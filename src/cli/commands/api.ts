@@ -16,7 +16,7 @@ interface Options {
 export const command = defineCommand<[method: string, target: string], Options>({
   arguments: [
     { syntax: "<method>", description: methods.join(", ") },
-    { syntax: "<path>", description: "Below the API (workers), or from the origin on (/api/workers)" },
+    { syntax: "<path>", description: "Below the API (workers or /workers), or with it (/api/workers)" },
   ],
   options: [
     { flags: "-d, --data <body>", description: "The body: text, @file, or - or @- for standard input" },
@@ -52,7 +52,8 @@ function toPath(target: string, apiBase: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
     throw usageError(`${target} is a URL; api takes a path`, "choose the daemon with --url or --profile");
   if (/[^\x21-\x7e]/.test(target)) throw usageError("the path holds characters that must be percent-encoded");
-  return target.startsWith("/") ? target : `${apiBase}/${target}`;
+  const isFromOrigin = target === apiBase || target.startsWith(`${apiBase}/`) || target.startsWith("/.well-known/");
+  return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;
 }
 
 async function readBody({ workingDirectory }: Context, data: string): Promise<string> {
