@@ -27,6 +27,18 @@ const withoutHttp2 = {
   },
 };
 
+/** Packages that few commands need: each a file of its own, so that the others need not read them. */
+const packagesApart = ["@inquirer/prompts", "archiver", "ignore", "ora", "write-file-atomic"];
+const fileOf = (name) => `${name.replace("@", "").replace("/", "-")}.cjs`;
+const apart = {
+  name: "packages-apart",
+  setup(plugin) {
+    plugin.onResolve({ filter: /^[@a-z]/ }, ({ path: name }) =>
+      packagesApart.includes(name) ? { path: `./${fileOf(name)}`, external: true } : undefined,
+    );
+  },
+};
+
 export async function buildCli(outputDirectory) {
   const bundle = {
     absWorkingDir: root,
@@ -43,7 +55,7 @@ export async function buildCli(outputDirectory) {
     outfile: path.join(outputDirectory, "runtimectl.cjs"),
     format: "cjs",
     define: { "import.meta.url": "bundleUrl" },
-    plugins: [withoutHttp2, withoutChildProcesses],
+    plugins: [withoutHttp2, withoutChildProcesses, apart],
     banner: { js: "(function (module, require, __filename) {const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     footer: { js: "})" },
   });
@@ -61,6 +73,15 @@ export async function buildCli(outputDirectory) {
     format: "esm",
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
+  for (const name of packagesApart)
+    await build({
+      ...bundle,
+      stdin: { contents: `module.exports = require(${JSON.stringify(name)});`, resolveDir: root },
+      outfile: path.join(outputDirectory, fileOf(name)),
+      format: "cjs",
+      define: { "import.meta.url": "bundleUrl" },
+      banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    });
   await writeCodeCache(outputDirectory);
 }
 

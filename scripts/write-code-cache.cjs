@@ -2,6 +2,7 @@
 const { readFileSync, writeFileSync } = require("node:fs");
 const path = require("node:path");
 const { setFlagsFromString } = require("node:v8");
+const { createRequire } = require("node:module");
 const { Script } = require("node:vm");
 
 const [directory] = process.argv.splice(2, 1);
@@ -11,5 +12,5 @@ const filename = path.join(directory, "runtimectl.cjs");
 const script = new Script(readFileSync(filename, "latin1"), { filename });
 process.on("exit", () => writeFileSync(path.join(directory, "runtimectl.cache"), script.createCachedData()));
 const bundle = { exports: {} };
-script.runInThisContext()(bundle, require, filename);
+script.runInThisContext()(bundle, createRequire(filename), filename);
 void bundle.exports.runCommand({ kind: "command", words: "workers list", summary: "", rest: ["--json"] }, ["--json"]);

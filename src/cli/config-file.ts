@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import envPaths from "env-paths";
 import * as yaml from "yaml";
@@ -36,9 +36,9 @@ export class ConfigFile {
   }
 
   /** Reads the file; none is an empty one. */
-  static async open(directory: string): Promise<ConfigFile> {
+  static open(directory: string): ConfigFile {
     const file = path.join(directory, "config.yaml");
-    const document = yaml.parseDocument((await readFileIfThere(file)) ?? "");
+    const document = yaml.parseDocument(readFileIfThere(file) ?? "");
     const parsed = Config.safeParse(document.errors.length > 0 ? undefined : (document.toJS() ?? {}));
     if (!parsed.success) throw badConfig(file, document.errors[0]?.message ?? z.prettifyError(parsed.error));
     return new ConfigFile(file, document, parsed.data);
@@ -61,16 +61,16 @@ export class ConfigFile {
 
   /** Writes the changes in one step: other readers see the old file or the new one. */
   async save(): Promise<void> {
-    await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");
     await writeFileAtomic(this.file, String(this.#document), { mode: 0o600 });
   }
 }
 
-/** The text of a file, or undefined when there is none. */
-export async function readFileIfThere(file: string): Promise<string | undefined> {
+/** The text of a file, or undefined when there is none. Read at once: nothing else goes on, and loading the other API takes longer. */
+export function readFileIfThere(file: string): string | undefined {
   try {
-    return await readFile(file, "utf8");
+    return readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

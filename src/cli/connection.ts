@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { createClient, type Client, type Transport } from "../shared/client.js";
 import type { Discovery } from "../shared/contract/discovery.js";
 import { CommandError } from "./command-error.js";
@@ -20,6 +21,8 @@ export interface Connection {
 }
 
 /** Finds the daemon's API and prepares signed-in calls. The key is not sent before the address has proved to be a runtimed. */
+z.config({ jitless: true });
+
 export async function connect(context: Context): Promise<Connection> {
   const connection = await connectAnonymously(context);
   if (connection.settings.key === undefined) throw notSignedIn(connection.settings);
@@ -28,7 +31,7 @@ export async function connect(context: Context): Promise<Connection> {
 
 /** Like `connect`, but goes without a key when there is none. */
 export async function connectAnonymously(context: Context, known?: Settings): Promise<Connection> {
-  const settings = known ?? (await resolveSettings(context));
+  const settings = known ?? resolveSettings(context);
   const origin = settings.origin.value;
   if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
   const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });

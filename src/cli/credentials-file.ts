@@ -1,4 +1,4 @@
-import { lstat, mkdir } from "node:fs/promises";
+import { lstatSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
 import { CommandError } from "./command-error.js";
@@ -21,10 +21,10 @@ export class CredentialsFile {
     this.#profiles = profiles;
   }
 
-  static async open(directory: string): Promise<CredentialsFile> {
+  static open(directory: string): CredentialsFile {
     const file = path.join(directory, "credentials.json");
-    await refuseUnsafeFile(file);
-    const text = await readFileIfThere(file);
+    refuseUnsafeFile(file);
+    const text = readFileIfThere(file);
     const parsed = Credentials.safeParse(text === undefined ? {} : parseJson(text));
     if (!parsed.success) throw unusable(file, "it is not the file that runtimectl wrote", "delete it and sign in again");
     return new CredentialsFile(file, new Map(Object.entries(parsed.data.profiles)));
@@ -44,7 +44,7 @@ export class CredentialsFile {
   }
 
   async save(): Promise<void> {
-    await mkdir(path.dirname(this.file), { recursive: true, mode: 0o700 });
+    mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");
     await writeFileAtomic(this.file, `${JSON.stringify({ profiles: Object.fromEntries(this.#profiles) }, undefined, 2)}\n`, {
       mode: 0o600,
@@ -52,11 +52,8 @@ export class CredentialsFile {
   }
 }
 
-async function refuseUnsafeFile(file: string): Promise<void> {
-  const stats = await lstat(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+function refuseUnsafeFile(file: string): void {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (!stats.isFile()) throw unusable(file, "it is not a regular file", "delete it and sign in again");
   if (process.getuid !== undefined && stats.uid !== process.getuid())

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import * as yaml from "yaml";
@@ -17,12 +17,12 @@ export interface Project {
 }
 
 /** The nearest project file, from the folder up to the root of its repository. */
-export async function findProject(from: string): Promise<Project | undefined> {
+export function findProject(from: string): Project | undefined {
   const file = path.join(from, projectFileName);
-  const text = await readFileIfThere(file);
+  const text = readFileIfThere(file);
   if (text !== undefined) return { file, profile: profileIn(file, text) };
   const parent = path.dirname(from);
-  if (parent === from || from === homedir() || (await isThere(path.join(from, ".git")))) return undefined;
+  if (parent === from || from === homedir() || existsSync(path.join(from, ".git"))) return undefined;
   return findProject(parent);
 }
 
@@ -44,11 +44,4 @@ function parseYaml(text: string): unknown {
   } catch {
     return false;
   }
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { parseDurationMs } from "../shared/duration.js";
@@ -6,7 +6,6 @@ import { CommandError, usageError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { configDirectory, ConfigFile, type Profile } from "./config-file.js";
 import { CredentialsFile } from "./credentials-file.js";
-import { exitCodes } from "./exit-codes.js";
 import { findProject } from "./project-file.js";
 
 const defaultOrigin = "http://127.0.0.1:8000";
@@ -31,11 +30,11 @@ export interface Settings {
   readonly timeout: Sourced<number>;
 }
 
-export async function resolveSettings(context: Context): Promise<Settings> {
+export function resolveSettings(context: Context): Settings {
   const { flags, environment } = context;
   const directory = configDirectory(environment);
-  const config = await ConfigFile.open(directory);
-  const profileName = await chooseProfile(context, config);
+  const config = ConfigFile.open(directory);
+  const profileName = chooseProfile(context, config);
   const profile = profileName && config.profiles.get(profileName.value);
   if (profileName !== undefined && profile === undefined)
     throw usageError(
@@ -50,20 +49,20 @@ export async function resolveSettings(context: Context): Promise<Settings> {
     isProduction,
     origin,
     insecure: flags.insecure ?? false,
-    ...(await chooseKey(context, {
+    ...chooseKey(context, {
       directory,
       profileName: profileName?.value,
       origin: origin.value,
-    })),
-    certificateAuthorities: await readAuthorities(context, profile),
+    }),
+    certificateAuthorities: readAuthorities(context, profile),
     timeout: chooseTimeout(context),
   };
 }
 
-async function chooseProfile({ flags, environment, workingDirectory }: Context, config: ConfigFile): Promise<Sourced<string> | undefined> {
+function chooseProfile({ flags, environment, workingDirectory }: Context, config: ConfigFile): Sourced<string> | undefined {
   if (flags.profile !== undefined) return { value: flags.profile, source: "--profile" };
   if (environment.RUNTIMECTL_PROFILE !== undefined) return { value: environment.RUNTIMECTL_PROFILE, source: "RUNTIMECTL_PROFILE" };
-  const project = await findProject(workingDirectory);
+  const project = findProject(workingDirectory);
   if (project?.profile !== undefined) return { value: project.profile, source: project.file };
   return config.current === undefined ? undefined : { value: config.current, source: config.file };
 }
@@ -88,12 +87,12 @@ export function parseOrigin(text: string, source: string): string {
   return url.origin;
 }
 
-async function chooseKey(
+function chooseKey(
   { flags, environment, workingDirectory }: Context,
   from: { directory: string; profileName: string | undefined; origin: string },
-): Promise<Pick<Settings, "key" | "keyWithheld">> {
-  const keyIn = async (file: string, source: string) => ({
-    key: { value: await readKeyFile(path.resolve(workingDirectory, file)), source },
+): Pick<Settings, "key" | "keyWithheld"> {
+  const keyIn = (file: string, source: string) => ({
+    key: { value: readKeyFile(path.resolve(workingDirectory, file)), source },
     keyWithheld: undefined,
   });
   if (flags.keyFile !== undefined) return keyIn(flags.keyFile, "--key-file");
@@ -101,7 +100,7 @@ async function chooseKey(
     return { key: { value: parseKey(environment.RUNTIMECTL_KEY, "RUNTIMECTL_KEY"), source: "RUNTIMECTL_KEY" }, keyWithheld: undefined };
   if (environment.RUNTIMECTL_KEY_FILE !== undefined) return keyIn(environment.RUNTIMECTL_KEY_FILE, "RUNTIMECTL_KEY_FILE");
   if (from.profileName === undefined) return { key: undefined, keyWithheld: undefined };
-  const credentials = await CredentialsFile.open(from.directory);
+  const credentials = CredentialsFile.open(from.directory);
   const stored = credentials.get(from.profileName);
   if (stored === undefined) return { key: undefined, keyWithheld: undefined };
   if (stored.origin !== from.origin)
@@ -113,11 +112,18 @@ async function chooseKey(
 }
 
 /** The key in a file: its only word. */
-async function readKeyFile(file: string): Promise<string> {
-  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw usageError(`the key file ${file} cannot be read: ${cause.code ?? cause.message}`);
-  });
-  return parseKey(text, file);
+function readKeyFile(file: string): string {
+  try {
+    return parseKey(readFileSync(file, "utf8"), file);
+  } catch (error) {
+    throw unreadable("the key file", file, error);
+  }
+}
+
+/** A usage error for a file that was named and cannot be read; failures that have their words already pass through. */
+function unreadable(what: string, file: string, error: unknown): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof CommandError ? error : usageError(`${what} ${file} cannot be read: ${code ?? String(error)}`);
 }
 
 /** Checks that the text can be a key: it becomes a header. */
@@ -127,20 +133,16 @@ export function parseKey(text: string, source: string): string {
   return key;
 }
 
-async function readAuthorities(
-  { flags, environment, workingDirectory }: Context,
-  profile: Profile | undefined,
-): Promise<string | undefined> {
+function readAuthorities({ flags, environment, workingDirectory }: Context, profile: Profile | undefined): string | undefined {
   const file = flags.cacert ?? environment.RUNTIMECTL_CACERT;
   const fromProfile = profile?.cacert?.replace(/^~(?=\/)/, homedir());
   const chosen = file === undefined ? fromProfile : path.resolve(workingDirectory, file);
   if (chosen === undefined) return undefined;
-  return readFile(chosen, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new CommandError("CACERT_UNREADABLE", `the certificate file ${chosen} cannot be read: ${cause.code ?? cause.message}`, {
-      exitCode: exitCodes.usage,
-      cause,
-    });
-  });
+  try {
+    return readFileSync(chosen, "utf8");
+  } catch (error) {
+    throw unreadable("the certificate file", chosen, error);
+  }
 }
 
 function chooseTimeout({ flags, environment }: Context): Sourced<number> {

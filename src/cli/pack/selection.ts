@@ -26,7 +26,7 @@ const dropped = (rule: string): Verdict => ({ kept: false, rule });
 
 /** Chooses the rules for a folder. */
 export async function openSelection(folder: string, facts: PackageFacts): Promise<Selection> {
-  const own = await readFileIfThere(path.join(folder, ".runtimeignore"));
+  const own = readFileIfThere(path.join(folder, ".runtimeignore"));
   if (own !== undefined) return ignoredBy(".runtimeignore", ignore().add(own));
   const packages = await openPackageRules(folder, facts);
   if (facts.packageJson?.files) return withPackages(packages, listed(facts, facts.packageJson.files));
@@ -88,7 +88,7 @@ class GitSelection implements Selection {
   }
 
   async #readRules(directory: string): Promise<void> {
-    const text = await readFileIfThere(path.join(this.#folder, directory, ".gitignore"));
+    const text = readFileIfThere(path.join(this.#folder, directory, ".gitignore"));
     if (text !== undefined) this.#rulesByFolder.set(directory === "" ? "" : `${directory}/`, ignore().add(text));
   }
 

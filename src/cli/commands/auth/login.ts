@@ -30,7 +30,7 @@ export const command = defineCommand<[], Options>({
     "It is kept in credentials.json, readable by you only, and is sent to this daemon's origin only.",
   async run(context, _values, options) {
     const directory = configDirectory(context.environment);
-    const [config, credentials] = [await ConfigFile.open(directory), await CredentialsFile.open(directory)];
+    const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
     const profile = chooseName(context, config);
     const settings = await loginSettings(context, config, profile);
     const key = await takeKey(context, settings, options);

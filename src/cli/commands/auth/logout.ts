@@ -11,9 +11,9 @@ export const command = defineCommand<[]>({
   ],
   notes: "The key stays valid; to end it, use runtimectl keys revoke.",
   async run(context) {
-    const { profile } = await resolveSettings(context);
+    const { profile } = resolveSettings(context);
     if (profile === undefined) throw usageError("no profile is chosen", "runtimectl profile list");
-    const credentials = await CredentialsFile.open(configDirectory(context.environment));
+    const credentials = CredentialsFile.open(configDirectory(context.environment));
     const removed = credentials.delete(profile.value);
     if (removed) await credentials.save();
     context.output.note(removed ? `forgot the key of profile ${profile.value}` : `profile ${profile.value} had no key`);

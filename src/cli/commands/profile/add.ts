@@ -19,7 +19,7 @@ export const command = defineCommand<[name: string], Options>({
   notes: "Changes an existing profile of that name. Its key is added with: runtimectl auth login --profile <name>.",
   async run(context, [name], options) {
     const { flags } = context;
-    const config = await ConfigFile.open(configDirectory(context.environment));
+    const config = ConfigFile.open(configDirectory(context.environment));
     const url = flags.url === undefined ? config.profiles.get(profileName(name))?.url : parseOrigin(flags.url, "--url");
     if (url === undefined) throw usageError("a new profile needs a daemon", `runtimectl profile add ${name} --url https://rt.example.org`);
     const cacert = flags.cacert === undefined ? {} : { cacert: path.resolve(context.workingDirectory, flags.cacert) };

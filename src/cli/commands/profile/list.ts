@@ -6,8 +6,8 @@ export const command = defineCommand<[]>({
   examples: [["runtimectl profile list", "the profiles; * marks the current one"]],
   async run(context) {
     const directory = configDirectory(context.environment);
-    const config = await ConfigFile.open(directory);
-    const credentials = await CredentialsFile.open(directory);
+    const config = ConfigFile.open(directory);
+    const credentials = CredentialsFile.open(directory);
     const profiles = [...config.profiles].map(([name, profile]) => ({
       name,
       url: profile.url,

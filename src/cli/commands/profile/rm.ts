@@ -9,9 +9,9 @@ export const command = defineCommand<[name: string]>({
   notes: "The key stays valid; to end it, use runtimectl keys revoke.",
   async run(context, [name]) {
     const directory = configDirectory(context.environment);
-    const config = await ConfigFile.open(directory);
+    const config = ConfigFile.open(directory);
     existingProfile(config, name);
-    const credentials = await CredentialsFile.open(directory);
+    const credentials = CredentialsFile.open(directory);
     const hadKey = credentials.delete(name);
     // The key first: a profile without a key can be removed again, a key without a profile would be forgotten here.
     if (hadKey) await credentials.save();

@@ -6,7 +6,7 @@ export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The profile" }],
   examples: [["runtimectl profile use prod", "from now on, commands go to prod"]],
   async run(context, [name]) {
-    const config = await ConfigFile.open(configDirectory(context.environment));
+    const config = ConfigFile.open(configDirectory(context.environment));
     const profile = existingProfile(config, name);
     config.setCurrent(name);
     await config.save();
