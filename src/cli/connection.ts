@@ -21,6 +21,7 @@ export interface Connection {
 }
 
 /** Finds the daemon's API and prepares signed-in calls. The key is not sent before the address has proved to be a runtimed. */
+// Compiled validators pay off after hundreds of answers; a command reads two or three.
 z.config({ jitless: true });
 
 export async function connect(context: Context): Promise<Connection> {
