@@ -55,6 +55,8 @@ export async function buildCli(outputDirectory) {
     outfile: path.join(outputDirectory, "runtimectl.cjs"),
     format: "cjs",
     define: { "import.meta.url": "bundleUrl" },
+    // A script that is loaded from a code cache has no import() of its own.
+    supported: { "dynamic-import": false },
     plugins: [withoutHttp2, withoutChildProcesses, apart],
     banner: { js: "(function (module, require, __filename) {const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     footer: { js: "})" },
@@ -76,7 +78,11 @@ export async function buildCli(outputDirectory) {
   for (const name of packagesApart)
     await build({
       ...bundle,
-      stdin: { contents: `module.exports = require(${JSON.stringify(name)});`, resolveDir: root },
+      // A default export stands alone, as Node has it for CommonJS.
+      stdin: {
+        contents: `const all = require(${JSON.stringify(name)}); module.exports = all.__esModule && all.default || all;`,
+        resolveDir: root,
+      },
       outfile: path.join(outputDirectory, fileOf(name)),
       format: "cjs",
       define: { "import.meta.url": "bundleUrl" },

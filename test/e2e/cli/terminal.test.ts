@@ -114,7 +114,7 @@ test.each([
       let shown = "";
       child.stderr?.on("data", (chunk: Buffer) => {
         shown += chunk.toString();
-        if (shown.includes("workers/upload")) child.kill(signal);
+        if (shown.includes("workers/upload") && !child.killed) child.kill(signal);
       });
     },
   });
