@@ -53,7 +53,11 @@ export interface PackageSource {
 }
 
 export function folderSource(folder: string): PackageSource {
-  return { label: folder, read: async (file) => readFileIfThere(path.join(folder, file)), isFile: (file) => isFile(path.join(folder, file)) };
+  return {
+    label: folder,
+    read: async (file) => readFileIfThere(path.join(folder, file)),
+    isFile: (file) => isFile(path.join(folder, file)),
+  };
 }
 
 export function archiveSource(label: string, { files, metadata }: ArchiveContent): PackageSource {
