@@ -1,0 +1,127 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, uploadOf } from "../support/connect.js";
+import { gzippedZeros } from "../support/build-bomb.js";
+import { buildTgz, tarEnd, tarEntry } from "../support/build-tar.js";
+import { buildZip } from "../support/build-zip.js";
+import { manifestOf, packFiles } from "../support/pack-files.js";
+import { settledDigest } from "../support/settled-digest.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+
+const gigabyte = 1024 ** 3;
+const mostExtraKilobytes = 100 * 1024;
+const manifest = { name: "package/manifest.yaml", content: manifestOf("victim", "1.0.0") };
+
+let daemon: TestDaemon;
+let before: string;
+let peakBefore: number;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  const archive = await packFiles({ "manifest.yaml": manifestOf("victim", "1.0.0"), "index.html": "unharmed" });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("victim.tgz", archive) });
+  before = await settledDigest(path.join(daemon.directory, "workers"));
+  peakBefore = await peakKilobytes();
+});
+
+afterAll(async () => {
+  await daemon.dispose();
+});
+
+/** The most memory that the daemon's process ever held. */
+async function peakKilobytes(): Promise<number> {
+  const status = await readFile(`/proc/${daemon.process.pid}/status`, "utf8");
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
+}
+
+function twentyGigabytesOfZeros(): Promise<Buffer> {
+  const size = Buffer.alloc(12);
+  size.writeBigUInt64BE(BigInt(20 * gigabyte), 4);
+  size[0] = 0x80;
+  return gzippedZeros(Buffer.concat([tarEntry(manifest), tarEntry({ name: "package/zeros", rawSize: size })]), 20 * gigabyte);
+}
+
+function manyEntries(count: number): Buffer {
+  const entries = Array.from({ length: count }, (_, index) => tarEntry({ name: `package/files/${index}` }));
+  return gzipSync(Buffer.concat([tarEntry(manifest), ...entries, tarEnd]), { level: 1 });
+}
+
+const hostile: readonly { what: string; filename: string; code: string; build: () => Buffer | Promise<Buffer> }[] = [
+  { what: "20 GB of zeros in 20 MB", filename: "bomb.tgz", code: "ARCHIVE_TOO_LARGE", build: twentyGigabytesOfZeros },
+  { what: "300,000 entries", filename: "bomb.tgz", code: "ARCHIVE_TOO_LARGE", build: () => manyEntries(300_000) },
+  {
+    what: "a climbing entry in a tar",
+    filename: "a.tgz",
+    code: "PATH_TRAVERSAL",
+    build: () => buildTgz(manifest, { name: "package/../../evil" }),
+  },
+  { what: "a climbing entry in a zip", filename: "a.zip", code: "PATH_TRAVERSAL", build: () => buildZip([manifest, { name: "../evil" }]) },
+  { what: "an absolute entry", filename: "a.tgz", code: "PATH_TRAVERSAL", build: () => buildTgz(manifest, { name: "/tmp/evil" }) },
+  {
+    what: "an entry that climbs with backslashes",
+    filename: "a.zip",
+    code: "PATH_TRAVERSAL",
+    build: () => buildZip([manifest, { name: "..\\..\\evil" }]),
+  },
+  {
+    what: "a link out",
+    filename: "a.tgz",
+    code: "PATH_TRAVERSAL",
+    build: () => buildTgz(manifest, { name: "package/link", type: "2", linkTarget: "/etc/passwd" }),
+  },
+  {
+    what: "a link inside",
+    filename: "a.tgz",
+    code: "UNSUPPORTED_ENTRY",
+    build: () => buildTgz(manifest, { name: "package/link", type: "2", linkTarget: "manifest.yaml" }),
+  },
+  { what: "a device", filename: "a.tgz", code: "UNSUPPORTED_ENTRY", build: () => buildTgz(manifest, { name: "package/null", type: "3" }) },
+  {
+    what: "a name that climbs",
+    filename: "a.tgz",
+    code: "INVALID_PACKAGE_NAME",
+    build: () => buildTgz({ name: "manifest.yaml", content: "name: ../victim" }),
+  },
+  {
+    what: "a reserved name",
+    filename: "a.tgz",
+    code: "INVALID_PACKAGE_NAME",
+    build: () => buildTgz({ name: "manifest.yaml", content: "name: api" }),
+  },
+  {
+    what: "a version that climbs",
+    filename: "a.tgz",
+    code: "INVALID_PACKAGE_VERSION",
+    build: () => buildTgz({ name: "manifest.yaml", content: "name: victim\nversion: ../1.0.0" }),
+  },
+  { what: "an archive cut off", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildTgz(manifest).subarray(0, 60) },
+  { what: "an empty archive", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => gzipSync(tarEnd) },
+  { what: "a zip that calls itself tgz", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildZip([manifest]) },
+  {
+    what: "names that collide by case",
+    filename: "a.tgz",
+    code: "INVALID_ARCHIVE",
+    build: () => buildTgz(manifest, { name: "package/A" }, { name: "package/a" }),
+  },
+  {
+    what: "a name twice",
+    filename: "a.tgz",
+    code: "INVALID_ARCHIVE",
+    build: () => buildTgz(manifest, { name: "package/a" }, { name: "package/a" }),
+  },
+  { what: "another kind of file", filename: "a.rar", code: "INVALID_FILE_TYPE", build: () => Buffer.from("Rar!") },
+];
+
+test.for(hostile)(
+  "over HTTP, $what is refused with $code and leaves nothing behind",
+  { timeout: 180_000 },
+  async ({ filename, code, build }) => {
+    const client = connect(daemon.url, daemon.rootKey);
+    await expect(client.workers.upload({ file: uploadOf(filename, await build()) })).rejects.toMatchObject({ code });
+    expect(await settledDigest(path.join(daemon.directory, "workers"))).toBe(before);
+    expect(await (await fetch(`${daemon.url}/victim/`)).text()).toBe("unharmed");
+    expect((await peakKilobytes()) - peakBefore).toBeLessThan(mostExtraKilobytes);
+  },
+);
