@@ -54,7 +54,10 @@ async function spool(request: IncomingMessage, spoolFile: string, options: Uploa
           return;
         }
         writing = writeSpool(stream, spoolFile, info.filename, options);
-        writing.catch(reject);
+        writing.catch((error: unknown) => {
+          // A parser that gave up has ended the file with an error of its own, and reports itself what is wrong.
+          if (!parser.destroyed) reject(error);
+        });
       });
       for (const event of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
         parser.on(event, () => reject(new ApiError("INVALID_MULTIPART", "The body has too many parts.")));
@@ -101,12 +104,24 @@ async function writeSpool(
       done(sizeBytes > options.maxSizeBytes ? tooLarge(options) : null, chunk);
     },
   });
-  await pipeline(stream, count, createWriteStream(spoolFile, { flags: "wx", mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOSPC" || error.code === "EDQUOT")
-      throw new ApiError("INSUFFICIENT_STORAGE", "The disk is full; nothing was changed. Free some space and try again.", { cause: error });
-    throw error;
-  });
+  const sink = createWriteStream(spoolFile, { flags: "wx", mode: 0o600 });
+  try {
+    await pipeline(stream, count, sink);
+  } catch (error) {
+    // A file that is still being opened would come into being after its deletion.
+    if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
+    throw isDiskFull(error) ? noSpace(error) : error;
+  }
   return { path: spoolFile, filename: path.posix.basename((filename ?? "").replaceAll("\\", "/")), sizeBytes };
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
+function noSpace(cause: unknown): ApiError {
+  return new ApiError("INSUFFICIENT_STORAGE", "The disk is full; nothing was changed. Free some space and try again.", { cause });
 }
 
 function unexpectedFile(field: string): ApiError {
