@@ -1,8 +1,15 @@
+import { once } from "node:events";
 import { mkdir, readdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Agent, request } from "undici";
+import { readUpload } from "../../../src/server/http/upload-body.js";
+import type { ApiError } from "../../../src/shared/api-error.js";
 import { exchange, openConnection } from "../../support/exchange.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { settledDigest } from "../../support/settled-digest.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { createSender, expectRefusal } from "../../support/send.js";
@@ -157,6 +164,26 @@ describe("a client that goes away", () => {
 
     expect(await closed()).toBe("");
   });
+});
+
+test("two hundred uploads that are refused while their files are being created leave no file", async () => {
+  const spoolDirectory = await temporaryDirectory();
+  const server = createServer((incoming, response) => {
+    const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes });
+    void reading.catch((error: ApiError) => response.end(error.code));
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const agent = new Agent({ connections: 20 });
+  onTestFinished(() => agent.destroy());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const body = filePart("a.tgz", "x") + filePart("b.tgz", "y") + end;
+
+  const refuse = () => request(origin, { method: "POST", headers: { "content-type": multipart }, body, dispatcher: agent });
+  const answers = await Promise.all(Array.from({ length: 200 }, async () => (await refuse()).body.text()));
+
+  expect(new Set(answers)).toEqual(new Set(["INVALID_MULTIPART"]));
+  expect(await readdir(spoolDirectory)).toEqual([]);
 });
 
 test("after all that was refused, a sound upload is installed as it is", async () => {
