@@ -8,22 +8,31 @@ import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** commander can run subcommands that are programs of their own; ours are not, and child processes cost a tenth of an empty Node's start. */
-const withoutChildProcesses = {
-  name: "without-child-processes",
-  setup(plugin) {
-    plugin.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes("/commander/") ? { path: "unused", namespace: "without-child-processes" } : undefined,
-    );
-    plugin.onLoad({ filter: /./, namespace: "without-child-processes" }, () => ({ contents: "module.exports = {};" }));
+/**
+ * What bundled packages load and runtimectl never uses, each a noticeable part of an empty Node's start, by importer and module:
+ * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, all of node:http for one
+ * number, node:assert for its own checks, and its parser a second time for processors without SIMD, on which Node 20 does not run.
+ */
+const unused = [
+  { importer: /\/commander\//, module: /^node:child_process$/, contents: "module.exports = {};" },
+  { importer: /\/undici\//, module: /client-h2/, contents: "module.exports = undefined;" },
+  { importer: /\/undici\//, module: /^node:http$/, contents: "module.exports = { maxHeaderSize: 16384 };" },
+  { importer: /\/undici\//, module: /llhttp-wasm/, contents: "throw new Error('WebAssembly without SIMD');" },
+  {
+    importer: /\/undici\//,
+    module: /^node:assert$/,
+    contents: "module.exports = (holds, message) => { if (!holds) throw new Error(message ?? 'assertion failed'); };",
   },
-};
-
-/** undici loads its HTTP/2 client with its HTTP/1 client, and HTTP/2 costs a quarter of an empty Node's start. It is never asked for (allowH2 is off). */
-const withoutHttp2 = {
-  name: "without-http2",
+];
+const withoutUnused = {
+  name: "without-unused",
   setup(plugin) {
-    plugin.onLoad({ filter: /undici\/lib\/dispatcher\/client-h2\.js$/ }, () => ({ contents: "module.exports = undefined;" }));
+    const namespace = "without-unused";
+    plugin.onResolve({ filter: /./ }, ({ importer, path: module }) => {
+      const index = unused.findIndex((entry) => entry.importer.test(importer) && entry.module.test(module));
+      return index === -1 ? undefined : { path: String(index), namespace };
+    });
+    plugin.onLoad({ filter: /./, namespace }, ({ path: index }) => ({ contents: unused[Number(index)].contents }));
   },
 };
 
@@ -57,7 +66,7 @@ export async function buildCli(outputDirectory) {
     define: { "import.meta.url": "bundleUrl" },
     // A script that is loaded from a code cache has no import() of its own.
     supported: { "dynamic-import": false },
-    plugins: [withoutHttp2, withoutChildProcesses, apart],
+    plugins: [withoutUnused, apart],
     banner: { js: "(function (module, require, __filename) {const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     footer: { js: "})" },
   });
