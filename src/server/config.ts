@@ -77,6 +77,7 @@ export const variables: readonly VariableDescription[] = [
   },
   { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories scanned for plugins, separated by `:`." },
   { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
+  { name: "RUNTIME_AUTH_DB_MODE", fallback: "local", meaning: "Where keys are kept; `local` is the only mode so far." },
   { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: "100mb", meaning: "Largest uploaded archive, as sent." },
   { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: "1gb", meaning: "Most bytes that an archive may unpack to." },
   { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: "50000", meaning: "Most entries of an archive." },
@@ -105,7 +106,8 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       .filter((entry) => entry !== "")
       .map((entry) => path.resolve(process.cwd, entry));
   const size = (name: string) =>
-    accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes", parseSizeBytes(value(name)));
+    accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
+  if (value("RUNTIME_AUTH_DB_MODE") !== "local") throw new ConfigError("RUNTIME_AUTH_DB_MODE", value("RUNTIME_AUTH_DB_MODE"), "local");
   return {
     host: value("HOST"),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),

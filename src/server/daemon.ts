@@ -117,7 +117,7 @@ async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Roo
   // What an interrupted upload left is of no use to anybody.
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
-  for (const directory of config.pluginDirectories) await mkdir(directory, { recursive: true });
+  await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
   const store = new KeyStore({ stateDirectory, log });
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const packages: WorkerPackages = await WorkerPackages.open({
@@ -141,6 +141,16 @@ async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Roo
 /** First path segments that the router needs itself; names that start with a dot are refused by the grammar. */
 function reservedNames(apiBase: string): ReadonlySet<string> {
   return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
+}
+
+/** Makes the configured directories that are missing; those whose name starts with a dot come with the image. */
+async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
+  for (const directory of directories) {
+    if (path.basename(directory).startsWith(".")) continue;
+    await mkdir(directory, { recursive: true }).catch((error: unknown) =>
+      log.warn({ err: error, directory }, "a configured directory is missing and cannot be made"),
+    );
+  }
 }
 
 async function makePrivate(directory: string): Promise<void> {

@@ -32,7 +32,7 @@ export function toPathSegments(name: string): { scope: string; name: string } {
   return scope === undefined ? { scope: unscopedSegment, name } : { scope, name: name.slice(scope.length + 1) };
 }
 
-/** The package name behind `:scope/:name` of an API path. */
+/** The package name behind `:scope/:name` of an API path; what breaks the grammar is left to `isPackageName`. */
 export function fromPathSegments(segments: { scope: string; name: string }): string {
   return segments.scope === unscopedSegment ? segments.name : `${segments.scope}/${segments.name}`;
 }

@@ -182,6 +182,7 @@ describe("with bad path parameters", () => {
     scope: ["team", "%2e%2e", "@%2e%2e", "@team%2fapp", "@", "@Team", "__", "_%2f_", "@team%2f..", "%40team%2f..%2f@other"],
     name: [...badNames, ...oddNames],
     version: [
+      "@team%2fapp",
       "%2e%2e",
       "1",
       "1.0",

@@ -42,11 +42,12 @@ const good: readonly Case[] = [
   ["RUNTIME_MAX_BODY_SIZE", "1024", ({ limits }) => limits.maxBodySizeBytes, 1_024],
   ["RUNTIME_POOL_SIZE", "3", ({ limits }) => limits.poolSize, 3],
   ["RUNTIME_WORKER_MEMORY_MAX", "64mb", ({ limits }) => limits.workerMemoryMaxBytes, 64 * mb],
+  ["RUNTIME_AUTH_DB_MODE", "local", ({ stateDirectory }) => stateDirectory.endsWith("state"), true],
   ["RUNTIME_LOG_LEVEL", "debug", ({ logLevel }) => logLevel, "debug"],
   ["RUNTIME_LOG_LEVEL", "silent", ({ logLevel }) => logLevel, "silent"],
 ];
 
-const sizes = ["10 apples", "-1", "1e3", "mb", "10tb", "0x10", "99999999999gb", "∞"];
+const sizes = ["0", "0mb", "10 apples", "-1", "1e3", "mb", "10tb", "0x10", "99999999999gb", "∞"];
 const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly string[]]>> = {
   PORT: [/a whole number from 0 to 65535/, ["65536", "-1", "80.5", "http", " 80", "1e3", "99999999999"]],
   RUNTIME_API_PREFIX: [
@@ -60,6 +61,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_WORKER_MEMORY_MAX: [/a size such as 64kb/, sizes],
   RUNTIME_MAX_ARCHIVE_ENTRIES: [/a whole number from 1 to/, ["0", "-5", "many", "1.5", "1_000"]],
   RUNTIME_POOL_SIZE: [/a whole number from 1 to/, ["0", "-1", "100001", "lots"]],
+  RUNTIME_AUTH_DB_MODE: [/it takes local/, ["sync", "Local", "sqlite"]],
   RUNTIME_LOG_LEVEL: [/one of fatal, error, warn, info, debug, trace, silent/, ["verbose", "INFO", "30"]],
   RUNTIME_ROOT_KEY_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
 };

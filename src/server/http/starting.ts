@@ -9,7 +9,7 @@ const retryAfterSeconds = 1;
 /** Answers until the rooms are open: the process is alive, and not ready for anything else. */
 export function answerWhileStarting(apiBase: string): (request: IncomingMessage, response: ServerResponse, requestId?: string) => void {
   return (request, response, requestId = requestIdOf(request)) => {
-    if (request.method !== "GET" || request.url !== `${apiBase}/health/live`) {
+    if ((request.method !== "GET" && request.method !== "HEAD") || request.url !== `${apiBase}/health/live`) {
       answerError(response, new ApiError("NOT_READY", "The daemon is starting; try again in a moment.", { retryAfterSeconds }), requestId);
       return;
     }

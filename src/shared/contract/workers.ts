@@ -15,7 +15,8 @@ export type Worker = z.output<typeof Worker>;
 
 /** `:scope` is `_` for unscoped workers. */
 const workerParams = z.object({ scope: z.string(), name: z.string() });
-const namedByGrammar = (segments: { scope: string; name: string }) => isPackageName(fromPathSegments(segments));
+const namedByGrammar = (segments: { scope: string; name: string }) =>
+  !segments.name.includes("/") && isPackageName(fromPathSegments(segments));
 const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
 const WorkerVersionParams = workerParams
   .extend({ version: z.string().refine(isPackageVersion, "neither strict semver nor latest") })
