@@ -1,6 +1,5 @@
-import * as z from "zod";
-import { createClient, type Client, type Transport } from "../shared/client.js";
-import type { Discovery } from "../shared/contract/discovery.js";
+import { createClient, type ClientOf, type Operations, type Transport } from "../shared/client.js";
+import { runtime, type Discovery } from "../shared/contract/discovery.js";
 import { CommandError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
@@ -10,40 +9,42 @@ import { HttpTransport, type RawResponse } from "./transport.js";
 /** A path below the origin: no `//host`, no URL, no climbing. A discovery document must not lead a key elsewhere. */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
-export interface Connection {
+export interface Connection<Offered extends Operations> {
   readonly settings: Settings;
   readonly origin: string;
   readonly discovery: Discovery;
   /** The typed API, signed in when there is a key. */
-  readonly client: Client;
+  readonly client: ClientOf<Offered>;
   /** Any call, signed in. The path starts at the origin. */
   readonly call: (request: Parameters<Transport>[0]) => Promise<RawResponse>;
 }
 
-/** Finds the daemon's API and prepares signed-in calls. The key is not sent before the address has proved to be a runtimed. */
-// Compiled validators pay off after hundreds of answers; a command reads two or three.
-z.config({ jitless: true });
-
-export async function connect(context: Context): Promise<Connection> {
-  const connection = await connectAnonymously(context);
+/** Finds the daemon's API and prepares signed-in calls of the operations given. The key is not sent before the address has proved to be a runtimed. */
+export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
+  const connection = await connectAnonymously(context, offered);
   if (connection.settings.key === undefined) throw notSignedIn(connection.settings);
   return connection;
 }
 
 /** Like `connect`, but goes without a key when there is none. */
-export async function connectAnonymously(context: Context, known?: Settings): Promise<Connection> {
+export async function connectAnonymously<Offered extends Operations>(
+  context: Context,
+  offered: Offered,
+  known?: Settings,
+): Promise<Connection<Offered>> {
   const settings = known ?? resolveSettings(context);
   const origin = settings.origin.value;
   if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
   const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });
   context.onExit(() => transport.close());
-  const discovery = await createClient((request) => transport.send(request, undefined), "").discovery.runtime();
+  const anonymous = createClient((request) => transport.send(request, undefined), "", { discovery: { runtime } });
+  const discovery = await anonymous.discovery.runtime();
   if (!apiBasePattern.test(discovery.api))
     throw new CommandError("DISCOVERY_REFUSED", `${origin} says that its API is at ${JSON.stringify(discovery.api)}, which is not a path`, {
       exitCode: exitCodes.failed,
     });
   const call = (request: Parameters<Transport>[0]) => transport.send(request, settings.key?.value);
-  return { settings, origin, discovery, call, client: createClient(call, discovery.api) };
+  return { settings, origin, discovery, call, client: createClient(call, discovery.api, offered) };
 }
 
 function notSignedIn(settings: Settings): CommandError {

@@ -1,3 +1,4 @@
+import { config as configureZod } from "zod/v4/core";
 import { loadCommand } from "./command-modules.js";
 import { usageError, type CommandError } from "./command-error.js";
 import type { GlobalFlags } from "./command.js";
@@ -10,6 +11,9 @@ import { parseCommand } from "./parse-command.js";
 import { refuseSecrets } from "./secret-in-arguments.js";
 import { openTerminal } from "./terminal.js";
 import { version } from "./version.js";
+
+// Compiled validators pay off after hundreds of values; a command reads two or three. Set before any schema is made, which is when zod looks.
+configureZod({ jitless: true });
 
 type Runnable = Exclude<FoundCommand, { kind: "help" }>;
 

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ApiError } from "./api-error.js";
-import { contract, type Contract } from "./contract/index.js";
 import type { CallInput, CallOutput, EndpointDefinition, UploadSource } from "./contract/endpoint.js";
+import type { Contract } from "./contract/index.js";
 import { errorTable, type ErrorCode } from "./errors.js";
 import { multipartOf } from "./multipart.js";
 
@@ -27,11 +27,15 @@ type Call<Definition extends EndpointDefinition> =
     ? () => Promise<CallOutput<Definition>>
     : (input: CallInput<Definition>) => Promise<CallOutput<Definition>>;
 
-export type Client = {
-  readonly [R in keyof Contract]: {
-    readonly [O in keyof Contract[R]]: Contract[R][O] extends EndpointDefinition ? Call<Contract[R][O]> : never;
-  };
+/** Operations by resource and name: the contract, or the part of it that a caller needs. */
+export type Operations = Readonly<Record<string, Readonly<Record<string, EndpointDefinition>>>>;
+
+export type ClientOf<Offered extends Operations> = {
+  readonly [R in keyof Offered]: { readonly [O in keyof Offered[R]]: Call<Offered[R][O]> };
 };
+
+/** The client of the whole API. */
+export type Client = ClientOf<Contract>;
 
 /** The answer is not what the contract promises: another program, another version, or a proxy answered. */
 export class UnexpectedAnswerError extends Error {
@@ -46,16 +50,19 @@ export class UnexpectedAnswerError extends Error {
   }
 }
 
-/** The typed client: one function per operation of the contract; every answer is checked against it. `apiBase` is a path such as `/api`. */
-export function createClient(transport: Transport, apiBase: string): Client {
-  const resources = Object.entries(contract).map(([resource, endpoints]) => {
+/**
+ * The typed client: one function per operation that it is given; every answer is checked against the contract. `apiBase` is a path
+ * such as `/api`. The operations are given, so that a command builds the schemas of those alone that it calls.
+ */
+export function createClient<Offered extends Operations>(transport: Transport, apiBase: string, offered: Offered): ClientOf<Offered> {
+  const resources = Object.entries(offered).map(([resource, endpoints]) => {
     const calls = Object.entries(endpoints).map(([name, definition]) => [
       name,
       (input?: AnyInput) => call(transport, apiBase, definition, input ?? {}),
     ]);
     return [resource, Object.fromEntries(calls)];
   });
-  return Object.fromEntries(resources) as Client;
+  return Object.fromEntries(resources) as ClientOf<Offered>;
 }
 
 interface AnyInput {

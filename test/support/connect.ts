@@ -1,18 +1,20 @@
 import { Readable } from "node:stream";
 import { request } from "undici";
-import { createClient, type Client } from "../../src/shared/client.js";
+import { createClient, type Client, type Transport } from "../../src/shared/client.js";
+import { contract } from "../../src/shared/contract/index.js";
 
 /** The typed client on a running daemon; every answer is checked against the contract. */
 export function connect(url: string, key: string, options: { apiBase?: string } = {}): Client {
   const origin = new URL(url).origin;
-  return createClient(async ({ method, path, headers, body }) => {
+  const send: Transport = async ({ method, path, headers, body }) => {
     const response = await request(origin + path, {
       method: method as "GET",
       headers: { ...headers, "x-api-key": key, origin },
       body: typeof body === "string" || body === undefined ? (body ?? null) : Readable.from(body),
     });
     return { status: response.statusCode, requestId: String(response.headers["x-request-id"]), text: await response.body.text() };
-  }, options.apiBase ?? "/api");
+  };
+  return createClient(send, options.apiBase ?? "/api", contract);
 }
 
 /** Bytes in memory as an upload. */

@@ -1,4 +1,8 @@
 import { ApiError } from "../../shared/api-error.js";
+import { ready } from "../../shared/contract/health.js";
+import * as keys from "../../shared/contract/keys.js";
+import { show } from "../../shared/contract/session.js";
+import * as workers from "../../shared/contract/workers.js";
 import { defineCommand } from "../command.js";
 import { connectAnonymously, type Connection } from "../connection.js";
 import { counted } from "../counted.js";
@@ -12,12 +16,17 @@ export const command = defineCommand<[]>({
   ],
   notes: "Works without a key, and then says less. Ends with 8 when the daemon is not ready.",
   async run(context) {
-    const connection = await connectAnonymously(context);
+    const connection = await connectAnonymously(context, {
+      health: { ready },
+      session: { show },
+      workers: { list: workers.list },
+      keys: { list: keys.list },
+    });
     const readiness = await readinessOf(connection);
     const principal = connection.settings.key && (await connection.client.session.show()).principal;
-    const workers = principal?.permissions.includes("workers:read") ? await connection.client.workers.list() : undefined;
-    const keys = principal?.permissions.includes("keys:read") ? (await connection.client.keys.list()).keys : undefined;
-    const versions = workers?.reduce((sum, worker) => sum + worker.versions.length, 0);
+    const installed = principal?.permissions.includes("workers:read") ? await connection.client.workers.list() : undefined;
+    const active = principal?.permissions.includes("keys:read") ? (await connection.client.keys.list()).keys : undefined;
+    const versions = installed?.reduce((sum, worker) => sum + worker.versions.length, 0);
     const { origin, settings, discovery } = connection;
     const { expiresAt, ...shown } = principal ?? {};
     context.output.result(
@@ -33,9 +42,9 @@ export const command = defineCommand<[]>({
               ...timeFields("expiresAt", expiresAt),
             }
           : null,
-        workers: workers?.length ?? null,
+        workers: installed?.length ?? null,
         workerVersions: versions ?? null,
-        keys: keys?.length ?? null,
+        keys: active?.length ?? null,
       },
       [
         `daemon       ${origin}${settings.isProduction ? "  PRODUCTION" : ""}`,
@@ -43,8 +52,8 @@ export const command = defineCommand<[]>({
         `health       ${readiness}`,
         `signed in    ${principal ? `${principal.name}, ${principal.role}` : "no"}`,
         ...(principal ? [`key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`] : []),
-        ...(workers ? [`workers      ${workers.length} (${counted(versions ?? 0, "version")})`] : []),
-        ...(keys ? [`keys         ${keys.length}`] : []),
+        ...(installed ? [`workers      ${installed.length} (${counted(versions ?? 0, "version")})`] : []),
+        ...(active ? [`keys         ${active.length}`] : []),
       ].join("\n"),
     );
     if (readiness !== "ready") process.exitCode = exitCodes.unavailable;
@@ -52,7 +61,7 @@ export const command = defineCommand<[]>({
 });
 
 /** `ready`, or what the daemon says keeps it from that. */
-async function readinessOf({ client }: Connection): Promise<string> {
+async function readinessOf({ client }: Connection<{ health: { ready: typeof ready } }>): Promise<string> {
   try {
     return (await client.health.ready()).status;
   } catch (error) {

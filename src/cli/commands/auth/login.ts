@@ -1,4 +1,5 @@
 import path from "node:path";
+import { show } from "../../../shared/contract/session.js";
 import { usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
 import { configDirectory, ConfigFile } from "../../config-file.js";
@@ -87,7 +88,7 @@ async function takeKey(context: Context, settings: Settings, options: Options): 
 }
 
 async function verify(context: Context, settings: Settings, key: string) {
-  const { client } = await connectAnonymously(context, { ...settings, key: { value: key, source: "login" } });
+  const { client } = await connectAnonymously(context, { session: { show } }, { ...settings, key: { value: key, source: "login" } });
   return client.session.show();
 }
 

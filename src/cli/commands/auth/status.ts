@@ -1,3 +1,4 @@
+import { show } from "../../../shared/contract/session.js";
 import { defineCommand } from "../../command.js";
 import { connectAnonymously } from "../../connection.js";
 import { timeFields, toDay } from "../../dates.js";
@@ -19,7 +20,7 @@ export const command = defineCommand<[]>({
         exitCode: exitCodes.notAuthenticated,
         hint: "runtimectl auth login",
       });
-    const { client } = await connectAnonymously(context, settings);
+    const { client } = await connectAnonymously(context, { session: { show } }, settings);
     const { principal } = await client.session.show();
     const { expiresAt, ...shown } = principal;
     context.output.result(

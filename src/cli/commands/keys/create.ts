@@ -1,6 +1,7 @@
 import { open, rm, type FileHandle } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import path from "node:path";
+import { create } from "../../../shared/contract/keys.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import { parseLifetimeSeconds } from "../../../shared/duration.js";
 import { permissions, roles, type Permission, type Role } from "../../../shared/permissions.js";
@@ -37,7 +38,7 @@ export const command = defineCommand<[], Options>({
   notes: "The key goes to stdout, everything else to stderr. It is shown once; the daemon keeps only a hash.",
   async run(context, _values, options) {
     const body = toBody(options);
-    const { client } = await connect(context);
+    const { client } = await connect(context, { keys: { create } });
     const file = options.out === undefined ? undefined : await KeyFile.create(path.resolve(context.workingDirectory, options.out));
     const { data } = await client.keys.create({ body }).catch(async (error: unknown) => {
       await file?.discard();

@@ -1,3 +1,4 @@
+import { list } from "../../../shared/contract/keys.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { timeFields, toDay } from "../../dates.js";
@@ -9,7 +10,7 @@ export const command = defineCommand<[]>({
   ],
   notes: "Secrets are never listed. Revoked keys are gone; expired ones stay until they are revoked.",
   async run(context) {
-    const { client } = await connect(context);
+    const { client } = await connect(context, { keys: { list } });
     const { keys } = await client.keys.list();
     const nowSeconds = Date.now() / 1000;
     const documents = keys.map(({ createdAt, lastUsedAt, expiresAt, ...key }) => ({

@@ -1,5 +1,5 @@
 import { ApiError } from "../../../shared/api-error.js";
-import type { ApiKey } from "../../../shared/contract/keys.js";
+import { list, revoke, type ApiKey } from "../../../shared/contract/keys.js";
 import { usageError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";
 import { connect, type Connection } from "../../connection.js";
@@ -14,7 +14,7 @@ export const command = defineCommand<[id: string]>({
   notes: "Cannot be undone. A key cannot revoke itself.",
   async run(context, [id]) {
     if (!/^[1-9]\d*$/.test(id)) throw usageError(`${JSON.stringify(id)} is not a key's id`, "runtimectl keys list");
-    const connection = await connect(context);
+    const connection = await connect(context, { keys: { list, revoke } });
     const key = await findKey(connection, Number(id));
     const name = key?.name ?? id;
     await confirmDestruction(context, {
@@ -29,7 +29,7 @@ export const command = defineCommand<[id: string]>({
 });
 
 /** What the question shows; whoever may revoke need not be allowed to list. */
-async function findKey({ client }: Connection, id: number): Promise<ApiKey | undefined> {
+async function findKey({ client }: Connection<{ keys: { list: typeof list } }>, id: number): Promise<ApiKey | undefined> {
   try {
     return (await client.keys.list()).keys.find((key) => key.id === id);
   } catch (error) {

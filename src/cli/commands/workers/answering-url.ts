@@ -1,13 +1,15 @@
 import { ApiError } from "../../../shared/api-error.js";
-import type { Worker } from "../../../shared/contract/workers.js";
+import type { list, Worker } from "../../../shared/contract/workers.js";
 import { latestVersion } from "../../../shared/package-name.js";
 import type { Context } from "../../command.js";
 import type { Connection } from "../../connection.js";
 
+type Listing = Connection<{ workers: { list: typeof list } }>;
+
 /** The URL under which this version answers: the worker's own, or the pinned one when another version answers there. */
 export async function answeringUrl(
   { output }: Context,
-  connection: Connection,
+  connection: Listing,
   uploaded: { readonly name: string; readonly version: string },
 ): Promise<string> {
   const { name, version } = uploaded;
@@ -30,7 +32,7 @@ function answeringVersion({ versions, disabledVersions }: Worker): string | unde
 }
 
 /** Undefined also when the key may upload but not list. */
-async function findWorker({ client }: Connection, name: string): Promise<Worker | undefined> {
+async function findWorker({ client }: Listing, name: string): Promise<Worker | undefined> {
   try {
     return (await client.workers.list()).find((worker) => worker.name === name);
   } catch (error) {

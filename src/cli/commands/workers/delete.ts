@@ -1,3 +1,4 @@
+import { remove, removeVersion } from "../../../shared/contract/workers.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
@@ -14,7 +15,7 @@ export const command = defineCommand<[reference: string]>({
   notes: "Cannot be undone. To stop serving a version and keep it, use runtimectl workers disable.",
   async run(context, [reference]) {
     const { name, version } = parsePackageReference(reference);
-    const { client, settings } = await connect(context);
+    const { client, settings } = await connect(context, { workers: { remove, removeVersion } });
     const consequence = version === undefined ? `Delete ${name} with all its versions` : `Delete ${name}@${version}`;
     await confirmDestruction(context, { consequence, name: reference, settings });
     const params = toPathSegments(name);

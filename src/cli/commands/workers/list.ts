@@ -1,3 +1,4 @@
+import { list } from "../../../shared/contract/workers.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
@@ -9,7 +10,7 @@ export const command = defineCommand<[]>({
     ["runtimectl workers list --json | jq '.workers[].name'", "the same from a document"],
   ],
   async run(context) {
-    const { client, settings } = await connect(context);
+    const { client, settings } = await connect(context, { workers: { list } });
     const workers = (await client.workers.list()).map(({ versions, disabledVersions, ...worker }) => ({
       ...worker,
       versions: versions.map((version) => ({ version, enabled: !disabledVersions.includes(version) })),

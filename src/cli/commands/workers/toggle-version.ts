@@ -1,3 +1,4 @@
+import { disable, enable } from "../../../shared/contract/workers.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import type { Context } from "../../command.js";
 import { connect } from "../../connection.js";
@@ -6,7 +7,7 @@ import { parseVersionReference } from "../../package-reference.js";
 /** Enables or disables the version that the reference names, and says so. */
 export async function toggleVersion(context: Context, reference: string, verb: "enable" | "disable"): Promise<void> {
   const { name, version } = parseVersionReference(reference);
-  const { client } = await connect(context);
+  const { client } = await connect(context, { workers: { enable, disable } });
   const { data } = await client.workers[verb]({ params: { ...toPathSegments(name), version } });
   context.output.note(`${data.name}@${data.version} is ${data.enabled ? "on" : "off"}`);
   context.output.result(data);

@@ -3,6 +3,7 @@ import { createReadStream, rmSync } from "node:fs";
 import { mkdtemp, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { list, upload } from "../../../shared/contract/workers.js";
 import { latestVersion } from "../../../shared/package-name.js";
 import { formatSize } from "../../../shared/size.js";
 import { CommandError, usageError } from "../../command-error.js";
@@ -49,7 +50,7 @@ export const command = defineCommand<[source: string], Options>({
     const parcel = isFolder && plan ? await packFolder(context, plan) : await takeArchive(given);
     if (options.dryRun) return showPlan(context.output, plan, parcel);
     if (plan) advise(context, plan, parcel);
-    const connection = await connect(context);
+    const connection = await connect(context, { workers: { list, upload } });
     const { worker } = await send(context, connection, parcel);
     const url = await answeringUrl(context, connection, worker);
     context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(parcel.sizeBytes)}; it answers at`);
@@ -94,7 +95,7 @@ function advise({ output }: Context, { facts, files, links }: PackPlan, { sizeBy
   if (facts.version === latestVersion) output.note("no version is declared: it is installed as latest, and replaces the latest before");
 }
 
-async function send(context: Context, { client }: Connection, parcel: Parcel) {
+async function send(context: Context, { client }: Connection<{ workers: { upload: typeof upload } }>, parcel: Parcel) {
   const { data } = await withProgress(context, { label: `uploading ${parcel.filename}`, totalBytes: parcel.sizeBytes }, (onBytes) =>
     client.workers.upload({
       file: { filename: parcel.filename, sizeBytes: parcel.sizeBytes, bytes: counted(createReadStream(parcel.file), onBytes) },
