@@ -9,7 +9,7 @@ import type { CallChannel, WorkerCall } from "./worker-call.js";
 /** The calls that one isolate works on, by their number in its frames. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
-  readonly #onRelease: () => void;
+  readonly #onRelease: (abandoned: WorkerCall | undefined) => void;
   readonly #floodGuard: FloodGuard;
   readonly #running = new Map<number, WorkerCall>();
   /** Cancelled calls whose last frame has not come yet. */
@@ -18,7 +18,7 @@ export class IsolateCalls implements CallChannel {
   #nextId = 1;
   #acceptedCount = 0;
 
-  constructor(options: { writer: FrameWriter; floodGuard: FloodGuard; onRelease: () => void }) {
+  constructor(options: { writer: FrameWriter; floodGuard: FloodGuard; onRelease: (abandoned: WorkerCall | undefined) => void }) {
     this.writer = options.writer;
     this.#floodGuard = options.floodGuard;
     this.#onRelease = options.onRelease;
@@ -51,12 +51,13 @@ export class IsolateCalls implements CallChannel {
   }
 
   release(id: number, isComplete: boolean): void {
+    const call = this.#running.get(id);
     this.#running.delete(id);
     if (!isComplete) {
       this.writer.empty(FrameKind.Cancel, id);
       this.#abandoned.add(id);
     }
-    this.#onRelease();
+    this.#onRelease(isComplete ? undefined : call);
   }
 
   failAll(error: ApiError): void {

@@ -8,12 +8,15 @@ import type { IsolateCommand } from "./isolate-command.js";
 import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
 import { FrameWriter } from "./isolate/frame-writer.js";
 import { FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
+import { LoopProbe } from "./loop-probe.js";
 import { readOutputLines } from "./output-lines.js";
 import type { SlotFolder } from "./slot-folder.js";
 import type { WorkerCall } from "./worker-call.js";
 
 /** An isolate that does not answer a ping within this time is blocked. */
 const pingTimeoutMs = 1000;
+/** One that works on calls and said nothing for so long is asked whether it lives before it gets another. */
+const doubtfulAfterMs = 25;
 /** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
 const backgroundTimeoutMs = 30_000;
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
@@ -28,8 +31,8 @@ const oomScoreAdjustment = "500";
 
 /** What its owner hears; set when an app is given to the isolate. */
 export interface IsolateEvents {
-  /** A call ended; the isolate may have room for another, or nothing to do at all. */
-  onCallEnd(isolate: IsolateProcess): void;
+  /** A call ended, or what is in its way is gone: the isolate may have room for another, or nothing to do at all. */
+  onRoom(isolate: IsolateProcess): void;
   onExit(isolate: IsolateProcess): void;
   onOutput(line: string, source: "stdout" | "stderr"): void;
   /** Something that an operator should know: why it was killed or is replaced. */
@@ -53,10 +56,11 @@ export class IsolateProcess {
   readonly #floodGuard = new FloodGuard();
   #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
   #background = 0;
+  #heardMs = 0;
   #end: string | undefined;
   #hasCrashed = false;
   #loading: { resolve: () => void; reject: (error: ApiError) => void } | undefined;
-  #pingTimer: NodeJS.Timeout | undefined;
+  readonly #probe: LoopProbe;
 
   constructor(options: { command: IsolateCommand; slot: SlotFolder; memoryBytes: number }) {
     this.slot = options.slot;
@@ -66,7 +70,12 @@ export class IsolateProcess {
     this.#child = child;
     this.#socket = child.stdio[3] as Socket;
     this.#writer = new FrameWriter((pieces) => this.#send(pieces));
-    this.calls = new IsolateCalls({ writer: this.#writer, floodGuard: this.#floodGuard, onRelease: () => this.#onRelease() });
+    this.calls = new IsolateCalls({
+      writer: this.#writer,
+      floodGuard: this.#floodGuard,
+      onRelease: (abandoned) => this.#onRelease(abandoned),
+    });
+    this.#probe = new LoopProbe(() => this.#writer.empty(FrameKind.Ping, 0));
     this.blank = new Promise<void>((resolve, reject) => {
       this.#loading = { resolve, reject };
     });
@@ -88,7 +97,17 @@ export class IsolateProcess {
   }
 
   get isAccepting(): boolean {
-    return this.#state === "loaded" && this.#socket.writableLength < maximumQueuedBytes;
+    return this.isServing && !this.#probe.isWaiting && this.#socket.writableLength < maximumQueuedBytes;
+  }
+
+  /** It takes calls, if not this moment. */
+  get isServing(): boolean {
+    return this.#state === "loaded";
+  }
+
+  /** Its event loop did not come back yet from a call that was given up. */
+  get isSilent(): boolean {
+    return this.#probe.isWaiting;
   }
 
   /** It will be gone in a moment; one that still drains may take its time. */
@@ -111,7 +130,7 @@ export class IsolateProcess {
 
   /** It may be asked to go for another worker; a new one first gets to serve what it was started for. */
   get isEvictable(): boolean {
-    return this.isAccepting && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
+    return this.isServing && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
 
   /** Has the app imported; rejects with WORKER_START_FAILED. */
@@ -126,16 +145,26 @@ export class IsolateProcess {
     this.lastUsedMs = performance.now();
   }
 
+  /** False while it may be blocked: then it was asked, and its owner hears `onRoom` when it answers. */
+  isResponsive(): boolean {
+    if (this.calls.runningCount > 0 && performance.now() - this.#heardMs > doubtfulAfterMs) this.#probe.ask(Infinity);
+    return !this.#probe.isWaiting;
+  }
+
   run(call: WorkerCall): void {
+    if (this.calls.runningCount === 0) this.#heardMs = performance.now();
     this.lastUsedMs = performance.now();
     this.calls.run(call);
   }
 
-  /** Kills the process unless its event loop answers soon: an endless loop or a blocked system call never would. */
-  ping(): void {
-    if (this.#pingTimer || this.#state === "exited") return;
-    this.#writer.empty(FrameKind.Ping, 0);
-    this.#pingTimer = setTimeout(() => this.kill("its event loop is blocked"), pingTimeoutMs);
+  /**
+   * Kills the process when its event loop does not come back from a call that was given up: an endless loop or a blocked system call
+   * never would. A long computation has as much time as its call had, and less only when nobody waits for it but others for the loop.
+   */
+  killIfBlocked(nowMs: number, isInTheWay: boolean): void {
+    if (this.#state === "terminating" || this.#probe.silentMs(nowMs) < pingTimeoutMs) return;
+    const isUseless = isInTheWay && this.calls.runningCount === 0;
+    if (isUseless || this.#probe.isOverdue(nowMs, pingTimeoutMs)) this.kill("its event loop is blocked");
   }
 
   tellIdle(): void {
@@ -195,6 +224,7 @@ export class IsolateProcess {
     const reader = new FrameReader(this.#onFrame);
     this.#socket.on("data", (chunk: Buffer) => {
       if (this.#state === "exited") return;
+      this.#heardMs = performance.now();
       try {
         reader.read(chunk);
       } catch (error) {
@@ -203,6 +233,7 @@ export class IsolateProcess {
       }
     });
     this.#socket.on("error", () => undefined);
+    this.#socket.on("drain", () => this.events?.onRoom(this));
     // An app may close the channel and live on: without it the isolate is of no use.
     this.#socket.on("close", () => {
       if (this.#state !== "terminating") this.kill("it closed its channel");
@@ -226,9 +257,8 @@ export class IsolateProcess {
         return;
       }
       case FrameKind.Pong:
-        if (!this.#pingTimer) throw new Error("it answered a ping that nobody sent");
-        clearTimeout(this.#pingTimer);
-        this.#pingTimer = undefined;
+        this.#probe.onPong();
+        this.events?.onRoom(this);
         return;
       case FrameKind.Background:
         this.#floodGuard.count();
@@ -243,7 +273,8 @@ export class IsolateProcess {
     }
   };
 
-  #onRelease(): void {
+  #onRelease(abandoned: WorkerCall | undefined): void {
+    if (abandoned && this.#state !== "exited") this.#probe.ask(abandoned.deadlineMs);
     if (this.calls.abandonedCount > maximumAbandoned) this.kill("its app never came back from too many calls that clients had given up");
     this.lastUsedMs = performance.now();
     this.#settle();
@@ -251,7 +282,7 @@ export class IsolateProcess {
 
   #settle(): void {
     if (this.#state === "draining" && this.isIdle) void this.terminate();
-    this.events?.onCallEnd(this);
+    this.events?.onRoom(this);
   }
 
   #onExit(how: string): void {
@@ -259,7 +290,6 @@ export class IsolateProcess {
     const end = this.#end ?? how;
     if (this.#state !== "terminating") this.#hasCrashed = true;
     this.#state = "exited";
-    clearTimeout(this.#pingTimer);
     this.#socket?.destroy();
     this.#loading?.reject(new ApiError("WORKER_START_FAILED", `The worker's code could not be loaded: its process ${end}.`));
     this.#loading = undefined;

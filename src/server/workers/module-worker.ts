@@ -99,7 +99,8 @@ export class ModuleWorker implements ServedApp {
     if (this.#isRetired) return this.#options.reroute(call);
     const isolate = this.#isEphemeral ? undefined : this.#leastBusy();
     this.#sweepTimer ??= setInterval(this.#sweep, this.#sweepMs());
-    if (isolate) return this.#run(isolate, call);
+    // A call that is given to one that is blocked would be lost with it.
+    if (isolate?.isResponsive()) return this.#run(isolate, call);
     const refusal = this.#refusal();
     if (refusal) return call.fail(refusal);
     this.#queue.push(call);
@@ -137,7 +138,7 @@ export class ModuleWorker implements ServedApp {
   }
 
   #ensureIsolates(): void {
-    const running = [...this.#isolates].filter((isolate) => isolate.isAccepting).length;
+    const running = [...this.#isolates].filter((isolate) => isolate.isServing).length;
     const wanted = Math.min(this.#mostIsolates, this.#isEphemeral ? this.#isolates.size + this.#queue.length : 1);
     const existing = (this.#isEphemeral ? this.#isolates.size : running) + this.#starts.size;
     for (let count = existing; count < wanted; count += 1) this.#start();
@@ -222,7 +223,7 @@ export class ModuleWorker implements ServedApp {
   }
 
   readonly #events: IsolateEvents = {
-    onCallEnd: (isolate) => {
+    onRoom: (isolate) => {
       if (this.#queue.length > 0) this.#feed(isolate);
       if (!isolate.isIdle) return;
       this.#options.pool.noteIdle();
@@ -263,28 +264,29 @@ export class ModuleWorker implements ServedApp {
   readonly #sweep = (): void => {
     const now = performance.now();
     // While it starts a call may wait longer than a running one; for a place in the pool it may not.
-    const graceMs = this.#waitingForPlace > 0 ? 0 : this.#startTimeoutMs();
+    const graceMs = this.#waitingForPlace > 0 || this.#starts.size === 0 ? 0 : this.#startTimeoutMs();
     for (const call of this.#queue.filter((waiting) => !waiting.isDone && now > waiting.deadlineMs + graceMs)) {
       call.fail(this.#waitingForPlace > 0 && this.#isolates.size === 0 ? saturated() : timedOut(call));
     }
     this.#queue = this.#queue.filter((call) => !call.isDone);
     this.#noteQuiet();
-    let running = 0;
-    for (const isolate of this.#isolates) running += this.#sweepIsolate(isolate, now);
-    if (running > 0 || this.#queue.length > 0) return;
+    let isBusy = this.#queue.length > 0;
+    for (const isolate of this.#isolates) {
+      this.#sweepIsolate(isolate, now);
+      isBusy ||= isolate.calls.runningCount > 0 || isolate.isSilent;
+    }
+    if (isBusy) return;
     clearInterval(this.#sweepTimer);
     this.#sweepTimer = undefined;
   };
 
-  #sweepIsolate(isolate: IsolateProcess, now: number): number {
+  #sweepIsolate(isolate: IsolateProcess, now: number): void {
     for (const call of isolate.calls) {
       if (now <= call.deadlineMs) continue;
-      if (call.isIsolatesTurn) {
-        call.fail(timedOut(call));
-        isolate.ping();
-      } else call.touch();
+      if (call.isIsolatesTurn) call.fail(timedOut(call));
+      else call.touch();
     }
-    return isolate.calls.runningCount;
+    isolate.killIfBlocked(now, this.#queue.length > 0);
   }
 
   #startTimeoutMs(): number {

@@ -129,6 +129,61 @@ describe("an app that fails while a neighbour is busy", () => {
   });
 });
 
+const isLogged = (name: string, text: string) => server.log.some((line) => line.worker === name && line.msg.includes(text));
+
+/** Sends a request, and gives it up once the app has said that it is at it. */
+async function giveUp(name: string, target: string, sign: string): Promise<void> {
+  const client = new AbortController();
+  const answer = server.fetch(`/${name}${target}`, { signal: client.signal });
+  await expect.poll(() => isLogged(name, sign), { interval: 10 }).toBe(true);
+  // Until the isolate has been silent for a while, a request that follows at once may still be handed to it.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  client.abort();
+  await expect(answer).rejects.toThrow("abort");
+}
+
+describe("an isolate that does not come back from a call whose client went away", () => {
+  const blocked = "its event loop is blocked";
+
+  test("is replaced for the next request, which is not lost", async () => {
+    const name = await offender();
+    const startedAt = performance.now();
+    await giveUp(name, "/announced-loop", "the loop begins");
+    expect(await server.text(`/${name}/ok`)).toBe("ok");
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(isLogged(name, blocked)).toBe(true);
+  });
+
+  test("is ended when the time of that call is over, although nobody asks again", async () => {
+    const name = await offender({ timeout: "500ms" });
+    await giveUp(name, "/announced-loop", "the loop begins");
+    await expect.poll(() => isLogged(name, blocked), { timeout: 10_000 }).toBe(true);
+  });
+
+  test("has that call's time for a long computation as long as nobody else waits", async () => {
+    const name = await offender();
+    const pid = await server.text(`/${name}/pid`);
+    await giveUp(name, "/announced-work?ms=2500", "the work begins");
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(await server.text(`/${name}/pid`)).toBe(pid);
+  });
+
+  test("goes on while it works for a client that still waits", async () => {
+    const name = await offender();
+    const pid = await server.text(`/${name}/pid`);
+    const client = new AbortController();
+    const givenUp = server.fetch(`/${name}/never`, { signal: client.signal });
+    const wanted = server.text(`/${name}/announced-work?ms=3000`);
+    await expect.poll(() => isLogged(name, "the work begins"), { interval: 10 }).toBe(true);
+    client.abort();
+    await expect(givenUp).rejects.toThrow("abort");
+    const waiting = server.text(`/${name}/pid`);
+    expect(await wanted).toBe("worked");
+    expect(await waiting).toBe(pid);
+    expect(isLogged(name, blocked)).toBe(false);
+  });
+});
+
 describe("an app that cannot start", () => {
   test.each([
     ["throws", `throw new Error("no database");`, "Error: no database"],

@@ -93,7 +93,9 @@ function runIsolate(slot: string): void {
       case FrameKind.Cancel:
         return exchanges.get(id)?.cancel();
       case FrameKind.Ping:
-        return writer.empty(FrameKind.Pong, 0);
+        writer.empty(FrameKind.Pong, 0);
+        // At once: what comes next may be a long computation.
+        return writer.flush();
       case FrameKind.Load:
         return void load(JSON.parse(buffer.toString("utf8", start, end)) as LoadOrder);
       case FrameKind.Idle:
