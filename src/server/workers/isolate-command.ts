@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
 import path from "node:path";
 import { compiledFile } from "../package-root.js";
+import { findSystemTool } from "./system-tool.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
 const overheadBytes = 192 * 1024 * 1024;
@@ -13,8 +13,8 @@ export class IsolateCommand {
   readonly #program = compiledFile("server/workers/isolate/main.js");
 
   constructor() {
-    const setpriv = findTool("setpriv");
-    this.#prlimit = findTool("prlimit");
+    const setpriv = findSystemTool("setpriv");
+    this.#prlimit = findSystemTool("prlimit");
     // An isolate must not outlive a daemon that was killed, whatever the app in it does.
     this.#prefix = setpriv ? [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"] : [];
     const flags = process.allowedNodeEnvironmentFlags;
@@ -43,8 +43,4 @@ export class IsolateCommand {
     const [file, ...args] = [...this.#prefix, ...limit, ...node];
     return { file: file as string, args };
   }
-}
-
-function findTool(name: string): string | undefined {
-  return ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map((folder) => path.join(folder, name)).find((file) => existsSync(file));
 }

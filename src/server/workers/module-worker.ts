@@ -8,7 +8,7 @@ import type { IsolatePool } from "./isolate-pool.js";
 import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
-import { bundleTypeScript } from "./typescript-bundle.js";
+import type { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import { WorkerCall } from "./worker-call.js";
 
@@ -26,6 +26,7 @@ export interface ModuleWorkerOptions {
   readonly version: ServedVersion;
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
+  readonly compiler: TypeScriptCompiler;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (visit: Visit) => string | undefined;
   /** Finds another worker for a call that came here before this version was replaced. */
@@ -194,7 +195,7 @@ export class ModuleWorker implements ServedApp {
 
   async #compile(folder: string, file: string): Promise<string> {
     try {
-      return await (this.#bundle ??= bundleTypeScript(folder, file));
+      return await (this.#bundle ??= this.#options.compiler.compile({ folder, file }));
     } catch (error) {
       this.#bundle = undefined;
       this.#lastStartError = toApiError(error);

@@ -11,6 +11,7 @@ import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
 import { StaticCache } from "./static/static-cache.js";
 import { StaticSite } from "./static/static-site.js";
+import { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import { parseWorkerPath } from "./worker-path.js";
 
@@ -38,6 +39,7 @@ interface Entry {
 export class WorkerEngine {
   readonly #options: WorkerEngineOptions;
   readonly #pool: IsolatePool;
+  readonly #compiler = new TypeScriptCompiler();
   readonly #cache = new StaticCache();
   readonly #heads: RequestHeads;
   /** What is current, by folder. */
@@ -91,6 +93,7 @@ export class WorkerEngine {
     const apps = [...this.#entries.values(), ...this.#superseded].flatMap((entry) => entry.app ?? []);
     await Promise.race([Promise.all(apps.map((app) => app.drain())), timeout]);
     clearTimeout(timer);
+    this.#compiler.close();
     await this.#pool.close();
   }
 
@@ -135,6 +138,7 @@ export class WorkerEngine {
       version,
       entrypoint,
       pool: this.#pool,
+      compiler: this.#compiler,
       limits: this.#options.limits,
       writeHead: ({ request, requestId, address }) =>
         this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId }),

@@ -131,6 +131,14 @@ describe("TypeScript", () => {
     expect((await server.refusal(`/shape-${names}/`)).message).toContain("index.ts:2");
   });
 
+  test("that crashes the compiler leaves it to others", async () => {
+    const nested = "[".repeat(3_000_000) + "]".repeat(3_000_000);
+    await server.add("crashes-compiler", { files: { "index.ts": `export default () => Response.json(${nested});` } });
+    expect(await server.refusal("/crashes-compiler/")).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
+    await server.add("compiles-later", { files: { "index.ts": "export default (): Response => new Response('fine');" } });
+    expect(await server.text("/compiles-later/")).toBe("fine");
+  });
+
   test("has stack traces of its sources in the log", async () => {
     names += 1;
     await server.add(`shape-${names}`, {

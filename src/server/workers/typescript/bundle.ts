@@ -1,18 +1,16 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import type { Plugin } from "esbuild";
-import { ApiError } from "../../shared/api-error.js";
+import { build, type Plugin } from "esbuild";
+import type { CompileResult } from "./compile-job.js";
 
 /**
  * Compiles a TypeScript entrypoint and what it imports to one module with an inline source map. Nothing outside of the package folder
- * goes in. Throws WORKER_START_FAILED with esbuild's first message.
+ * goes in. The problem is esbuild's first message.
  */
-export async function bundleTypeScript(folder: string, file: string): Promise<string> {
-  // Loaded on first use: most daemons run without it.
-  const esbuild = await import("esbuild");
+export async function bundleTypeScript(folder: string, file: string): Promise<CompileResult> {
   const root = await realpath(folder);
   try {
-    const result = await esbuild.build({
+    const result = await build({
       absWorkingDir: root,
       entryPoints: [path.join(root, file)],
       outfile: path.join(root, "bundle.mjs"),
@@ -32,19 +30,17 @@ export async function bundleTypeScript(folder: string, file: string): Promise<st
       define: { "import.meta.url": "__entryUrl" },
       plugins: [containedIn(root)],
     });
-    return (result.outputFiles[0] as { text: string }).text;
+    return { text: (result.outputFiles[0] as { text: string }).text };
   } catch (error) {
-    throw new ApiError("WORKER_START_FAILED", `The worker's TypeScript could not be compiled. ${firstMessage(error, root)}`, {
-      cause: error,
-    });
+    return { problem: firstMessage(error, root) };
   }
 }
 
 function containedIn(root: string): Plugin {
   return {
     name: "contained",
-    setup(build) {
-      build.onLoad({ filter: /.*/, namespace: "file" }, async ({ path: file }) => {
+    setup({ onLoad }) {
+      onLoad({ filter: /.*/, namespace: "file" }, async ({ path: file }) => {
         const real = await realpath(file);
         if (real.startsWith(root + path.sep)) return undefined;
         return { errors: [{ text: "An import leads out of the package folder." }] };
