@@ -37,7 +37,7 @@ const withoutUnused = {
 };
 
 /** Packages that few commands need: each a file of its own, so that the others need not read them. */
-const packagesApart = ["@inquirer/prompts", "archiver", "ignore", "ora", "tar", "write-file-atomic"];
+const packagesApart = ["@inquirer/prompts", "archiver", "ignore", "ora", "tar", "write-file-atomic", "yaml"];
 const fileOf = (name) => `${name.replace("@", "").replace("/", "-")}.cjs`;
 const apart = {
   name: "packages-apart",

@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import path from "node:path";
-import envPaths from "env-paths";
 import * as yaml from "yaml";
 import * as z from "zod";
 import { CommandError } from "./command-error.js";
-import type { Environment } from "./environment.js";
+import { configFile } from "./config-directory.js";
 import { exitCodes } from "./exit-codes.js";
+import { readFileIfThere } from "./read-file-if-there.js";
 
 const Profile = z.object({
   url: z.string(),
@@ -16,13 +16,14 @@ export type Profile = z.output<typeof Profile>;
 
 const Config = z.object({ current: z.string().optional(), profiles: z.record(z.string(), Profile).default({}) });
 
-/** The folder of config.yaml and credentials.json. */
-export function configDirectory(environment: Environment): string {
-  return environment.RUNTIMECTL_CONFIG_DIR ?? envPaths("runtimectl", { suffix: "" }).config;
+/** What config.yaml says. */
+export interface Profiles {
+  readonly current: string | undefined;
+  readonly profiles: ReadonlyMap<string, Profile>;
 }
 
 /** config.yaml: profiles without their secrets. People edit it too, so changes keep comments and order. */
-export class ConfigFile {
+export class ConfigFile implements Profiles {
   readonly file: string;
   readonly #document: yaml.Document.Parsed | yaml.Document;
   readonly current: string | undefined;
@@ -37,7 +38,7 @@ export class ConfigFile {
 
   /** Reads the file; none is an empty one. */
   static open(directory: string): ConfigFile {
-    const file = path.join(directory, "config.yaml");
+    const file = configFile(directory);
     const document = yaml.parseDocument(readFileIfThere(file) ?? "");
     const parsed = Config.safeParse(document.errors.length > 0 ? undefined : (document.toJS() ?? {}));
     if (!parsed.success) throw badConfig(file, document.errors[0]?.message ?? z.prettifyError(parsed.error));
@@ -64,16 +65,6 @@ export class ConfigFile {
     mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");
     await writeFileAtomic(this.file, String(this.#document), { mode: 0o600 });
-  }
-}
-
-/** The text of a file, or undefined when there is none. Read at once: nothing else goes on, and loading the other API takes longer. */
-export function readFileIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
   }
 }
 

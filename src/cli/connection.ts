@@ -32,7 +32,7 @@ export async function connectAnonymously<Offered extends Operations>(
   offered: Offered,
   known?: Settings,
 ): Promise<Connection<Offered>> {
-  const settings = known ?? resolveSettings(context);
+  const settings = known ?? (await resolveSettings(context));
   const origin = settings.origin.value;
   if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
   const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });

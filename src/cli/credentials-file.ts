@@ -1,15 +1,14 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import path from "node:path";
-import * as z from "zod";
 import { CommandError } from "./command-error.js";
-import { readFileIfThere } from "./config-file.js";
+import { readFileIfThere } from "./read-file-if-there.js";
 import { exitCodes } from "./exit-codes.js";
 
-const Credential = z.object({ origin: z.string(), key: z.string() });
 /** A key and the only origin that it may be sent to. */
-export type Credential = z.output<typeof Credential>;
-
-const Credentials = z.object({ profiles: z.record(z.string(), Credential).default({}) });
+export interface Credential {
+  readonly origin: string;
+  readonly key: string;
+}
 
 /** credentials.json: one key a profile. Nobody but its owner may read it; otherwise it is not used. */
 export class CredentialsFile {
@@ -25,9 +24,9 @@ export class CredentialsFile {
     const file = path.join(directory, "credentials.json");
     refuseUnsafeFile(file);
     const text = readFileIfThere(file);
-    const parsed = Credentials.safeParse(text === undefined ? {} : parseJson(text));
-    if (!parsed.success) throw unusable(file, "it is not the file that runtimectl wrote", "delete it and sign in again");
-    return new CredentialsFile(file, new Map(Object.entries(parsed.data.profiles)));
+    const profiles = text === undefined ? {} : profilesIn(text);
+    if (profiles === undefined) throw unusable(file, "it is not the file that runtimectl wrote", "delete it and sign in again");
+    return new CredentialsFile(file, new Map(Object.entries(profiles)));
   }
 
   get(profile: string): Credential | undefined {
@@ -68,6 +67,22 @@ function refuseUnsafeFile(file: string): void {
 
 function unusable(file: string, reason: string, hint: string): CommandError {
   return new CommandError("CREDENTIALS_UNSAFE", `${file} is not used: ${reason}`, { exitCode: exitCodes.notAuthenticated, hint });
+}
+
+/** Undefined when the text is not what `save` writes. Checked by hand: every command reads this, and a schema takes longer to make. */
+function profilesIn(text: string): Record<string, Credential> | undefined {
+  const content = parseJson(text);
+  if (!isMap(content)) return undefined;
+  const { profiles = {} } = content;
+  return isMap(profiles) && Object.values(profiles).every(isCredential) ? (profiles as Record<string, Credential>) : undefined;
+}
+
+function isCredential(value: unknown): boolean {
+  return isMap(value) && typeof value["origin"] === "string" && typeof value["key"] === "string";
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parseJson(text: string): unknown {

@@ -1,15 +1,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
-import * as yaml from "yaml";
-import * as z from "zod";
 import { usageError } from "./command-error.js";
-import { readFileIfThere } from "./config-file.js";
+import { readFileIfThere } from "./read-file-if-there.js";
 
 const projectFileName = ".runtimectl.yaml";
 /** A cloned repository must not decide where a key is sent, or whom to trust. */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
-const ProjectFile = z.looseObject({ profile: z.string().optional() });
 
 export interface Project {
   readonly file: string;
@@ -17,31 +14,37 @@ export interface Project {
 }
 
 /** The nearest project file, from the folder up to the root of its repository. */
-export function findProject(from: string): Project | undefined {
+export async function findProject(from: string): Promise<Project | undefined> {
   const file = path.join(from, projectFileName);
   const text = readFileIfThere(file);
-  if (text !== undefined) return { file, profile: profileIn(file, text) };
+  if (text !== undefined) return { file, profile: await profileIn(file, text) };
   const parent = path.dirname(from);
   if (parent === from || from === homedir() || existsSync(path.join(from, ".git"))) return undefined;
   return findProject(parent);
 }
 
-function profileIn(file: string, text: string): string | undefined {
-  const parsed = ProjectFile.safeParse(parseYaml(text) ?? {});
-  if (!parsed.success) throw usageError(`${file} cannot be used: it must be a YAML map, and profile a name`);
-  const forbidden = forbiddenKeys.find((key) => key in parsed.data);
+async function profileIn(file: string, text: string): Promise<string | undefined> {
+  // Most commands run where no such file is; they need not load the parser.
+  const yaml = await import("yaml");
+  const settings = mapIn(() => yaml.parse(text) as unknown);
+  const profile = settings?.["profile"];
+  if (settings === undefined || (profile !== undefined && typeof profile !== "string"))
+    throw usageError(`${file} cannot be used: it must be a YAML map, and profile a name`);
+  const forbidden = forbiddenKeys.find((key) => key in settings);
   if (forbidden !== undefined)
     throw usageError(
       `${file} sets ${forbidden}; a project file may name a profile, never a URL, key or certificate`,
       `remove ${forbidden} from it`,
     );
-  return parsed.data.profile;
+  return profile;
 }
 
-function parseYaml(text: string): unknown {
+/** The map that is parsed, an empty one for an empty file; undefined when it is anything else. */
+function mapIn(parse: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
-    return yaml.parse(text) as unknown;
+    const value = parse() ?? {};
+    return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

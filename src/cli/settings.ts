@@ -4,9 +4,11 @@ import path from "node:path";
 import { parseDurationMs } from "../shared/duration.js";
 import { CommandError, usageError } from "./command-error.js";
 import type { Context } from "./command.js";
-import { configDirectory, ConfigFile, type Profile } from "./config-file.js";
+import { configDirectory, configFile } from "./config-directory.js";
+import type { Profile, Profiles } from "./config-file.js";
 import { CredentialsFile } from "./credentials-file.js";
 import { findProject } from "./project-file.js";
+import { readProfiles } from "./read-profiles.js";
 
 const defaultOrigin = "http://127.0.0.1:8000";
 const defaultTimeoutMs = 30_000;
@@ -30,11 +32,11 @@ export interface Settings {
   readonly timeout: Sourced<number>;
 }
 
-export function resolveSettings(context: Context): Settings {
+export async function resolveSettings(context: Context): Promise<Settings> {
   const { flags, environment } = context;
   const directory = configDirectory(environment);
-  const config = ConfigFile.open(directory);
-  const profileName = chooseProfile(context, config);
+  const config = await readProfiles(directory);
+  const profileName = await chooseProfile(context, config, directory);
   const profile = profileName && config.profiles.get(profileName.value);
   if (profileName !== undefined && profile === undefined)
     throw usageError(
@@ -59,12 +61,16 @@ export function resolveSettings(context: Context): Settings {
   };
 }
 
-function chooseProfile({ flags, environment, workingDirectory }: Context, config: ConfigFile): Sourced<string> | undefined {
+async function chooseProfile(
+  { flags, environment, workingDirectory }: Context,
+  config: Profiles,
+  directory: string,
+): Promise<Sourced<string> | undefined> {
   if (flags.profile !== undefined) return { value: flags.profile, source: "--profile" };
   if (environment.RUNTIMECTL_PROFILE !== undefined) return { value: environment.RUNTIMECTL_PROFILE, source: "RUNTIMECTL_PROFILE" };
-  const project = findProject(workingDirectory);
+  const project = await findProject(workingDirectory);
   if (project?.profile !== undefined) return { value: project.profile, source: project.file };
-  return config.current === undefined ? undefined : { value: config.current, source: config.file };
+  return config.current === undefined ? undefined : { value: config.current, source: configFile(directory) };
 }
 
 function chooseOrigin({ flags, environment }: Context, chosen: { name: string; profile: Profile } | undefined): Sourced<string> {

@@ -1,8 +1,10 @@
 import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ConfigFile } from "../../src/cli/config-file.js";
 import { CredentialsFile } from "../../src/cli/credentials-file.js";
+import { readPlainConfig } from "../../src/cli/plain-config.js";
 import { findProject } from "../../src/cli/project-file.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { writeTree } from "../support/write-tree.js";
@@ -28,6 +30,71 @@ test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
     const directory = await temporaryDirectory();
     await writeFile(path.join(directory, "config.yaml"), text);
     expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
+  },
+);
+
+test("what runtimectl writes is read without the YAML parser", async () => {
+  const directory = await temporaryDirectory();
+  const config = ConfigFile.open(directory);
+  config.setProfile("home", { url: "http://127.0.0.1:8000" });
+  config.setProfile("prod", { url: "https://c.example", cacert: "/etc/ca.pem", production: true });
+  config.setCurrent("prod");
+  await config.save();
+  const { current, profiles } = ConfigFile.open(directory);
+  expect(current).toBe("prod");
+  expect(readPlainConfig(await readFile(config.file, "utf8"))).toEqual({ current, profiles });
+});
+
+test("whatever is read without the YAML parser means the same to it", async () => {
+  const directory = await temporaryDirectory();
+  const line = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom("profiles:", "  a:", "  b.c:", "    url: http://a:1", "    production: true", "current: a") },
+    fc.constantFrom(
+      "",
+      "  ",
+      "# x",
+      "   # y: z",
+      "current: True",
+      "  null:",
+      "    url: http://a:",
+      "    url: http://a #b",
+      "    cacert: ~/x",
+    ),
+    fc.constantFrom(
+      "current: 7",
+      "  1: ",
+      "    url: http://b",
+      "    cacert: ~",
+      "\turl: x",
+      "---",
+      "profiles: {}",
+      "current: a\r",
+      "- a",
+      "   d:",
+    ),
+  );
+  let readCount = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 8 }), async (lines) => {
+      const text = lines.join("\n");
+      const plain = readPlainConfig(text);
+      if (plain === undefined) return;
+      readCount += 1;
+      await writeFile(path.join(directory, "config.yaml"), text);
+      const { current, profiles } = ConfigFile.open(directory);
+      expect(plain).toEqual({ current, profiles });
+    }),
+    { numRuns: 5000 },
+  );
+  expect(readCount).toBeGreaterThan(10);
+});
+
+test.each(["[]", "null", "7", '{"profiles":null}', '{"profiles":{"a":{"origin":"http://a"}}}', "{"])(
+  "credentials that runtimectl did not write are refused: %s",
+  async (text) => {
+    const directory = await temporaryDirectory();
+    await writeFile(path.join(directory, "credentials.json"), text, { mode: 0o600 });
+    expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE" }) as Error);
   },
 );
 
@@ -59,16 +126,16 @@ test("credentials behind a link are refused", async () => {
 test("a project file is found above, up to the root of the repository", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": "profile: outer\n", "repo/.git/HEAD": "", "repo/a/b/c": "", "plain/d/e": "" });
-  expect(findProject(path.join(directory, "repo/a/b"))).toBeUndefined();
-  expect(findProject(path.join(directory, "plain/d"))).toMatchObject({ profile: "outer" });
+  expect(await findProject(path.join(directory, "repo/a/b"))).toBeUndefined();
+  expect(await findProject(path.join(directory, "plain/d"))).toMatchObject({ profile: "outer" });
   await writeTree(directory, { "repo/.runtimectl.yaml": "profile: inner\nkind: worker\n" });
-  expect(findProject(path.join(directory, "repo/a/b"))).toMatchObject({ profile: "inner" });
+  expect(await findProject(path.join(directory, "repo/a/b"))).toMatchObject({ profile: "inner" });
 });
 
 test.each(["url", "key", "keyFile", "cacert", "insecure"])("a project file that sets %s is refused", async (name) => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": `profile: a\n${name}: b\n` });
-  expect(() => findProject(directory)).toThrow(
+  await expect(findProject(directory)).rejects.toThrow(
     expect.objectContaining({ exitCode: 2, message: expect.stringContaining(name) as string }) as Error,
   );
 });

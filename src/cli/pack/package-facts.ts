@@ -4,7 +4,7 @@ import * as yaml from "yaml";
 import * as z from "zod";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { CommandError } from "../command-error.js";
-import { readFileIfThere } from "../config-file.js";
+import { readFileIfThere } from "../read-file-if-there.js";
 import { exitCodes } from "../exit-codes.js";
 import type { ArchiveContent } from "./archive-content.js";
 

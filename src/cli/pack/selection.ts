@@ -1,6 +1,6 @@
 import path from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { readFileIfThere } from "../config-file.js";
+import { readFileIfThere } from "../read-file-if-there.js";
 import { findDevelopmentPackages } from "./development-packages.js";
 import type { PackageFacts } from "./package-facts.js";
 

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory } from "../../config-file.js";
+import { configDirectory } from "../../config-directory.js";
 import { CredentialsFile } from "../../credentials-file.js";
 import { usageError } from "../../command-error.js";
 import { resolveSettings } from "../../settings.js";
@@ -11,7 +11,7 @@ export const command = defineCommand<[]>({
   ],
   notes: "The key stays valid; to end it, use runtimectl keys revoke.",
   async run(context) {
-    const { profile } = resolveSettings(context);
+    const { profile } = await resolveSettings(context);
     if (profile === undefined) throw usageError("no profile is chosen", "runtimectl profile list");
     const credentials = CredentialsFile.open(configDirectory(context.environment));
     const removed = credentials.delete(profile.value);

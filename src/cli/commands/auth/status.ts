@@ -13,7 +13,7 @@ export const command = defineCommand<[]>({
   ],
   notes: "Ends with 4 when there is no key or the daemon does not accept it.",
   async run(context) {
-    const settings = resolveSettings(context);
+    const settings = await resolveSettings(context);
     const { key, profile, origin } = settings;
     if (key === undefined)
       throw new CommandError("NOT_SIGNED_IN", settings.keyWithheld ?? `no key for ${origin.value} (${origin.source})`, {

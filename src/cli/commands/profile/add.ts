@@ -1,7 +1,8 @@
 import path from "node:path";
 import { defineCommand } from "../../command.js";
 import { usageError } from "../../command-error.js";
-import { configDirectory, ConfigFile } from "../../config-file.js";
+import { configDirectory } from "../../config-directory.js";
+import { ConfigFile } from "../../config-file.js";
 import { profileName } from "../../profile-name.js";
 import { parseOrigin } from "../../settings.js";
 

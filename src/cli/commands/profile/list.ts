@@ -1,5 +1,6 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory, ConfigFile } from "../../config-file.js";
+import { configDirectory } from "../../config-directory.js";
+import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 
 export const command = defineCommand<[]>({
