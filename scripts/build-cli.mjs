@@ -1,7 +1,9 @@
 // Bundles the command line into one script with a code cache beside it, and its reference for the docs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -100,21 +102,23 @@ export async function buildCli(outputDirectory) {
   await writeCodeCache(outputDirectory);
 }
 
-/** Lets a command run once against a stand-in for the daemon, and keeps what V8 compiled for it. */
+/** Lets a command run once, signed in to a stand-in for the daemon, and keeps what V8 compiled for it. */
 async function writeCodeCache(outputDirectory) {
-  const server = createServer((request, response) => {
-    const answer =
-      request.url === "/api/workers" ? [] : { name: "runtimed", api: "/api", version: "0.0.0", cpanel: "/cpanel/", docs: "/api/docs" };
-    response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
-  });
+  const worker = { name: "a", path: "/a", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
+  const server = createServer((_request, response) => response.setHeader("content-type", "application/json").end(JSON.stringify([worker])));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const url = `http://127.0.0.1:${server.address().port}`;
-  const child = spawn(process.execPath, [path.join(root, "scripts/write-code-cache.cjs"), outputDirectory, "workers", "list", "--json"], {
-    env: { RUNTIMECTL_URL: url, RUNTIMECTL_KEY: "none", RUNTIMECTL_CONFIG_DIR: path.join(outputDirectory, "none") },
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-build-"));
+  const credentials = { profiles: { default: { origin, key: "none", api: "/api" } } };
+  await writeFile(path.join(directory, "config.yaml"), `profiles:\n  default:\n    url: ${origin}\ncurrent: default\n`);
+  await writeFile(path.join(directory, "credentials.json"), JSON.stringify(credentials), { mode: 0o600 });
+  const child = spawn(process.execPath, [path.join(root, "scripts/write-code-cache.cjs"), outputDirectory, "workers", "list"], {
+    env: { RUNTIMECTL_CONFIG_DIR: directory },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [exitCode] = await once(child, "exit");
   server.close();
+  await rm(directory, { recursive: true, force: true });
   if (exitCode !== 0) throw new Error(`the code cache of runtimectl could not be made (${exitCode})`);
 }

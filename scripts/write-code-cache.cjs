@@ -13,4 +13,4 @@ const script = new Script(readFileSync(filename, "latin1"), { filename });
 process.on("exit", () => writeFileSync(path.join(directory, "runtimectl.cache"), script.createCachedData()));
 const bundle = { exports: {} };
 script.runInThisContext()(bundle, createRequire(filename), filename);
-void bundle.exports.runCommand({ kind: "command", words: "workers list", summary: "", rest: ["--json"] }, ["--json"]);
+void bundle.exports.runCommand({ kind: "command", words: "workers list", summary: "", rest: [] }, ["workers", "list"]);

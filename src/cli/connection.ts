@@ -1,5 +1,5 @@
 import { createClient, type ClientOf, type Operations, type Transport } from "../shared/client.js";
-import { runtime, type Discovery } from "../shared/contract/discovery.js";
+import type { Discovery } from "../shared/contract/discovery.js";
 import { CommandError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
@@ -12,14 +12,18 @@ const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 export interface Connection<Offered extends Operations> {
   readonly settings: Settings;
   readonly origin: string;
-  readonly discovery: Discovery;
+  /** What the daemon says about itself; asked once. */
+  readonly discover: () => Promise<Discovery>;
   /** The typed API, signed in when there is a key. */
   readonly client: ClientOf<Offered>;
   /** Any call, signed in. The path starts at the origin. */
   readonly call: (request: Parameters<Transport>[0]) => Promise<RawResponse>;
 }
 
-/** Finds the daemon's API and prepares signed-in calls of the operations given. The key is not sent before the address has proved to be a runtimed. */
+/**
+ * Finds the daemon's API and prepares signed-in calls of the operations given. The key is not sent before the address has proved to be
+ * a runtimed: now, or for operations that only read when the profile signed in there.
+ */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);
   if (connection.settings.key === undefined) throw notSignedIn(connection.settings);
@@ -37,14 +41,48 @@ export async function connectAnonymously<Offered extends Operations>(
   if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
   const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });
   context.onExit(() => transport.close());
+  let discovery: Promise<Discovery> | undefined;
+  const discover = () => (discovery ??= discoverAt(origin, transport));
+  const call = (request: Parameters<Transport>[0]) => transport.send(request, settings.key?.value);
+  const { apiBase } = settings;
+  const client =
+    apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
+      ? createClient(readingBelow(apiBase, call, discover), "", offered)
+      : createClient(call, (await discover()).api, offered);
+  return { settings, origin, discover, call, client };
+}
+
+async function discoverAt(origin: string, transport: HttpTransport): Promise<Discovery> {
+  const { runtime } = await import("../shared/contract/discovery.js");
   const anonymous = createClient((request) => transport.send(request, undefined), "", { discovery: { runtime } });
   const discovery = await anonymous.discovery.runtime();
-  if (!apiBasePattern.test(discovery.api))
-    throw new CommandError("DISCOVERY_REFUSED", `${origin} says that its API is at ${JSON.stringify(discovery.api)}, which is not a path`, {
-      exitCode: exitCodes.failed,
-    });
-  const call = (request: Parameters<Transport>[0]) => transport.send(request, settings.key?.value);
-  return { settings, origin, discovery, call, client: createClient(call, discovery.api, offered) };
+  if (apiBasePattern.test(discovery.api)) return discovery;
+  throw new CommandError("DISCOVERY_REFUSED", `${origin} says that its API is at ${JSON.stringify(discovery.api)}, which is not a path`, {
+    exitCode: exitCodes.failed,
+  });
+}
+
+function onlyReads(offered: Operations): boolean {
+  return Object.values(offered).every((operations) => Object.values(operations).every(({ method }) => method === "GET"));
+}
+
+/** Saves reads the discovery: they go below the base of sign-in, and once more when an answer shows that the API is not there any more. */
+function readingBelow(apiBase: string, call: Transport, discover: () => Promise<Discovery>): Transport {
+  return async (request) => {
+    const response = await call({ ...request, path: apiBase + request.path });
+    if (response.status !== 404 && isJson(response.text)) return response;
+    const { api } = await discover();
+    return api === apiBase ? response : call({ ...request, path: api + request.path });
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function notSignedIn(settings: Settings): CommandError {

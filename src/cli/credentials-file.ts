@@ -8,6 +8,8 @@ import { exitCodes } from "./exit-codes.js";
 export interface Credential {
   readonly origin: string;
   readonly key: string;
+  /** Where the API was when this was saved. Saves a request; absent in files of older versions. */
+  readonly api?: string | undefined;
 }
 
 /** credentials.json: one key a profile. Nobody but its owner may read it; otherwise it is not used. */
@@ -78,7 +80,9 @@ function profilesIn(text: string): Record<string, Credential> | undefined {
 }
 
 function isCredential(value: unknown): boolean {
-  return isMap(value) && typeof value["origin"] === "string" && typeof value["key"] === "string";
+  if (!isMap(value)) return false;
+  const { origin, key, api } = value;
+  return typeof origin === "string" && typeof key === "string" && (api === undefined || typeof api === "string");
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -56,7 +56,7 @@ ${Object.entries(environmentVariables)
 | File | Holds |
 | --- | --- |
 | \`config.yaml\` | Profiles: \`url\`, \`cacert\`, \`production\`; and which is \`current\`. No secrets; comments are kept. In \`$XDG_CONFIG_HOME/runtimectl\`. |
-| \`credentials.json\` | One key a profile, each for one origin only. Mode 0600; refused when others can read it. Beside \`config.yaml\`. |
+| \`credentials.json\` | One key a profile, each for one origin only, and where the API was found there. Mode 0600; refused when others can read it. Beside \`config.yaml\`. |
 | \`.runtimectl.yaml\` | In a project: \`profile: NAME\`. It may name a profile, never a URL, key or certificate. |
 | \`.runtimeignore\` | In a project: what \`workers upload\` leaves out, in the syntax of \`.gitignore\`. |
 

@@ -25,6 +25,8 @@ export interface Settings {
   readonly isProduction: boolean;
   readonly origin: Sourced<string>;
   readonly key: Sourced<string> | undefined;
+  /** Where the API was when the key was kept; a hint only, it may have moved. */
+  readonly apiBase: string | undefined;
   /** Why a key that is there is not used. */
   readonly keyWithheld: string | undefined;
   readonly certificateAuthorities: string | undefined;
@@ -96,25 +98,26 @@ export function parseOrigin(text: string, source: string): string {
 function chooseKey(
   { flags, environment, workingDirectory }: Context,
   from: { directory: string; profileName: string | undefined; origin: string },
-): Pick<Settings, "key" | "keyWithheld"> {
+): Pick<Settings, "key" | "apiBase" | "keyWithheld"> {
+  const none = { key: undefined, apiBase: undefined, keyWithheld: undefined };
   const keyIn = (file: string, source: string) => ({
+    ...none,
     key: { value: readKeyFile(path.resolve(workingDirectory, file)), source },
-    keyWithheld: undefined,
   });
   if (flags.keyFile !== undefined) return keyIn(flags.keyFile, "--key-file");
   if (environment.RUNTIMECTL_KEY !== undefined)
-    return { key: { value: parseKey(environment.RUNTIMECTL_KEY, "RUNTIMECTL_KEY"), source: "RUNTIMECTL_KEY" }, keyWithheld: undefined };
+    return { ...none, key: { value: parseKey(environment.RUNTIMECTL_KEY, "RUNTIMECTL_KEY"), source: "RUNTIMECTL_KEY" } };
   if (environment.RUNTIMECTL_KEY_FILE !== undefined) return keyIn(environment.RUNTIMECTL_KEY_FILE, "RUNTIMECTL_KEY_FILE");
-  if (from.profileName === undefined) return { key: undefined, keyWithheld: undefined };
+  if (from.profileName === undefined) return none;
   const credentials = CredentialsFile.open(from.directory);
   const stored = credentials.get(from.profileName);
-  if (stored === undefined) return { key: undefined, keyWithheld: undefined };
+  if (stored === undefined) return none;
   if (stored.origin !== from.origin)
     return {
-      key: undefined,
+      ...none,
       keyWithheld: `the key of profile ${from.profileName} is for ${stored.origin} and is not sent to ${from.origin}`,
     };
-  return { key: { value: stored.key, source: credentials.file }, keyWithheld: undefined };
+  return { ...none, key: { value: stored.key, source: credentials.file }, apiBase: stored.api };
 }
 
 /** The key in a file: its only word. */

@@ -34,11 +34,12 @@ export const command = defineCommand<[method: string, target: string], Options>(
     const verb = method.toUpperCase();
     if (!methods.includes(verb)) throw usageError(`${method} is not a method`, methods.join(" "));
     const body = options.data === undefined ? undefined : await readBody(context, options.data);
-    const { call, discovery } = await connectAnonymously(context, {});
+    const { call, discover } = await connectAnonymously(context, {});
+    const { api } = await discover();
     const headers = body === undefined ? {} : { "content-type": options.contentType ?? "application/json" };
     const response = await call({
       method: verb,
-      path: toPath(target, discovery.api),
+      path: toPath(target, api),
       headers,
       ...(body === undefined ? {} : { body }),
     });

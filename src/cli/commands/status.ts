@@ -22,18 +22,19 @@ export const command = defineCommand<[]>({
       workers: { list: workers.list },
       keys: { list: keys.list },
     });
+    const { version } = await connection.discover();
     const readiness = await readinessOf(connection);
     const principal = connection.settings.key && (await connection.client.session.show()).principal;
     const installed = principal?.permissions.includes("workers:read") ? await connection.client.workers.list() : undefined;
     const active = principal?.permissions.includes("keys:read") ? (await connection.client.keys.list()).keys : undefined;
     const versions = installed?.reduce((sum, worker) => sum + worker.versions.length, 0);
-    const { origin, settings, discovery } = connection;
+    const { origin, settings } = connection;
     const { expiresAt, ...shown } = principal ?? {};
     context.output.result(
       {
         url: origin,
         profile: settings.profile?.value ?? null,
-        version: discovery.version,
+        version,
         ready: readiness === "ready",
         readiness,
         principal: principal
@@ -48,7 +49,7 @@ export const command = defineCommand<[]>({
       },
       [
         `daemon       ${origin}${settings.isProduction ? "  PRODUCTION" : ""}`,
-        `version      ${discovery.version}`,
+        `version      ${version}`,
         `health       ${readiness}`,
         `signed in    ${principal ? `${principal.name}, ${principal.role}` : "no"}`,
         ...(principal ? [`key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`] : []),

@@ -188,6 +188,33 @@ describe("a key goes nowhere but to its daemon", () => {
     expect(message).toContain(`is for ${daemon.url} and is not sent to ${url}`);
   });
 
+  test("reads go straight to where the API was at sign-in; when it is there no more, it is looked for, without the key", async () => {
+    const seen: unknown[] = [];
+    let base = "/first";
+    const url = await serve((request, response) => {
+      seen.push([request.url, request.headers["x-api-key"]]);
+      const principal = { id: 1, name: "a", keyPrefix: "a", role: "admin", permissions: [], namespaces: ["*"] };
+      if (request.url === "/.well-known/runtime") response.end(discovery(base));
+      else if (request.url === `${base}/workers`) response.end("[]");
+      else if (request.url === `${base}/admin/session`) response.end(JSON.stringify({ authenticated: true, principal }));
+      else response.writeHead(404).end("nothing here");
+    });
+    await writeTree(shell.home, { "some.key": "some-key" });
+    const config = { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/moving` } };
+    expect(await shell.run(`auth login --url ${url} --key-file some.key`, config)).toMatchObject({ status: 0 });
+    seen.length = 0;
+    expect(await shell.run("workers list", config)).toMatchObject({ status: 0, stderr: "" });
+    expect(seen).toEqual([["/first/workers", "some-key"]]);
+    base = "/second";
+    seen.length = 0;
+    expect(await shell.run("workers list", config)).toMatchObject({ status: 0, stderr: "" });
+    expect(seen).toEqual([
+      ["/first/workers", "some-key"],
+      ["/.well-known/runtime", undefined],
+      ["/second/workers", "some-key"],
+    ]);
+  });
+
   test("neither verbose output nor errors show a key", async () => {
     const secret = `rtk_${"s".repeat(43)}`;
     const verbose = await shell.run("workers list --verbose", { env: { RUNTIMECTL_KEY: secret } });

@@ -36,14 +36,14 @@ export const command = defineCommand<[], Options>({
     const profile = chooseName(context, config);
     const settings = await loginSettings(context, config, profile);
     const key = await takeKey(context, settings, options);
-    const { principal } = await verify(context, settings, key);
+    const { principal, api } = await verify(context, settings, key);
     config.setProfile(profile, {
       url: settings.origin.value,
       ...(context.flags.cacert === undefined ? {} : { cacert: path.resolve(context.workingDirectory, context.flags.cacert) }),
       ...(options.production ? { production: true } : {}),
     });
     config.setCurrent(profile);
-    credentials.set(profile, { origin: settings.origin.value, key });
+    credentials.set(profile, { origin: settings.origin.value, key, api });
     await credentials.save();
     await config.save();
     context.output.note(
@@ -89,8 +89,10 @@ async function takeKey(context: Context, settings: Settings, options: Options): 
 }
 
 async function verify(context: Context, settings: Settings, key: string) {
-  const { client } = await connectAnonymously(context, { session: { show } }, { ...settings, key: { value: key, source: "login" } });
-  return client.session.show();
+  const asGiven = { ...settings, key: { value: key, source: "login" }, apiBase: undefined };
+  const { client, discover } = await connectAnonymously(context, { session: { show } }, asGiven);
+  const { principal } = await client.session.show();
+  return { principal, api: (await discover()).api };
 }
 
 async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
