@@ -39,8 +39,8 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
 function containedIn(root: string): Plugin {
   return {
     name: "contained",
-    setup({ onLoad }) {
-      onLoad({ filter: /.*/, namespace: "file" }, async ({ path: file }) => {
+    setup(plugged) {
+      plugged.onLoad({ filter: /.*/, namespace: "file" }, async ({ path: file }) => {
         const real = await realpath(file);
         if (real.startsWith(root + path.sep)) return undefined;
         return { errors: [{ text: "An import leads out of the package folder." }] };
