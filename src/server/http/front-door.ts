@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
 import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
-import { inviteBody } from "./request-body.js";
+import { inviteBody, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 
 export interface FrontDoorOptions {
@@ -21,6 +22,8 @@ export interface FrontDoorOptions {
 const headersTimeoutMs = 20_000;
 /** How long a request may take to arrive whole: a large upload over a slow line. */
 const requestTimeoutMs = 15 * 60_000;
+/** How long a client may neither go on with its request nor take anything of its answer. */
+const stalledClientTimeoutMs = 60_000;
 /** Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -37,6 +40,7 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
     if (isApi(target)) void api(request, response);
     else {
       inviteBody(request, response);
+      outlastBody(request, response);
       serve(request, response, requestIdOf(request));
     }
   };
@@ -59,6 +63,8 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
     endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
   );
   server.on("clientError", answerBrokenRequest);
+  server.timeout = stalledClientTimeoutMs;
+  server.on("timeout", endStalledConnection);
   return server;
 }
 
@@ -90,12 +96,34 @@ const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The requ
 
 /** Bytes that are not HTTP still get the one error shape. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // The answer to an earlier part of the same bytes may be half written: nothing may be put in its midst.
-  if (!socket.writable || error.code === "ECONNRESET" || answerInFlight(socket)?.headersSent) {
+  const answer = answerInFlight(socket);
+  if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
+    // The broken bytes came behind a whole request: that one gets its own answer, and the connection ends with it.
+    if (answer.listenerCount("finish", endAfterAnswer) === 0) answer.once("finish", endAfterAnswer);
+    return;
+  }
+  // An answer may be half written: nothing may be put in its midst.
+  if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
     socket.destroy();
     return;
   }
   endWith(socket, brokenRequests[error.code ?? ""] ?? notHttp);
+}
+
+/** A connection is silent too while an app thinks, or an event stream has nothing to tell: then it is not the client's turn. */
+function endStalledConnection(socket: Socket): void {
+  const answer = answerInFlight(socket);
+  if (!answer || socket.writableLength > 0) {
+    socket.destroy();
+    return;
+  }
+  const { req: request } = answer;
+  const isOwed = !request.complete && request.readableFlowing === true;
+  if (isOwed) answerBrokenRequest(Object.assign(new Error("stalled"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+}
+
+function endAfterAnswer(this: ServerResponse): void {
+  this.req.socket.end();
 }
 
 function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest): void {

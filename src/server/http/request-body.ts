@@ -3,6 +3,8 @@ import { ApiError } from "../../shared/api-error.js";
 
 /** How long a client that was refused may go on sending before its connection is cut. */
 const leftoverBodyTimeoutMs = 2_000;
+/** The same after the answer of a worker: apps may well answer before they have the whole body. */
+const outlastedBodyTimeoutMs = 30_000;
 
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
@@ -53,6 +55,31 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
   });
 }
 
+/**
+ * The same for answers that others write: keeps the connection after an early answer until the body has ended, or for a while. Call
+ * when the request arrives.
+ */
+export function outlastBody(request: IncomingMessage, response: ServerResponse): void {
+  if (!hasBody(request)) return;
+  const { socket } = request;
+  const isLastRequest = !response.shouldKeepAlive;
+  // As above: Node would close the connection under the bytes that are still on their way.
+  response.shouldKeepAlive = true;
+  response.once("finish", () => {
+    if (request.complete) {
+      if (isLastRequest) socket.end();
+      return;
+    }
+    request.resume();
+    const timer = setTimeout(() => socket.destroy(), outlastedBodyTimeoutMs);
+    socket.once("close", () => clearTimeout(timer));
+    request.once("end", () => {
+      clearTimeout(timer);
+      if (isLastRequest) socket.end();
+    });
+  });
+}
+
 function awaitsInvitation(request: IncomingMessage): boolean {
-  return request.headers.expect?.toLowerCase() === "100-continue";
+  return request.httpVersion === "1.1" && request.headers.expect?.toLowerCase() === "100-continue";
 }

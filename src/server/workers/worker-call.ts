@@ -87,9 +87,10 @@ export class WorkerCall {
     if (this.#bodyKind === BodyKind.Stream) this.#streamBody(channel.writer);
   }
 
-  /** True when the isolate owes the next move; false while the client is the one that is slow. */
+  /** True when the isolate owes the next move; false while the client is the one that is slow, which the HTTP server puts an end to. */
   get isIsolatesTurn(): boolean {
-    return !this.response.writableNeedDrain;
+    const owesBody = this.#bodyKind === BodyKind.Stream && !this.request.complete && this.#requestCredit > 0;
+    return !this.response.writableNeedDrain && !owesBody;
   }
 
   touch(): void {
@@ -195,7 +196,6 @@ export class WorkerCall {
   }
 
   #refuseBody(): void {
-    this.response.shouldKeepAlive = false;
     this.fail(
       new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${this.#maxBodySizeBytes} bytes that this worker takes.`),
     );
@@ -235,15 +235,10 @@ export class WorkerCall {
     this.#channel?.release(this.#id, isComplete);
   }
 
-  /** What the client still sends is read so that its connection can carry the next request, but not without bound. */
+  /** What the client still sends is read so that its connection can carry the next request; the HTTP server bounds it. */
   #discardBody(): void {
     this.request.removeListener("data", this.#onBodyChunk);
     if (this.request.complete || this.request.destroyed) return;
-    let discarded = this.#receivedBytes;
-    this.request.on("data", (chunk: Buffer) => {
-      discarded += chunk.length;
-      if (discarded > this.#maxBodySizeBytes) this.request.socket.destroySoon();
-    });
     this.request.resume();
   }
 

@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createFrontDoor } from "../../../src/server/http/front-door.js";
+import { openConnection } from "../../support/exchange.js";
+
+const stalledMs = 300;
+
+/** A front door whose workers are the given function; returns its origin. */
+async function open(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createFrontDoor({ apiBase: "/api", api: () => undefined, serve });
+  server.timeout = stalledMs;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
+const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe("a client that stalls", () => {
+  test("in the midst of its body is told so", async () => {
+    const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
+    const { socket, nextAnswer, closed } = await openConnection(url);
+    socket.write(`${postHead(100)}half`);
+
+    expect((await nextAnswer()).status).toBe(408);
+    expect(await closed()).toBe("");
+  });
+
+  test("and takes no more of its answer is cut off", async () => {
+    const url = await open((_, response) => {
+      response.writeHead(200);
+      const write = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024)));
+      };
+      response.on("drain", write);
+      write();
+    });
+    const { socket } = await openConnection(url);
+    const closed = once(socket, "close");
+    socket.write(get);
+    await once(socket, "data");
+    socket.pause();
+    await new Promise((resolve) => setTimeout(resolve, 4 * stalledMs));
+
+    socket.resume();
+
+    await closed;
+  });
+
+  test("because the app thinks is left alone", async () => {
+    const url = await open((_, response) => void setTimeout(() => response.end("thought"), 3 * stalledMs));
+    const { socket, nextAnswer } = await openConnection(url);
+    onTestFinished(() => void socket.destroy());
+    socket.write(get);
+
+    expect(await nextAnswer()).toMatchObject({ status: 200, text: "thought" });
+  });
+
+  test("because the app does not read its body yet is left alone", async () => {
+    const url = await open((request, response) => {
+      request.pause();
+      setTimeout(() => request.resume().on("end", () => response.end("read")), 3 * stalledMs);
+    });
+    const { socket, nextAnswer } = await openConnection(url);
+    onTestFinished(() => void socket.destroy());
+    socket.write(postHead(4) + "half");
+
+    expect(await nextAnswer()).toMatchObject({ status: 200, text: "read" });
+  });
+});
+
+test("an answer that comes before the body is over reaches a client that goes on sending", async () => {
+  const url = await open((_, response) => void response.writeHead(413, { "content-length": 0 }).end());
+  for (let round = 0; round < 10; round += 1) {
+    const request = http.request(url, { path: "/app/", method: "POST", agent: false });
+    request.end(Buffer.alloc(20 * 1024 * 1024));
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    request.on("error", () => undefined).destroy();
+  }
+});
+
+describe("bytes that are not HTTP behind a whole request", () => {
+  test.each([
+    ["garbage", "", "garbage\r\n\r\n"],
+    ["a request after the last one", "Connection: close\r\n", get],
+  ])("%s: the request keeps its own answer, and the connection ends", async (_, header, bytes) => {
+    const url = await open((_request, response) => void setImmediate(() => response.end("own")));
+    const { socket, nextAnswer, closed } = await openConnection(url);
+    socket.write(`GET /app/ HTTP/1.1\r\nHost: a\r\n${header}\r\n${bytes}`);
+
+    expect(await nextAnswer()).toMatchObject({ status: 200, text: "own" });
+    expect(await closed()).toBe("");
+  });
+});
+
+test("a client of HTTP/1.0 is never told to continue", async () => {
+  const url = await open((request, response) => request.resume().on("end", () => response.end("done")));
+  const { socket, nextAnswer } = await openConnection(url);
+  socket.write("POST /app/ HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}");
+
+  expect((await nextAnswer()).status).toBe(200);
+});
