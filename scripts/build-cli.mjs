@@ -12,12 +12,14 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * What bundled packages load and runtimectl never uses, each a noticeable part of an empty Node's start, by importer and module:
- * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, all of node:http for one
- * number, node:assert for its own checks, and its parser a second time for processors without SIMD, on which Node 20 does not run.
+ * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, the form data of fetch, all
+ * of node:http for one number, node:assert for its own checks, and its parser a second time for processors without SIMD, on which
+ * Node 20 does not run.
  */
 const unused = [
   { importer: /\/commander\//, module: /^node:child_process$/, contents: "module.exports = {};" },
   { importer: /\/undici\//, module: /client-h2/, contents: "module.exports = undefined;" },
+  { importer: /\/undici\//, module: /web\/fetch\/body/, contents: "module.exports = undefined;" },
   { importer: /\/undici\//, module: /^node:http$/, contents: "module.exports = { maxHeaderSize: 16384 };" },
   { importer: /\/undici\//, module: /llhttp-wasm/, contents: "throw new Error('WebAssembly without SIMD');" },
   {
