@@ -59,7 +59,8 @@ export class Principals {
   }
 }
 
-function toPrincipal(key: StoredKey): Principal {
+/** What of a stored key may be shown to its owner. */
+export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
   return {
     id: key.id,
     name: key.name,

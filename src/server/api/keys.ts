@@ -5,7 +5,7 @@ import { permissions, rolePermissions, roles } from "../../shared/permissions.js
 import { assertMayGrant } from "../access/grant.js";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/key-secret.js";
 import type { KeyStore, StoredKey } from "../access/key-store.js";
-import { effectivePermissions } from "../access/principals.js";
+import { effectivePermissions, toPrincipal } from "../access/principals.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
 /** `now` gives Unix seconds. */
@@ -54,17 +54,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
 }
 
 function toApiKey(key: StoredKey): ApiKey {
-  return {
-    id: key.id,
-    name: key.name,
-    keyPrefix: key.keyPrefix,
-    role: key.role,
-    permissions: [...effectivePermissions(key)],
-    namespaces: [...key.namespaces],
-    createdAt: key.createdAt,
-    ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: key.lastUsedAt }),
-    ...(key.expiresAt === undefined ? {} : { expiresAt: key.expiresAt }),
-  };
+  return { ...toPrincipal(key), createdAt: key.createdAt, ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: key.lastUsedAt }) };
 }
 
 /** `*` swallows all others; nothing given means all. */
