@@ -1,3 +1,8 @@
+import { decodedSegment } from "./decoded-segment.js";
+
+/** No semver range that means anything is longer, in characters. */
+const longestRange = 100;
+
 /** A request target taken apart: whose it is and what is left of it for the app. */
 export interface WorkerPath {
   /** `app` or `@scope/app`. */
@@ -47,11 +52,6 @@ function segmentEnd(text: string, from: number, limit: number): number {
 }
 
 function decodedRange(text: string): string | undefined {
-  try {
-    const range = decodeURIComponent(text);
-    // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-    return range === "" || range.length > 100 || /[\u0000-\u001f/\\]/.test(range) ? undefined : range;
-  } catch {
-    return undefined;
-  }
+  const range = decodedSegment(text);
+  return range === undefined || range === "" || range.length > longestRange ? undefined : range;
 }

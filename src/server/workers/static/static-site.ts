@@ -4,6 +4,7 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { answerError } from "../../answer-error.js";
 import type { ServedApp } from "../served-app.js";
+import { decodedSegment } from "../decoded-segment.js";
 import type { ServedVersion } from "../served-version.js";
 import type { Visit } from "../visit.js";
 import type { WorkerCall } from "../worker-call.js";
@@ -173,21 +174,12 @@ function relativePath(urlPath: string): string | undefined {
   const segments = urlPath.split("/").slice(1);
   const names: string[] = [];
   for (const [index, segment] of segments.entries()) {
-    const name = decoded(segment);
+    const name = decodedSegment(segment);
     const isLast = index === segments.length - 1;
-    // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-    if (name === undefined || (name === "" && !isLast) || name.startsWith(".") || /[/\\\u0000-\u001f]/.test(name)) return undefined;
+    if (name === undefined || (name === "" && !isLast) || name.startsWith(".")) return undefined;
     names.push(name);
   }
   return names.join("/");
-}
-
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
 }
 
 function redirectToSlash({ response, requestId, address }: Visit): void {
