@@ -9,6 +9,7 @@ import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
 import type { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
+import { tendIsolate } from "./tend-isolate.js";
 import type { Visit } from "./visit.js";
 import { WorkerCall } from "./worker-call.js";
 
@@ -179,7 +180,7 @@ export class ModuleWorker implements ServedApp {
     this.#lastStartError = undefined;
     this.#isolates.add(isolate);
     if (this.#isRetired) return isolate.drain();
-    this.#tend(isolate);
+    if (!this.#isEphemeral) tendIsolate(isolate, manifest);
     this.#feed(isolate);
     if (isolate.calls.acceptedCount === 0 && this.#isEphemeral) isolate.drain();
   }
@@ -242,25 +243,6 @@ export class ModuleWorker implements ServedApp {
     onOutput: (line, source) => this.#log.info({ source }, line),
     onNotice: (text) => this.#log.warn(text),
   };
-
-  /** Tells an isolate when it has been idle for `idleTimeout`, lets it go after `ttl`. */
-  #tend(isolate: IsolateProcess): void {
-    const { idleTimeout, ttl } = this.#options.version.manifest;
-    if (this.#isEphemeral) return;
-    let toldAtMs = -1;
-    const check = (): void => {
-      if (isolate.hasExited) return;
-      const idleMs = isolate.isIdle ? performance.now() - isolate.lastUsedMs : 0;
-      if (idleMs >= ttl) return isolate.drain();
-      if (idleMs >= idleTimeout && toldAtMs !== isolate.lastUsedMs) {
-        toldAtMs = isolate.lastUsedMs;
-        isolate.tellIdle();
-      }
-      const dueMs = [ttl, idleTimeout].filter((limit) => limit > idleMs).map((limit) => limit - idleMs);
-      setTimeout(check, Math.max(1, Math.min(...dueMs, 2 ** 30))).unref();
-    };
-    check();
-  }
 
   readonly #sweep = (): void => {
     const now = performance.now();
