@@ -56,6 +56,21 @@ test("lists are tables with a heading, and tell what to do when they are empty",
   expect(list.stdout.replace(/\r/g, "")).toContain("NAME  VERSION  STATE  SOURCE\napp   1.0.0    on     uploaded\n1 version of 1 worker");
 });
 
+test("an upload shows the bytes that are sent, to a person only", async () => {
+  // Random bytes do not shrink, and so many take several of the bar's turns on any machine.
+  const pieces = Array.from({ length: 1024 }, () => crypto.getRandomValues(new Uint8Array(65_536)));
+  await writeTree(shell.home, {
+    "heavy/manifest.yaml": "name: heavy\n",
+    "heavy/index.html": "heavy",
+    "heavy/data.bin": Buffer.concat(pieces),
+  });
+  expect((await shell.runInTerminal("workers upload heavy")).stdout).toMatch(
+    /uploading heavy-latest\.tgz [█░]{24} \d+\.\d MB of 64\.\d MB/,
+  );
+  expect((await shell.run("workers upload heavy")).stderr).not.toContain("uploading heavy");
+  expect((await shell.run("workers delete heavy --yes")).status).toBe(0);
+});
+
 test("deleting asks for the name; another word changes nothing", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
