@@ -60,6 +60,8 @@ export async function buildCli(outputDirectory) {
     charset: "ascii",
     platform: "node",
     target: "node20.19",
+    // A program of its own beside the JavaScript; loaded by what bundles a worker, and by nothing else.
+    external: ["esbuild"],
     logLevel: "warning",
   };
   await build({

@@ -89,13 +89,15 @@ function describeOperation({ id, endpoint }) {
       ? `multipart/form-data, file part \`${endpoint.upload}\``
       : "";
   const output = endpoint.result ? fieldsOf(endpoint.result, "output") : (endpoint.contentType ?? "no body");
+  const query = endpoint.query ? `- Query: ${fieldsOf(endpoint.query, "input")}\n` : "";
+  const events = endpoint.events ? `- Events: ${endpoint.result ? "with `follow=1`, " : ""}${fieldsOf(endpoint.events, "output")}\n` : "";
   const codes = errorCodesOf(endpoint).map((code) => `\`${code}\``);
   return `### ${endpoint.method} ${endpoint.path}
 
 ${endpoint.summary} (\`${id}\`). Access: ${access}.
 
-${input === "" ? "" : `- Body: ${input}\n`}- Answer: ${endpoint.status}, ${output}
-- Errors: ${codes.join(", ")}
+${query}${input === "" ? "" : `- Body: ${input}\n`}- Answer: ${endpoint.status}, ${output}
+${events}- Errors: ${codes.join(", ")}
 `;
 }
 

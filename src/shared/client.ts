@@ -3,6 +3,7 @@ import { ApiError } from "./api-error.js";
 import type { CallInput, CallOutput, EndpointDefinition, UploadSource } from "./contract/endpoint.js";
 import type { Contract } from "./contract/index.js";
 import { errorTable, type ErrorCode } from "./errors.js";
+import { endEvent, readEventStream } from "./event-stream.js";
 import { multipartOf } from "./multipart.js";
 
 /** One HTTP request as the client hands it to a transport. `path` starts at the origin and carries the query. */
@@ -11,21 +12,44 @@ export interface TransportRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<Uint8Array>;
+  /** The body of the answer is wanted as it comes, for as long as this does not abort. */
+  readonly streamUntil?: AbortSignal;
 }
 
 export interface TransportResponse {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly text: string;
+  /** The body as it comes, where that was asked for and the call succeeded. Throws when the connection is lost. */
+  readonly pieces?: AsyncIterable<Uint8Array>;
 }
 
 /** Sends a request to the daemon's origin. Adds the credential and `Origin`, knows deadlines and TLS. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-type Call<Definition extends EndpointDefinition> =
+type Call<Definition extends EndpointDefinition> = (Definition["events"] extends z.ZodType ? Following<Definition> : unknown) &
+  (Definition["events"] extends z.ZodType ? (Definition["result"] extends z.ZodType ? Asking<Definition> : unknown) : Asking<Definition>);
+
+type Asking<Definition extends EndpointDefinition> =
   unknown extends CallInput<Definition>
     ? () => Promise<CallOutput<Definition>>
     : (input: CallInput<Definition>) => Promise<CallOutput<Definition>>;
+
+interface Following<Definition extends EndpointDefinition> {
+  /** The events as they come, until the daemon ends the stream or the signal aborts. Throws when the connection is lost. */
+  readonly follow: (
+    input: CallInput<Definition>,
+    options: FollowOptions,
+  ) => AsyncGenerator<Definition["events"] extends z.ZodType ? z.output<Definition["events"]> : never, void>;
+}
+
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** The last event that was seen: those after it come. */
+  readonly lastEventId?: number | undefined;
+  /** The daemon took the call; events come from now on. */
+  readonly onOpen?: (() => void) | undefined;
+}
 
 /** Operations by resource and name: the contract, or the part of it that a caller needs. */
 export type Operations = Readonly<Record<string, Readonly<Record<string, EndpointDefinition>>>>;
@@ -56,10 +80,11 @@ export class UnexpectedAnswerError extends Error {
  */
 export function createClient<Offered extends Operations>(transport: Transport, apiBase: string, offered: Offered): ClientOf<Offered> {
   const resources = Object.entries(offered).map(([resource, endpoints]) => {
-    const calls = Object.entries(endpoints).map(([name, definition]) => [
-      name,
-      (input?: AnyInput) => call(transport, apiBase, definition, input ?? {}),
-    ]);
+    const calls = Object.entries(endpoints).map(([name, definition]) => {
+      const ask = (input?: AnyInput) => call(transport, apiBase, definition, input ?? {});
+      const follow = (input: AnyInput, options: FollowOptions) => followEvents(transport, apiBase, definition, { ...input, ...options });
+      return [name, definition.events ? Object.assign(ask, { follow }) : ask];
+    });
     return [resource, Object.fromEntries(calls)];
   });
   return Object.fromEntries(resources) as ClientOf<Offered>;
@@ -77,6 +102,28 @@ async function call(transport: Transport, apiBase: string, definition: EndpointD
   if (response.status !== definition.status) throw toError(response);
   if (definition.contentType !== undefined) return response.text;
   return definition.result ? parseResult(definition.result, response) : undefined;
+}
+
+async function* followEvents(
+  transport: Transport,
+  apiBase: string,
+  definition: EndpointDefinition,
+  { signal, lastEventId, onOpen, ...input }: AnyInput & FollowOptions,
+): AsyncGenerator<unknown, void> {
+  const request = toRequest(apiBase, definition, definition.result ? { ...input, query: { ...input.query, follow: "1" } } : input);
+  const resume = lastEventId === undefined ? {} : { "last-event-id": String(lastEventId) };
+  const response = await transport({
+    ...request,
+    headers: { ...request.headers, accept: "text/event-stream", ...resume },
+    streamUntil: signal,
+  });
+  if (response.status !== definition.status) throw toError(response);
+  if (!response.pieces || !definition.events) throw new UnexpectedAnswerError("The answer is no event stream.", response);
+  onOpen?.();
+  for await (const { event, data } of readEventStream(response.pieces)) {
+    if (event === endEvent) throw toError({ ...response, text: data });
+    if (event === "message") yield parseResult(definition.events, { ...response, text: data });
+  }
 }
 
 function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyInput): TransportRequest {

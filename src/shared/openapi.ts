@@ -55,7 +55,12 @@ function toOperation(id: string, resource: string, endpoint: EndpointDefinition)
     summary: endpoint.summary,
     ...(permission === undefined ? {} : { description: `Needs the permission \`${permission}\`.` }),
     security: endpoint.access === "public" ? [] : [{ apiKey: [] }, { bearer: [] }, { session: [] }],
-    parameters: [...parametersOf("path", endpoint.params), ...parametersOf("query", endpoint.query), ...originParameterOf(endpoint)],
+    parameters: [
+      ...parametersOf("path", endpoint.params),
+      ...parametersOf("query", endpoint.query),
+      ...originParameterOf(endpoint),
+      ...resumeParameterOf(endpoint),
+    ],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: { [endpoint.status]: successOf(endpoint), ...errorResponsesOf(endpoint) },
   };
@@ -78,6 +83,12 @@ function originParameterOf(endpoint: EndpointDefinition): Json[] {
   return [{ name: "Origin", in: "header", required: false, description, schema: { type: "string" } }];
 }
 
+function resumeParameterOf(endpoint: EndpointDefinition): Json[] {
+  if (!endpoint.events) return [];
+  const description = "The last event that was seen: those after it come. Browsers send it themselves when they reconnect.";
+  return [{ name: "Last-Event-ID", in: "header", required: false, description, schema: { type: "string" } }];
+}
+
 function requestBodyOf(endpoint: EndpointDefinition): Json | undefined {
   if (endpoint.body) return { required: true, content: { "application/json": { schema: toJsonSchema(endpoint.body, "input") } } };
   if (endpoint.upload === undefined) return undefined;
@@ -92,10 +103,16 @@ function requestBodyOf(endpoint: EndpointDefinition): Json | undefined {
 
 function successOf(endpoint: EndpointDefinition): Json {
   const type = endpoint.contentType ?? (endpoint.result ? "application/json" : undefined);
+  const events = endpoint.events ? { "text/event-stream": { schema: eventSchemaOf(endpoint.events) } } : {};
   const headers = { "X-Request-Id": { description: "Correlation id", schema: { type: "string" } } };
-  if (type === undefined) return { description: "Done", headers };
+  if (type === undefined) return { description: "Done", headers, ...(endpoint.events ? { content: events } : {}) };
   const schema = endpoint.result ? toJsonSchema(endpoint.result, "output") : { type: "string" };
-  return { description: "Done", headers, content: { [type.split(";")[0] ?? type]: { schema } } };
+  return { description: "Done", headers, content: { [type.split(";")[0] ?? type]: { schema }, ...events } };
+}
+
+/** The `data` of each event, as JSON. */
+function eventSchemaOf(schema: z.ZodType): Json {
+  return { ...toJsonSchema(schema, "output"), description: "Server-sent events: the `data` of each is this object as JSON" };
 }
 
 function errorResponsesOf(endpoint: EndpointDefinition): Json {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { parseDurationMs } from "./duration.js";
+import { isIsolatePermission, isolatePermissionForms } from "./isolate-permission.js";
 import { parseSizeBytes } from "./size.js";
 
 const durationMs = (fallback: string) =>
@@ -55,8 +56,14 @@ export const WorkerManifest = z.object({
   maxRequests: z.int().min(0).default(0).describe("After how many requests an isolate is replaced; 0 = never."),
   maxBodySize: sizeBytes("10mb").describe("The largest request body."),
   memory: sizeBytes("128mb").describe("The isolate's memory limit."),
-  permissions: z.array(z.string()).default([]).describe("What the isolate may do beyond reading its own folder and the network."),
-  instances: z.int().min(1).max(64).default(1).describe("How many isolates serve this worker."),
+  permissions: z
+    .array(z.string().refine(isIsolatePermission, { error: (issue) => `${JSON.stringify(issue.input)} is not ${isolatePermissionForms}` }))
+    .default([])
+    .describe("What the isolate may do beyond reading its own folder and the network, as far as the operator allows it."),
+  instances: z
+    .union([z.int().min(1).max(64), z.literal("auto")], "must be a whole number from 1 to 64, or auto")
+    .default(1)
+    .describe("How many isolates serve this worker; `auto` = as many as its load needs, up to the number of processor cores."),
   injectBase: z
     .boolean()
     .default(false)

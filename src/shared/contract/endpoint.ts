@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { ErrorCode } from "../errors.js";
 import type { Permission } from "../permissions.js";
 
@@ -41,6 +41,11 @@ export interface EndpointDefinition {
   readonly result?: z.ZodType;
   /** A success body that is not JSON, as text. */
   readonly contentType?: string;
+  /**
+   * Events as `text/event-stream`: the only success body, or, beside `result`, the one for `?follow=1` (see `followQuery`). Each has an
+   * `id` that grows, which is its SSE id too: a caller that sends the last one it has seen gets those after it.
+   */
+  readonly events?: z.ZodType<{ readonly id: number }>;
   /** On success the session cookie is issued for the key in the body, or cleared. */
   readonly session?: "issue" | "clear";
   /** Codes of its own; those that follow from access, input and upload are added by `errorCodesOf`. */
@@ -52,6 +57,14 @@ export function endpoint<const Definition extends EndpointDefinition>(definition
   return definition;
 }
 
+/** The query parameter of an operation that answers with `result` or follows as events. */
+export const followQuery = {
+  follow: z.enum(["0", "1"]).optional().describe("`1`: answer with server-sent events, first those that fit, then those to come"),
+};
+
+/** What a handler gives back to be followed: called when the stream is open; ends soon after the signal aborts. */
+export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
+
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
 
@@ -61,14 +74,20 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly query: OutputOf<Definition["query"]>;
   readonly body: OutputOf<Definition["body"]>;
   readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
+  /** The last event that a reader who comes back has seen. */
+  readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
 }
 
 /** What a handler gives back. */
-export type HandlerOutput<Definition extends EndpointDefinition> = Definition["result"] extends z.ZodType
-  ? z.input<Definition["result"]>
-  : Definition["contentType"] extends string
-    ? string
-    : void;
+export type HandlerOutput<Definition extends EndpointDefinition> =
+  | (Definition["events"] extends z.ZodType ? EventFeed<z.input<Definition["events"]>> : never)
+  | (Definition["result"] extends z.ZodType
+      ? z.input<Definition["result"]>
+      : Definition["events"] extends z.ZodType
+        ? never
+        : Definition["contentType"] extends string
+          ? string
+          : void);
 
 /** What a caller of the client passes: only the parts that the operation has. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
@@ -102,6 +121,7 @@ export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   if (definition.upload)
     codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_MULTIPART", "NO_FILE_PROVIDED", "INSUFFICIENT_STORAGE");
   if (definition.params || definition.query || definition.body) codes.push("INVALID_REQUEST");
+  if (definition.events) codes.push("TOO_MANY_STREAMS");
   codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "INTERNAL_ERROR");
   return [...new Set(codes)];
 }

@@ -3,7 +3,9 @@ import * as documentation from "./documentation.js";
 import type { EndpointDefinition } from "./endpoint.js";
 import { live, overall, ready } from "./health.js";
 import * as keys from "./keys.js";
+import * as metrics from "./metrics.js";
 import * as session from "./session.js";
+import * as workerLogs from "./worker-logs.js";
 import * as workers from "./workers.js";
 
 /** The whole API, by resource and operation. */
@@ -16,10 +18,13 @@ export const contract = {
     upload: workers.upload,
     enable: workers.enable,
     disable: workers.disable,
+    restart: workers.restart,
     remove: workers.remove,
     removeVersion: workers.removeVersion,
+    logs: workerLogs.logs,
   },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, revoke: keys.revoke },
+  metrics: { text: metrics.text, show: metrics.show },
   documentation: { openapi: documentation.openapi, page: documentation.page },
 } as const satisfies Record<string, Record<string, EndpointDefinition>>;
 

@@ -17,7 +17,7 @@ export type Worker = z.output<typeof Worker>;
 const workerParams = z.object({ scope: z.string(), name: z.string() });
 const namedByGrammar = (segments: { scope: string; name: string }) =>
   !segments.name.includes("/") && isPackageName(fromPathSegments(segments));
-const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
+export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
 const WorkerVersionParams = workerParams
   .extend({ version: z.string().refine(isPackageVersion, "neither strict semver nor latest") })
   .refine(namedByGrammar, { path: ["name"], message: "not a package name" });
@@ -58,6 +58,7 @@ export const upload = endpoint({
     "INVALID_PACKAGE_METADATA",
     "NAMESPACE_DENIED",
     "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+    "WORKER_START_FAILED",
   ],
 });
 
@@ -84,6 +85,21 @@ export const disable = endpoint({
   ...enable,
   path: "/workers/:scope/:name/:version/disable",
   summary: "Stop serving a version, keep it installed",
+});
+
+export const restart = endpoint({
+  method: "POST",
+  path: "/workers/:scope/:name/:version/restart",
+  summary: "Have fresh isolates answer for a version; what runs finishes its requests",
+  access: "workers:restart",
+  namespaced: true,
+  params: WorkerVersionParams,
+  inputErrors: versionErrors,
+  status: 200,
+  result: successOf(
+    z.object({ name: z.string(), version: z.string(), restarted: z.int().min(0).describe("Number of isolates that were let go") }),
+  ),
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
 });
 
 export const remove = endpoint({

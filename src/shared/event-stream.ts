@@ -1,0 +1,57 @@
+/** The event that ends a stream for good; its data is an error body. */
+export const endEvent = "end";
+/** A longer line is not one of ours. In characters. */
+const longestLine = 4 * 1024 * 1024;
+
+export interface StreamedEvent {
+  readonly id: string | undefined;
+  /** `message` unless the stream names it. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/** An event in the form of `text/event-stream`. */
+export function formatEvent({ id, event, data }: { id?: string; event?: string; data: string }): string {
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}${lines.join("")}\n`;
+}
+
+/** The events of a `text/event-stream` as its bytes come; comments are left out, and what is cut off at the end is no event. */
+export async function* readEventStream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEvent, void> {
+  const parser = new EventParser();
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield* parser.push(decoder.decode(piece, { stream: true }));
+}
+
+class EventParser {
+  #rest = "";
+  #id: string | undefined;
+  #event = "";
+  #data: string[] = [];
+
+  *push(text: string): Generator<StreamedEvent> {
+    const buffered = this.#rest + text;
+    // A carriage return at the very end may be half of a line's end.
+    const isHalf = buffered.endsWith("\r");
+    const lines = (isHalf ? buffered.slice(0, -1) : buffered).split(/\r\n|\r|\n/);
+    this.#rest = (lines.pop() as string) + (isHalf ? "\r" : "");
+    if (this.#rest.length > longestLine) throw new Error("The event stream has a line that never ends.");
+    for (const line of lines) {
+      if (line !== "") this.#field(line);
+      else {
+        if (this.#data.length > 0) yield { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") };
+        this.#event = "";
+        this.#data = [];
+      }
+    }
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (name === "id") this.#id = value;
+    if (name === "event") this.#event = value;
+    if (name === "data") this.#data.push(value);
+  }
+}
