@@ -15,6 +15,7 @@ export function errorHeaders(error: ApiError): Record<string, string> {
     "content-type": "application/json; charset=utf-8",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
+    ...(error.code === "UPGRADE_REQUIRED" ? { upgrade: "websocket", "sec-websocket-version": "13" } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { "retry-after": String(error.retryAfterSeconds) }),
   };
 }

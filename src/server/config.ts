@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseDurationMs } from "../shared/duration.js";
+import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-permission.js";
 import { parseSizeBytes } from "../shared/size.js";
 import { packageRoot } from "./package-root.js";
 
@@ -18,9 +19,21 @@ export interface Config {
   readonly pluginDirectories: readonly string[];
   readonly builtInDirectory: string;
   readonly stateDirectory: string;
+  /** Refuse an upload whose code cannot be loaded. */
+  readonly checkUploads: boolean;
   readonly limits: Limits;
+  /** What manifests may ask for, and `network`. */
+  readonly workerPermissions: readonly string[];
+  /** Users that isolates run as when the daemon may switch; undefined = its own. */
+  readonly workerUids: UidRange | undefined;
   readonly logLevel: string;
   readonly prettyLog: boolean;
+}
+
+/** Both included. */
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Bytes, except where the name says otherwise. */
@@ -33,6 +46,9 @@ export interface Limits {
   /** Isolates at once. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
+  /** What is kept of one worker's output, and of that of all. */
+  readonly workerLogSizeBytes: number;
+  readonly workerLogsTotalBytes: number;
 }
 
 /** A variable has a value that is not accepted; the message is one line for the operator. */
@@ -82,14 +98,45 @@ export const variables: readonly VariableDescription[] = [
   { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: "1gb", meaning: "Most bytes that an archive may unpack to." },
   { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: "50000", meaning: "Most entries of an archive." },
   { name: "RUNTIME_MAX_BODY_SIZE", fallback: "100mb", meaning: "Ceiling of a worker's `maxBodySize`." },
+  {
+    name: "RUNTIME_CHECK_UPLOADS",
+    fallback: "false",
+    meaning: "`true`: an upload's code is loaded once before it takes the place of what is there, and refused when it cannot be.",
+  },
   { name: "RUNTIME_POOL_SIZE", fallback: "500", meaning: "Worker isolates (processes) that may exist at once." },
   { name: "RUNTIME_WORKER_MEMORY_MAX", fallback: "1gb", meaning: "Ceiling of a worker's `memory`." },
+  {
+    name: "RUNTIME_WORKER_LOG_SIZE",
+    fallback: "1mb",
+    meaning: "What is kept in memory of a worker's output; its oldest entries go first.",
+  },
+  {
+    name: "RUNTIME_WORKER_LOGS_TOTAL",
+    fallback: "64mb",
+    meaning: "What is kept of the output of all workers; the one that wrote least recently goes first.",
+  },
+  {
+    name: "RUNTIME_WORKER_PERMISSIONS",
+    fallback: "network",
+    meaning:
+      "What the `permissions` of manifests may ask for, separated by commas: `child-process`, `worker-threads`, `addons`, `wasi`, `inspector`, `fs-read:/path`, `fs-write:/path`. Without `network` workers cannot reach the network, where Node can enforce it.",
+  },
+  {
+    name: "RUNTIME_WORKER_UIDS",
+    fallback: "1900000000-1900009999",
+    meaning:
+      "User and group ids that isolates run under when the daemon is root, one for each isolate; `off` = the daemon's own. None of them may belong to anybody else.",
+  },
   { name: "RUNTIME_LOG_LEVEL", fallback: "info", meaning: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`." },
 ];
 
 /** A JSON body of the API is never larger. */
 const maxJsonBodySizeBytes = 1024 * 1024;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
 /** Browsers keep no cookie longer than 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
 
@@ -122,6 +169,12 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
     builtInDirectory: path.join(packageRoot, "builtin"),
     stateDirectory: path.resolve(process.cwd, value("RUNTIME_STATE_DIR")),
+    checkUploads: accepted(
+      "RUNTIME_CHECK_UPLOADS",
+      value("RUNTIME_CHECK_UPLOADS"),
+      "true or false",
+      booleans.get(value("RUNTIME_CHECK_UPLOADS")),
+    ),
     limits: {
       maxUploadSizeBytes: size("RUNTIME_MAX_UPLOAD_SIZE"),
       maxExpandedSizeBytes: size("RUNTIME_MAX_EXPANDED_SIZE"),
@@ -130,7 +183,11 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       maxJsonBodySizeBytes,
       poolSize: wholeNumber("RUNTIME_POOL_SIZE", value("RUNTIME_POOL_SIZE"), 1, 100_000),
       workerMemoryMaxBytes: size("RUNTIME_WORKER_MEMORY_MAX"),
+      workerLogSizeBytes: size("RUNTIME_WORKER_LOG_SIZE"),
+      workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
     },
+    workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),
+    workerUids: uidRange(value("RUNTIME_WORKER_UIDS")),
     logLevel: accepted(
       "RUNTIME_LOG_LEVEL",
       value("RUNTIME_LOG_LEVEL"),
@@ -149,6 +206,34 @@ function accepted<Value>(variable: string, text: string, takes: string, parsed: 
 function wholeNumber(variable: string, text: string, least: number, most: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
+}
+
+function permissionList(text: string): string[] {
+  const permissions = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  const areKnown = permissions.every((permission) => permission === "network" || isIsolatePermission(permission));
+  return accepted(
+    "RUNTIME_WORKER_PERMISSIONS",
+    text,
+    `a list, separated by commas, of: network, or ${isolatePermissionForms}`,
+    areKnown ? permissions : undefined,
+  );
+}
+
+/** Below 1000 are the system's own users. */
+function uidRange(text: string): UidRange | undefined {
+  if (text === "off") return undefined;
+  const [, first, last] = /^(\d{4,10})-(\d{4,10})$/.exec(text) ?? [];
+  const range = { first: Number(first), last: Number(last) };
+  const isSound = range.first >= 1000 && range.first <= range.last && range.last <= 4_294_967_293;
+  return accepted(
+    "RUNTIME_WORKER_UIDS",
+    text,
+    "off, or a range of user ids from 1000 up, such as 200000-209999",
+    isSound ? range : undefined,
+  );
 }
 
 function apiPrefix(text: string): string {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,16 +11,24 @@ import { createDiscoveryHandlers } from "./api/discovery.js";
 import { createDocumentationHandlers } from "./api/documentation.js";
 import { createHealthHandlers } from "./api/health.js";
 import { createKeyHandlers } from "./api/keys.js";
+import { createMetricsHandlers } from "./api/metrics.js";
 import { createSessionHandlers } from "./api/session.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import type { Config } from "./config.js";
 import { createApiApp } from "./http/api-app.js";
 import { Connections } from "./http/connections.js";
+import { EventStreams } from "./http/event-streams.js";
 import { createFrontDoor, type FrontDoorOptions } from "./http/front-door.js";
 import type { Handlers } from "./http/handler.js";
 import { answerWhileStarting } from "./http/starting.js";
+import { Exposition } from "./observe/exposition.js";
 import type { Log } from "./observe/log.js";
+import { Metrics } from "./observe/metrics.js";
+import { UploadMeter } from "./observe/upload-meter.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
+import { WorkerLogs } from "./workers/logs/worker-logs.js";
+import { CronJobs } from "./workers/cron/cron-jobs.js";
+import { cronRefusal } from "./workers/cron/cron-schedule.js";
 import { WorkerEngine } from "./workers/worker-engine.js";
 
 /** How long requests in flight may take to finish once the daemon stops. */
@@ -31,6 +41,8 @@ export class Daemon {
   #phase: "starting" | "ready" | "draining" = "starting";
   #rooms: Rooms | undefined;
   #connections: Connections | undefined;
+  readonly #streams = new EventStreams();
+  #metrics: Metrics | undefined;
 
   constructor(config: Config, log: Log) {
     this.#config = config;
@@ -46,7 +58,7 @@ export class Daemon {
     const server = createFrontDoor({
       apiBase,
       api: (request, response) => answers.api(request, response),
-      serve: (request, response, id) => answers.serve(request, response, id),
+      serve: (request, response, id, connection) => answers.serve(request, response, id, connection),
     });
     this.#connections = new Connections(server);
     const address = await listen(server, this.#config);
@@ -57,10 +69,11 @@ export class Daemon {
       principals: rooms.principals,
       config: this.#config,
       spoolDirectory: rooms.spoolDirectory,
+      streams: this.#streams,
       log: this.#log,
     });
     answers.api = app.callback();
-    answers.serve = (request, response, requestId) => rooms.engine.handle(request, response, requestId);
+    answers.serve = (request, response, requestId, connection) => rooms.engine.handle(request, response, requestId, connection);
     this.#phase = "ready";
     if (this.#config.rootKey === undefined && rooms.store.list().length === 0)
       this.#log.warn(
@@ -73,20 +86,27 @@ export class Daemon {
   /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */
   async stop(): Promise<void> {
     this.#phase = "draining";
+    this.#rooms?.cronJobs.close();
+    this.#streams.close();
+    this.#rooms?.engine.leaveSockets();
     await this.#connections?.drain(drainTimeoutMs);
+    this.#metrics?.close();
     await this.#rooms?.engine.close();
     await this.#rooms?.packages.close();
     this.#rooms?.store.close();
     this.#rooms?.lock.release();
   }
 
-  #handlers({ packages, store, principals }: Rooms): Handlers {
+  #handlers({ packages, store, principals, logs, engine }: Rooms): Handlers {
+    const uploads = new UploadMeter();
+    this.#metrics = new Metrics({ engine, uploads, connectionCount: () => this.#connections?.count ?? 0 });
     return {
       discovery: createDiscoveryHandlers(this.#config.apiBase),
       health: createHealthHandlers(() => this.#whatIsMissing()),
       session: createSessionHandlers(principals),
-      workers: createWorkerHandlers(packages),
+      workers: createWorkerHandlers({ packages, engine, logs, uploads }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
+      metrics: createMetricsHandlers(this.#metrics, new Exposition()),
       documentation: createDocumentationHandlers(this.#config.apiBase),
     };
   }
@@ -108,6 +128,8 @@ interface Rooms {
   readonly principals: Principals;
   readonly packages: WorkerPackages;
   readonly engine: WorkerEngine;
+  readonly cronJobs: CronJobs;
+  readonly logs: WorkerLogs;
   readonly spoolDirectory: string;
 }
 
@@ -120,22 +142,45 @@ async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Roo
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
   const store = new KeyStore({ stateDirectory, log });
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
+  const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
+  const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
+  const cronJobs = new CronJobs({
+    call: (call) => engine.call(call),
+    tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
+  });
   const packages: WorkerPackages = await WorkerPackages.open({
     directories: config.workerDirectories,
     builtInDirectory: path.join(config.builtInDirectory, "workers"),
     reservedNames: reservedNames(config.apiBase),
     limits,
+    knownVersionsFile: path.join(stateDirectory, "known-workers.json"),
     log,
+    refusal: (manifest) => engine.refusal(manifest) ?? cronRefusal(manifest),
+    onAnswering: (name, version) => cronJobs.plan(name, version),
+    check: async (version) => (config.checkUploads ? engine.check(version) : undefined),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
   });
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
+    isInstalled: (name, version) => packages.isInstalled(name, version),
     limits,
     slotsDirectory: path.join(stateDirectory, "slots"),
+    ownUsers: config.workerUids && {
+      uids: config.workerUids,
+      slotsDirectory: sharedSlotsDirectory(stateDirectory),
+      appDirectories: [path.join(config.builtInDirectory, "workers"), ...config.workerDirectories].filter((folder) => existsSync(folder)),
+    },
+    permissions: config.workerPermissions,
     isOurKey: (token) => principals.isOurKey(token),
+    logs,
     log,
   });
-  return { lock, store, principals, packages, engine, spoolDirectory };
+  return { lock, store, principals, packages, engine, cronJobs, logs, spoolDirectory };
+}
+
+/** The state directory is closed to other users; this belongs to the one daemon that uses that state directory. */
+function sharedSlotsDirectory(stateDirectory: string): string {
+  return `/run/runtimed-${createHash("sha256").update(stateDirectory).digest("hex").slice(0, 16)}`;
 }
 
 /** First path segments that the router needs itself; names that start with a dot are refused by the grammar. */

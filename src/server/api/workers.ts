@@ -1,16 +1,19 @@
-import type { Principal } from "../../shared/contract/principal.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
-import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorise.js";
 import type { ResourceHandlers } from "../http/handler.js";
+import type { UploadMeter } from "../observe/upload-meter.js";
+import { VisibleWorkers } from "./visible-workers.js";
+import { readLogs, type WorkerLogsPort } from "./worker-logs.js";
 
 /** What these handlers need of the packages. */
 export interface WorkerPackagesPort {
   list(): Worker[];
   install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
+  /** Throws when there is no such version. */
+  folderOf(name: string, version: string): string;
   remove(name: string): Promise<void>;
   removeVersion(name: string, version: string): Promise<void>;
 }
@@ -21,31 +24,55 @@ interface VersionParams {
   readonly version: string;
 }
 
-export function createWorkerHandlers(packages: WorkerPackagesPort): ResourceHandlers<"workers"> {
+/** What they need of the engine. */
+export interface WorkerEnginePort {
+  restart(folder: string): Promise<number>;
+}
+
+export function createWorkerHandlers({
+  packages,
+  engine,
+  logs,
+  uploads,
+}: {
+  packages: WorkerPackagesPort;
+  engine: WorkerEnginePort;
+  logs: WorkerLogsPort;
+  uploads: UploadMeter;
+}): ResourceHandlers<"workers"> {
   const toggle = async (params: VersionParams, enabled: boolean) => {
     const name = fromPathSegments(params);
     await packages.setEnabled(name, params.version, enabled);
     return { success: true as const, data: { name, version: params.version, enabled } };
   };
+  const visible = new VisibleWorkers();
   return {
-    list: ({ principal }) => visibleTo(principal, packages.list()),
+    list: ({ principal }) => visible.to(principal, packages.list()),
     upload: async ({ file, principal }) => {
-      const worker = await packages.install(file, (name) => assertNamespace(principal, name));
+      const worker = await uploads.count(() => packages.install(file, (name) => assertNamespace(principal, name)));
       return { success: true, data: { worker } };
     },
     enable: ({ params }) => toggle(params, true),
     disable: ({ params }) => toggle(params, false),
+    restart: async ({ params }) => {
+      const { version } = params;
+      const name = fromPathSegments(params);
+      return { success: true, data: { name, version, restarted: await engine.restart(packages.folderOf(name, version)) } };
+    },
     remove: async ({ params }) => {
-      await packages.remove(fromPathSegments(params));
+      const name = fromPathSegments(params);
+      await packages.remove(name);
+      logs.forget(name);
       return { success: true };
     },
     removeVersion: async ({ params }) => {
       await packages.removeVersion(fromPathSegments(params), params.version);
       return { success: true };
     },
+    logs: ({ params, query, lastEventId }) => {
+      const name = fromPathSegments(params);
+      const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));
+      return readLogs(logs, { name, versions, query, lastEventId, nowMs: Date.now() });
+    },
   };
-}
-
-function visibleTo(principal: Principal, workers: Worker[]): Worker[] {
-  return principal.namespaces.includes("*") ? workers : workers.filter((worker) => namespacesCover(principal.namespaces, worker.name));
 }

@@ -7,6 +7,7 @@ import type { Config } from "../config.js";
 import type { Log } from "../observe/log.js";
 import { answerEveryRequest } from "./answer-every-request.js";
 import { createDocsAssets } from "./docs-assets.js";
+import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
 import { createOperation } from "./operation.js";
 
@@ -16,6 +17,7 @@ export interface ApiAppOptions {
   readonly config: Config;
   /** Folder for uploads until they are installed. */
   readonly spoolDirectory: string;
+  readonly streams: EventStreams;
   readonly log: Log;
 }
 

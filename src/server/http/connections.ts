@@ -1,14 +1,19 @@
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 /** How soon a connection is closed after its last answer while the server drains. */
 const sweepIntervalMs = 50;
+/** A connection that waits for no answer and sent nothing for so long is idle, even in the midst of a head. */
+const quietTimeoutMs = 2000;
 
 /** A server's open connections, so that it can stop without cutting an answer short. */
 export class Connections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** They have left HTTP; whoever took them ends them. */
+  readonly #upgraded = new WeakSet<Duplex>();
+  readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
   #isDraining = false;
 
   constructor(server: Server) {
@@ -17,15 +22,22 @@ export class Connections {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
+    if (server.listenerCount("upgrade") > 0) {
+      server.prependListener("upgrade", (_request: IncomingMessage, socket: Duplex) => this.#upgraded.add(socket));
+    }
     server.prependListener("request", (_request, response) => {
       if (this.#isDraining) response.shouldKeepAlive = false;
     });
   }
 
+  get count(): number {
+    return this.#sockets.size;
+  }
+
   /** Takes no new connections, closes idle ones, and the others once they are answered; cuts what is left after the timeout. */
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
-    const timer = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
     const sweeper = setInterval(() => this.#closeIdle(), sweepIntervalMs);
     // The close() of node:http also closes connections whose answers have ended but not left yet.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(this.#server, () => resolve()));
@@ -35,9 +47,25 @@ export class Connections {
     clearInterval(sweeper);
   }
 
+  /** Upgraded connections too, which the server does not count as its own. */
+  #destroyAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   #closeIdle(): void {
-    for (const socket of this.#sockets) if (answerInFlight(socket)?.writableEnded) return;
-    this.#server.closeIdleConnections();
+    const sockets = [...this.#sockets];
+    // It would also close those whose answers have ended and not left yet.
+    if (!sockets.some((socket) => answerInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
+    // Nor does it know those that never sent anything, and it must not be held up by one client that does not read.
+    for (const socket of sockets) if (!answerInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
+  }
+
+  #isQuiet(socket: Socket): boolean {
+    const { bytesRead } = socket;
+    const nowMs = performance.now();
+    let quiet = this.#quiet.get(socket);
+    if (quiet?.bytesRead !== bytesRead) this.#quiet.set(socket, (quiet = { bytesRead, sinceMs: nowMs }));
+    return bytesRead === 0 || nowMs - quiet.sinceMs >= quietTimeoutMs;
   }
 }
 

@@ -9,13 +9,14 @@ import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
+import { takeUpgrades, type UpgradedConnection } from "./upgrades.js";
 
 export interface FrontDoorOptions {
   readonly apiBase: string;
   /** Answers what lies at or below the API base and `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
-  /** Answers everything else. */
-  readonly serve: (request: IncomingMessage, response: ServerResponse, requestId: string) => void;
+  /** Answers everything else; `connection` comes with a handshake of WebSocket, whose answer may be to go on with that. */
+  readonly serve: (request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection) => void;
 }
 
 /** How long a client may take to send the head of a request. */
@@ -62,6 +63,16 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
     endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
   );
+  takeUpgrades(server, {
+    isTaken: (request) => !isApi(pathOf(request)),
+    stalledClientTimeoutMs,
+    handle: (request, response, connection) => {
+      const problem = problemOfHead(request);
+      if (problem) return refuse(request, response, problem);
+      originForm(request);
+      serve(request, response, requestIdOf(request), connection);
+    },
+  });
   server.on("clientError", answerBrokenRequest);
   server.timeout = stalledClientTimeoutMs;
   server.on("timeout", endStalledConnection);
@@ -76,8 +87,12 @@ function isBoundary(path: string, index: number): boolean {
 function originForm(request: IncomingMessage): string {
   const target = request.url ?? "/";
   if (target.startsWith("/")) return target;
-  request.url = /^https?:\/\/[^/?#]*(\/.*)$/i.exec(target)?.[1] ?? "/";
+  request.url = pathOf(request);
   return request.url;
+}
+
+function pathOf({ url: target = "/" }: IncomingMessage): string {
+  return target.startsWith("/") ? target : (/^https?:\/\/[^/?#]*(\/.*)$/i.exec(target)?.[1] ?? "/");
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {

@@ -1,14 +1,16 @@
 import { rm } from "node:fs/promises";
 import type { Context, Middleware } from "koa";
-import type { EndpointDefinition, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { EndpointDefinition, EventFeed, UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config.js";
 import type { CallState } from "./answer-every-request.js";
 import { authorise } from "./authorise.js";
+import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler } from "./handler.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
 import { inviteBody } from "./request-body.js";
+import { ResultTexts } from "./result-texts.js";
 import { clearSessionCookie, issueSessionCookie } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
 
@@ -18,6 +20,7 @@ export interface OperationOptions {
   readonly principals: Principals;
   readonly config: Config;
   readonly spoolDirectory: string;
+  readonly streams: EventStreams;
 }
 
 interface ParsedInput {
@@ -30,6 +33,7 @@ interface ParsedInput {
 /** One operation of the contract as Koa middleware: authorise, read the input, call the handler, answer. */
 export function createOperation(options: OperationOptions): Middleware {
   const { endpoint, handler, principals } = options;
+  const texts = new ResultTexts();
   return async (context) => {
     const state = context.state as CallState;
     state.isRouted = true;
@@ -41,13 +45,24 @@ export function createOperation(options: OperationOptions): Middleware {
       const result = await handler({
         ...input,
         file: input.file as never,
+        lastEventId: lastEventIdOf(endpoint, context) as never,
         principal: endpoint.access === "public" ? undefined : principal,
       });
-      answer(context, options, input, result);
+      if (typeof result === "function") {
+        const feed = result as EventFeed<{ readonly id: number }>;
+        options.streams.start(context.res, { feed, assertAllowed: () => authorise(principals, endpoint, context.req, pathParams) });
+        context.respond = false;
+      } else answer(context, { ...options, texts }, input, result);
     } finally {
       if (input.file) await rm(input.file.path, { force: true });
     }
   };
+}
+
+/** One that is no number comes from another stream: then everything is new to the reader. */
+function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number | undefined {
+  const text = context.get("Last-Event-ID");
+  return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
 async function readInput(context: Context, options: OperationOptions, pathParams: Record<string, string>): Promise<ParsedInput> {
@@ -69,7 +84,12 @@ async function readInput(context: Context, options: OperationOptions, pathParams
   return { params, query, body, file } as ParsedInput;
 }
 
-function answer(context: Context, { endpoint, config }: OperationOptions, input: ParsedInput, result: unknown): void {
+function answer(
+  context: Context,
+  { endpoint, config, texts }: OperationOptions & { texts: ResultTexts },
+  input: ParsedInput,
+  result: unknown,
+): void {
   if (endpoint.session === "issue")
     context.set("Set-Cookie", issueSessionCookie(context.req, (input.body as unknown as { key: string }).key, config.sessionTtlSeconds));
   if (endpoint.session === "clear") context.set("Set-Cookie", clearSessionCookie(context.req));
@@ -80,7 +100,7 @@ function answer(context: Context, { endpoint, config }: OperationOptions, input:
     context.body = result;
   } else if (endpoint.result) {
     context.set("Content-Type", "application/json; charset=utf-8");
-    context.body = JSON.stringify(result);
+    context.body = texts.of(result);
   }
 }
 

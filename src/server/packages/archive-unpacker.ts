@@ -37,7 +37,10 @@ export class ArchiveUnpacker {
     this.#limits = limits;
   }
 
-  /** Unpacks into an empty folder. When it throws, what is left in the folder is of no use, and nothing writes to it any more. */
+  /**
+   * Unpacks into an empty folder, onto stable storage, and deletes the archive. When it throws, what is left in the folder is of no
+   * use, and nothing writes to it any more.
+   */
   async unpack(archivePath: string, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
     await this.#takeSlot();
     try {

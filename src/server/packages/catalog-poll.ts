@@ -2,12 +2,14 @@ import type { Log } from "../observe/log.js";
 
 const tickMs = 200;
 const ticksPerRound = 8;
+/** About a millisecond: looking costs half a hundredth of a core, however many workers there are. */
+const mostLooksPerTick = 100;
 /** A tick that finds much to read stops here and goes on at the next. */
 const longestTickMs = 10;
 
 /**
- * Looks at a part of the catalog every tick and at all of it within about two seconds, so that 2,000 workers cost a millisecond now and
- * then instead of a burst. Polling, because the kernel's notifications need a watch on every folder and are lost when too many come.
+ * Looks at a part of the catalog every tick and at all of it within about two seconds, four with 2,000 workers, so that they cost a
+ * millisecond now and then instead of a burst. Polling, because the kernel's notifications need a watch on every folder and are lost when too many come.
  */
 export class CatalogPoll {
   readonly #timer: NodeJS.Timeout;
@@ -36,7 +38,7 @@ export class CatalogPoll {
 
   #tick(): void {
     const stopAt = performance.now() + longestTickMs;
-    const share = Math.ceil(this.#catalog.lookCount / ticksPerRound);
+    const share = Math.min(Math.ceil(this.#catalog.lookCount / ticksPerRound), mostLooksPerTick);
     for (let count = 0; count < share && performance.now() < stopAt; count += 1) {
       const next = this.#round.next();
       if (next.done) {

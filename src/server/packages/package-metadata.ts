@@ -4,6 +4,7 @@ import { isScalar } from "yaml";
 import { ApiError } from "../../shared/api-error.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { invalidMetadata, longestManifestBytes, parseManifest } from "./manifest-yaml.js";
+import { plainManifest } from "./plain-manifest.js";
 
 /** A package.json lists more than a manifest does. */
 const longestPackageJsonBytes = 1024 * 1024;
@@ -80,6 +81,8 @@ function readManifest(folder: string) {
   for (const fileName of manifestFileNames) {
     const text = readMetadataText(path.join(folder, fileName), longestManifestBytes);
     if (text === undefined) continue;
+    const plain = plainManifest(text);
+    if (plain) return { fields: plain, versionText: undefined };
     const { document, fields } = parseManifest(text, fileName);
     const version = document.get("version", true);
     return { fields, versionText: isScalar(version) ? version.source : undefined };

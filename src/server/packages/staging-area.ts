@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmdirSync } from "node:fs";
-import { lstat, mkdir, readdir } from "node:fs/promises";
+import { lstat, mkdir, readdir, unlink } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../observe/log.js";
@@ -8,10 +8,13 @@ import { KeyedLock } from "./keyed-lock.js";
 import { journalFileName, rollForward, type Journal } from "./move-journal.js";
 import { removeTree } from "./remove-tree.js";
 import { StagedFolder } from "./staged-folder.js";
+import type { TreeRemover } from "./tree-remover.js";
 
 const stagingFolderName = ".staging";
 const mostRemovals = 20;
 const removalPauseMs = 50;
+/** A folder with more in it is deleted by a process of its own. */
+const mostEntriesDeletedHere = 100;
 
 /**
  * Where the changes to one directory of packages are prepared: its folder `.staging`, which is on the same file system, so that
@@ -22,12 +25,14 @@ export class StagingArea {
   readonly directory: string;
   readonly #folder: string;
   readonly #log: Log;
+  readonly #remover: TreeRemover;
   readonly #moves = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
 
-  constructor(options: { directory: string; log: Log }) {
+  constructor(options: { directory: string; remover: TreeRemover; log: Log }) {
     this.directory = options.directory;
     this.#folder = path.join(options.directory, stagingFolderName);
+    this.#remover = options.remover;
     this.#log = options.log;
   }
 
@@ -52,14 +57,14 @@ export class StagingArea {
     return this.#moves.run("", work);
   }
 
-  /** Deletes a staged folder and what it still holds; never throws. */
+  /** Deletes a staged folder and what it still holds; never throws, and does not wait for much that is in there. */
   discard(folder: string): Promise<void> {
     const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
     return removing;
   }
 
-  /** Waits for the deletions that are under way. */
+  /** Waits for the deletions that are under way, but for those of large folders. */
   async settled(): Promise<void> {
     while (this.#removing.size > 0) await Promise.all(this.#removing);
   }
@@ -94,25 +99,49 @@ export class StagingArea {
 
   async #remove(folder: string): Promise<void> {
     try {
-      await this.#removeForGood(folder);
+      // From here on a crash does not finish the change again.
+      await unlink(path.join(folder, journalFileName)).catch(() => undefined);
+      const isGone = await this.#persist(folder, () => removeTree(folder, mostEntriesDeletedHere));
+      if (isGone) this.#removeOwnFolder();
+      else void this.#removeLarge(folder);
+    } catch (error) {
+      this.#tellOfRest(folder, error);
+    }
+  }
+
+  async #removeLarge(folder: string): Promise<void> {
+    try {
+      await this.#persist(folder, () => this.#remover.remove(folder));
+      if (!this.#remover.isClosed) this.#removeOwnFolder();
+    } catch (error) {
+      this.#tellOfRest(folder, error);
+    }
+  }
+
+  /** The area's own folder goes with the last change in it. */
+  #removeOwnFolder(): void {
+    try {
       rmdirSync(this.#folder);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      const isSharedStill = (code === "ENOTEMPTY" || code === "ENOENT") && !existsSync(folder);
-      if (!isSharedStill) this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
+      if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
     }
   }
 
   /** After a crash, a process that was unpacking may write until it notices that nobody waits for it. */
-  async #removeForGood(folder: string): Promise<void> {
+  async #persist<Result>(folder: string, remove: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await removeTree(folder, { first: journalFileName });
+        return await remove();
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || attempt === mostRemovals) throw error;
+        if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || attempt === mostRemovals || !existsSync(folder)) throw error;
         await delay(removalPauseMs);
       }
     }
+  }
+
+  #tellOfRest(folder: string, error: unknown): void {
+    this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
   }
 }
 

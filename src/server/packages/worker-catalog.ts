@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../observe/log.js";
 import type { InstalledVersion } from "./installed-version.js";
+import type { KnownVersions } from "./known-versions.js";
 import type { PackageDirectory } from "./package-directories.js";
 import { newestFirst, VersionChoice } from "./version-choice.js";
 import { fingerprint, hasChanged, listFolders, readWorkerFolder, type FoundVersion, type WorkerFolder } from "./worker-folders.js";
@@ -37,17 +38,30 @@ interface Listing {
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];
   readonly #reservedNames: ReadonlySet<string>;
+  readonly #known: KnownVersions;
   readonly #log: Log;
+  readonly #onAnswering: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
   readonly #listings = new Map<string, Listing>();
   readonly #folders = new Map<string, { readonly read: WorkerFolder; readonly versions: readonly CatalogedVersion[] }>();
   readonly #workers = new Map<string, CatalogedWorker>();
   readonly #foldersOfName = new Map<string, Set<string>>();
   #generations = 0;
+  /** What `list` answers, until something changes. */
+  #listed: Worker[] | undefined;
 
-  constructor(options: { directories: readonly PackageDirectory[]; reservedNames: ReadonlySet<string>; log: Log }) {
+  constructor(options: {
+    directories: readonly PackageDirectory[];
+    reservedNames: ReadonlySet<string>;
+    known: KnownVersions;
+    /** The version that answers for a name may be another one now; undefined = none does. */
+    onAnswering?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
+    log: Log;
+  }) {
     this.#directories = options.directories;
     this.#reservedNames = options.reservedNames;
+    this.#known = options.known;
     this.#log = options.log;
+    this.#onAnswering = options.onAnswering;
   }
 
   resolve(name: string, range: string | undefined): InstalledVersion | undefined {
@@ -72,9 +86,15 @@ export class WorkerCatalog {
 
   /**
    * The workers by name. One that is built in and of which other versions were uploaded appears twice, once for each source, so that
-   * `removable` is true of all versions of its row; `path` is the first folder that holds some of them.
+   * `removable` is true of all versions of its row; `path` is the first folder that holds some of them. The list is frozen, and the same
+   * one until something changes.
    */
   list(): Worker[] {
+    this.#listed ??= Object.freeze(this.#listItems()) as Worker[];
+    return this.#listed;
+  }
+
+  #listItems(): Worker[] {
     const workers: Worker[] = [];
     for (const name of [...this.#workers.keys()].toSorted()) {
       for (const source of ["built-in", "uploaded"] as const) {
@@ -94,12 +114,14 @@ export class WorkerCatalog {
   /** Reads a worker's folder again; answers with the folders that are no longer current. */
   refresh(directory: string, workerFolder: string): string[] {
     const before = this.versionsIn(workerFolder);
-    const read = readWorkerFolder(directory, workerFolder);
+    const read = readWorkerFolder(directory, workerFolder, this.#known);
     const after = read.versions.map((found) => this.#catalog(read, found, before));
     this.#folders.set(workerFolder, { read, versions: after });
     const names = new Set([...before, ...after].map(({ name }) => name));
     for (const name of names) this.#index(name, workerFolder, after);
-    return before.filter((version) => !after.includes(version)).map(({ folder }) => folder);
+    const gone = before.filter((version) => !after.includes(version)).map(({ folder }) => folder);
+    for (const folder of gone) if (!after.some((version) => version.folder === folder)) this.#known.forget(folder);
+    return gone;
   }
 
   /** A look at every directory and folder, each a few system calls; a look answers with the folders that are no longer current. */
@@ -151,6 +173,7 @@ export class WorkerCatalog {
   }
 
   #index(name: string, workerFolder: string, versions: readonly CatalogedVersion[]): void {
+    this.#listed = undefined;
     const folders = this.#foldersOfName.get(name) ?? new Set<string>();
     if (versions.some((version) => version.name === name)) folders.add(workerFolder);
     else folders.delete(workerFolder);
@@ -160,6 +183,7 @@ export class WorkerCatalog {
     const served = found.filter((version) => this.#mayBeServed(version)).toSorted((a, b) => this.#rank(a) - this.#rank(b));
     if (served.length === 0) this.#workers.delete(name);
     else this.#workers.set(name, catalogedWorker(served));
+    this.#onAnswering?.(name, this.resolve(name, undefined));
   }
 
   /** By hand, someone may put a package where none of that name can be uploaded to. */

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from "node:fs";
 import path from "node:path";
+import type { KnownVersions } from "./known-versions.js";
 import { metadataFileNames } from "./package-metadata.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
@@ -28,9 +29,15 @@ export interface WorkerFolder {
  */
 export function fingerprint(target: string): string | undefined {
   const stat = statSync(target, { throwIfNoEntry: false });
-  if (!stat) return undefined;
-  const isSettled = Math.abs(Date.now() - stat.mtimeMs) > timestampGrainMs;
-  return isSettled ? identityOf(stat) : `${identityOf(stat)}:${performance.now()}`;
+  return stat && fingerprintOf(stat);
+}
+
+function fingerprintOf(stat: Stats): string {
+  return isSettled(stat) ? identityOf(stat) : `${identityOf(stat)}:${performance.now()}`;
+}
+
+function isSettled(stat: Stats): boolean {
+  return Math.abs(Date.now() - stat.mtimeMs) > timestampGrainMs;
 }
 
 function identityOf(stat: Stats): string {
@@ -38,16 +45,15 @@ function identityOf(stat: Stats): string {
 }
 
 /** Reads a worker's folder: a package itself, which makes one version, or a folder of versions. */
-export function readWorkerFolder(directory: string, folder: string): WorkerFolder {
+export function readWorkerFolder(directory: string, folder: string, known: KnownVersions): WorkerFolder {
   const watched = new Map<string, string>();
   const versions: FoundVersion[] = [];
-  // Fingerprints first: a change during the reading is then seen by the next look.
-  watch(watched, folder);
-  const own = readVersion(directory, folder, folder, watched);
+  const read = (versionFolder: string) =>
+    readVersion({ folder: versionFolder, place: placeOf(directory, folder, versionFolder) }, watched, known);
+  const own = read(folder);
   if (own) return { directory, folder, versions: [own], watched };
   for (const version of listFolders(folder, directory)) {
-    watch(watched, version);
-    const found = readVersion(directory, folder, version, watched);
+    const found = read(version);
     if (found) versions.push(found);
   }
   return { directory, folder, versions, watched };
@@ -86,16 +92,26 @@ function leadsInside(link: string, directory: string): boolean {
   }
 }
 
-function readVersion(directory: string, unit: string, folder: string, watched: Map<string, string>): FoundVersion | undefined {
-  const files = metadataFileNames.map((name) => path.join(folder, name)).filter((file) => lstatSync(file, { throwIfNoEntry: false }));
+/** Each path is looked at once, and before it is read: a change during the reading is then seen by the next look. */
+function readVersion(
+  { folder, place }: { folder: string; place: { name: string; version: string } },
+  watched: Map<string, string>,
+  known: KnownVersions,
+): FoundVersion | undefined {
   const stat = statSync(folder, { throwIfNoEntry: false });
-  if (!stat || files.length === 0) return undefined;
-  const identities = files.map((file) => identityOf(lstatSync(file)));
-  for (const file of files) watch(watched, file);
-  const version = readWorkerVersion(folder, placeOf(directory, unit, folder));
-  return version && { ...version, folder, identity: [identityOf(stat), ...identities].join(" ") };
-}
-
-function watch(watched: Map<string, string>, target: string): void {
-  watched.set(target, fingerprint(target) ?? "");
+  watched.set(folder, stat ? fingerprintOf(stat) : "");
+  if (!stat) return undefined;
+  const stats = [stat];
+  for (const name of metadataFileNames) {
+    const file = path.join(folder, name);
+    const fileStat = lstatSync(file, { throwIfNoEntry: false });
+    if (!fileStat) continue;
+    stats.push(fileStat);
+    watched.set(file, fileStat.isSymbolicLink() ? (fingerprint(file) ?? "") : fingerprintOf(fileStat));
+  }
+  if (stats.length === 1) return undefined;
+  const identity = stats.map(identityOf).join(" ");
+  const isAsItSeems = stats.every((each) => isSettled(each) && !each.isSymbolicLink());
+  const version = known.recall(folder, { identity, isSettled: isAsItSeems }, () => readWorkerVersion(folder, place));
+  return version && { ...version, folder, identity };
 }

@@ -2,46 +2,35 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import type { Worker } from "../../shared/contract/workers.js";
-import type { Log } from "../observe/log.js";
-import type { ArchiveLimits } from "./archive/archive-entry.js";
 import { archiveFormat, ArchiveUnpacker } from "./archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
 import { installDirectory } from "./install-directory.js";
 import type { InstalledVersion } from "./installed-version.js";
+import { KnownVersions } from "./known-versions.js";
 import { KeyedLock } from "./keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
+import type { WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagedFolder } from "./staged-folder.js";
 import { StagingArea } from "./staging-area.js";
 import { asStorageFailure } from "./storage-full.js";
+import { TreeRemover } from "./tree-remover.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 import { parseWorkerManifest } from "./worker-version.js";
 
-export type { ArchiveLimits } from "./archive/archive-entry.js";
 export type { InstalledVersion } from "./installed-version.js";
 
 /** How long starting and stopping wait for old folders to be deleted; what is left then goes on in the background, or goes at the next start. */
 const longestCleanUpMs = 2_000;
 
-export interface WorkerPackagesOptions {
-  /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
-  readonly directories: readonly string[];
-  /** Scanned before all others, never changed. */
-  readonly builtInDirectory: string;
-  /** Names that uploads cannot take. */
-  readonly reservedNames: ReadonlySet<string>;
-  readonly limits: ArchiveLimits;
-  readonly log: Log;
-  /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
-  readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
-}
-
 /** The installed workers: what there is, and every way to change it. */
 export class WorkerPackages {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
+  readonly #known: KnownVersions;
   readonly #poll: CatalogPoll;
   readonly #unpacker: ArchiveUnpacker;
+  readonly #remover: TreeRemover;
   /** By directory; only those that may be changed. */
   readonly #areas: ReadonlyMap<string, StagingArea>;
   readonly #locks = new KeyedLock();
@@ -50,17 +39,30 @@ export class WorkerPackages {
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
     const uploaded = directories.filter(({ source }) => source === "uploaded");
-    const areas = uploaded.map(({ path: directory }) => new StagingArea({ directory, log: options.log }));
+    const remover = new TreeRemover();
+    const areas = uploaded.map(({ path: directory }) => new StagingArea({ directory, remover, log: options.log }));
     for (const area of areas) await area.recover();
     await Promise.race([Promise.all(areas.map((area) => area.settled())), delay(longestCleanUpMs, undefined, { ref: false })]);
-    return new WorkerPackages(options, directories, areas);
+    return new WorkerPackages(options, { directories, areas, remover });
   }
 
-  private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: readonly StagingArea[]) {
+  private constructor(
+    options: WorkerPackagesOptions,
+    parts: { directories: readonly PackageDirectory[]; areas: readonly StagingArea[]; remover: TreeRemover },
+  ) {
+    const { directories, areas, remover } = parts;
     this.#options = options;
+    this.#remover = remover;
     this.#areas = new Map(areas.map((area) => [area.directory, area]));
     this.#unpacker = new ArchiveUnpacker(options.limits);
-    this.#catalog = new WorkerCatalog({ directories, reservedNames: options.reservedNames, log: options.log });
+    this.#known = new KnownVersions({ file: options.knownVersionsFile, log: options.log });
+    this.#catalog = new WorkerCatalog({
+      directories,
+      known: this.#known,
+      reservedNames: options.reservedNames,
+      onAnswering: options.onAnswering,
+      log: options.log,
+    });
     this.#catalog.scan();
     this.#poll = new CatalogPoll({ catalog: this.#catalog, onRetired: (folder) => void this.#retire(folder, undefined), log: options.log });
   }
@@ -75,13 +77,26 @@ export class WorkerPackages {
     return this.#catalog.resolve(name, range);
   }
 
+  /** Whether a worker, or a certain version of it, is there, enabled or not. */
+  isInstalled(name: string, version: string | undefined): boolean {
+    const versions = this.#catalog.versions(name);
+    return versions !== undefined && (version === undefined || versions.has(version));
+  }
+
+  /** Where a version lies; throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
+  folderOf(name: string, version: string): string {
+    const installed = this.#catalog.versions(name)?.get(version);
+    if (!installed) throw this.#notFound(name, version);
+    return installed.folder;
+  }
+
   /** Whether there is a directory to install to. */
   async canInstall(): Promise<boolean> {
     return (await installDirectory([...this.#areas.keys()])) !== undefined;
   }
 
   /**
-   * Installs an archive in place of the same version. `authorise` is called as soon as the name is known and before anything shows;
+   * Installs an archive in place of the same version and deletes its file. `authorise` is called as soon as the name is known and before anything shows;
    * when it throws, nothing has changed. Answers when the new code is what `resolve` gives.
    */
   async install(
@@ -96,9 +111,13 @@ export class WorkerPackages {
       const { name, version } = metadata;
       this.#refuseReserved(name);
       authorise(name);
-      parseWorkerManifest(metadata);
+      const manifest = parseWorkerManifest(metadata);
+      const refusal = this.#options.refusal?.(manifest);
+      if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
+      const from = path.join(content, root);
+      await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
-      await this.#locks.run(name, () => this.#place(area, staged, { ...installed, from: path.join(content, root) }));
+      await this.#locks.run(name, () => this.#place(area, staged, { ...installed, from }));
       return installed;
     });
   }
@@ -148,12 +167,14 @@ export class WorkerPackages {
     });
   }
 
-  /** Stops looking at the directories and unpacking; what was replaced is deleted as far as that takes no time. */
+  /** Stops looking at the directories, unpacking and deleting; what is not deleted yet goes at the next start. */
   async close(): Promise<void> {
     this.#poll.close();
     this.#unpacker.close();
     const settled = Promise.all([...this.#areas.values()].map((area) => area.settled()));
     await Promise.race([settled, delay(longestCleanUpMs, undefined, { ref: false })]);
+    await this.#remover.close();
+    await this.#known.save();
   }
 
   async #place(

@@ -4,6 +4,10 @@ import { lineFeed } from "./isolate/frames.js";
 export interface AnswerHead {
   /** name, value, name, value … */
   readonly pairs: readonly string[];
+  /** The same as lines of the wire. */
+  readonly lines: string;
+  /** The app says itself when it answered. */
+  readonly hasDate: boolean;
   /** What the app says about the length of its body; used only where no body can be counted. */
   readonly claimedLength: number | undefined;
 }
@@ -32,8 +36,10 @@ const sessionCookiePattern = /^\s*runtime_api_key\s*(?:=|;|$)/i;
 /** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
 function readAnswerHead(text: string): AnswerHead | undefined {
   const pairs: string[] = [];
+  let wireLines = "";
+  let hasDate = false;
   let claimedLength: number | undefined;
-  if (text === "") return { pairs, claimedLength };
+  if (text === "") return { pairs, lines: wireLines, hasDate, claimedLength };
   const lines = text.split(lineFeed);
   if (lines.length % 2 !== 0 || lines.length > maximumHeaders * 2) return undefined;
   for (let index = 0; index < lines.length; index += 2) {
@@ -45,9 +51,11 @@ function readAnswerHead(text: string): AnswerHead | undefined {
     if (droppedNames.has(lower)) continue;
     // A cookie name may be percent-encoded or padded: whatever a browser could read as ours is dropped.
     if (lower === "set-cookie" && sessionCookiePattern.test(value)) continue;
+    hasDate ||= lower === "date";
     pairs.push(name, value);
+    wireLines += `${name}: ${value}\r\n`;
   }
-  return { pairs, claimedLength };
+  return { pairs, lines: wireLines, hasDate, claimedLength };
 }
 
 /** Remembers the heads that an app sends again and again. */

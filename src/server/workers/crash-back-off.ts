@@ -19,6 +19,12 @@ export class CrashBackOff {
     this.#blockedUntilMs = excess <= 0 ? nowMs : nowMs + Math.min(longestDelayMs, firstDelayMs * 2 ** (excess - 1));
   }
 
+  /** It was restarted by hand, by somebody who knows why. */
+  forgive(): void {
+    this.#failures = 0;
+    this.#blockedUntilMs = 0;
+  }
+
   /** Milliseconds until it may be started again; 0 = now. */
   remainingMs(nowMs: number): number {
     return Math.max(0, this.#blockedUntilMs - nowMs);

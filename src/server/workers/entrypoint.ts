@@ -8,7 +8,12 @@ export interface Entrypoint {
   readonly kind: "static" | "module" | "typescript";
   /** Relative to the package folder. */
   readonly file: string;
+  /** Where the module's source map is, if there is one: beside it, or in the folder that nobody is shown. */
+  readonly sourceMap: "beside" | "hidden" | undefined;
 }
+
+/** Source maps of bundles lie in it, below the path of their module; workers do not see it. */
+export const sourceMapsFolder = ".source-maps";
 
 const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
@@ -16,26 +21,28 @@ const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint> {
   const { folder, manifest } = version;
   if (manifest.entrypoint !== undefined) {
-    if (await isFile(folder, manifest.entrypoint)) return toEntrypoint(manifest.entrypoint);
+    if (await isFile(folder, manifest.entrypoint)) return toEntrypoint(folder, manifest.entrypoint);
     throw startFailed(`Its manifest names the entrypoint ${JSON.stringify(manifest.entrypoint)}, and there is no such file.`);
   }
   for (const file of defaultFiles) {
-    if (await isFile(folder, file)) return toEntrypoint(file);
+    if (await isFile(folder, file)) return toEntrypoint(folder, file);
   }
   const main = await readMain(folder);
   if (main === undefined) {
     throw startFailed(`It has no entrypoint: name one in the manifest, or add one of ${defaultFiles.join(", ")}.`);
   }
   for (const file of [main, `${main}.js`, `${main}.mjs`, `${main}.cjs`, path.posix.join(main, "index.js")]) {
-    if (await isFile(folder, file)) return toEntrypoint(file);
+    if (await isFile(folder, file)) return toEntrypoint(folder, file);
   }
   throw startFailed(`Its package.json names ${JSON.stringify(main)} as main, and there is no such file.`);
 }
 
-function toEntrypoint(file: string): Entrypoint {
+async function toEntrypoint(folder: string, file: string): Promise<Entrypoint> {
   const normal = path.posix.normalize(file);
-  if (/\.html?$/i.test(normal)) return { kind: "static", file: normal };
-  return { kind: /\.[cm]?tsx?$|\.jsx$/i.test(normal) ? "typescript" : "module", file: normal };
+  if (/\.html?$/i.test(normal)) return { kind: "static", file: normal, sourceMap: undefined };
+  if (/\.[cm]?tsx?$|\.jsx$/i.test(normal)) return { kind: "typescript", file: normal, sourceMap: undefined };
+  if (await isFile(folder, `${sourceMapsFolder}/${normal}.map`)) return { kind: "module", file: normal, sourceMap: "hidden" };
+  return { kind: "module", file: normal, sourceMap: (await isFile(folder, `${normal}.map`)) ? "beside" : undefined };
 }
 
 async function isFile(folder: string, file: string): Promise<boolean> {

@@ -1,36 +1,57 @@
+import type { Socket } from "node:net";
 import { ApiError } from "../../shared/api-error.js";
 import { AnswerHeads, type AnswerHead } from "./answer-head.js";
+import type { CallChannel } from "./call-channel.js";
 import type { FloodGuard } from "./flood-guard.js";
+import { ExchangeTable } from "./isolate/exchange-table.js";
 import type { FramePayload } from "./isolate/frame-reader.js";
 import type { FrameWriter } from "./isolate/frame-writer.js";
 import { answerHeadBytes, FailureReason, FrameKind } from "./isolate/frames.js";
-import type { CallChannel, WorkerCall } from "./worker-call.js";
+import { OneWriteAnswers } from "./one-write-answer.js";
+import type { IsolateSockets } from "./sockets/isolate-sockets.js";
+import { retryAfterSeconds } from "./sockets/socket-limits.js";
+import type { WorkerCall } from "./worker-call.js";
+
+/** A cancelled call whose last frame has not come yet. */
+const abandoned = Symbol("abandoned");
+type Abandoned = typeof abandoned;
+
+/** After these the isolate says no more about a call. */
+const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
 
 /** The calls that one isolate works on, by their number in its frames. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
+  readonly shortAnswers = new OneWriteAnswers();
   readonly #onRelease: (abandoned: WorkerCall | undefined) => void;
   readonly #floodGuard: FloodGuard;
-  readonly #running = new Map<number, WorkerCall>();
-  /** Cancelled calls whose last frame has not come yet. */
-  readonly #abandoned = new Set<number>();
+  readonly #sockets: IsolateSockets;
+  readonly #exchanges = new ExchangeTable<WorkerCall | Abandoned>();
   readonly #heads = new AnswerHeads();
-  #nextId = 1;
+  readonly #held: Socket[] = [];
+  #runningCount = 0;
+  #abandonedCount = 0;
   #acceptedCount = 0;
 
-  constructor(options: { writer: FrameWriter; floodGuard: FloodGuard; onRelease: (abandoned: WorkerCall | undefined) => void }) {
+  constructor(options: {
+    writer: FrameWriter;
+    floodGuard: FloodGuard;
+    sockets: IsolateSockets;
+    onRelease: (abandoned: WorkerCall | undefined) => void;
+  }) {
     this.writer = options.writer;
+    this.#sockets = options.sockets;
     this.#floodGuard = options.floodGuard;
     this.#onRelease = options.onRelease;
   }
 
   get runningCount(): number {
-    return this.#running.size;
+    return this.#runningCount;
   }
 
   /** Calls that clients gave up and the app has not come back from. */
   get abandonedCount(): number {
-    return this.#abandoned.size;
+    return this.#abandonedCount;
   }
 
   /** How many calls there ever were. */
@@ -38,36 +59,52 @@ export class IsolateCalls implements CallChannel {
     return this.#acceptedCount;
   }
 
-  [Symbol.iterator](): Iterator<WorkerCall> {
-    return this.#running.values();
+  *[Symbol.iterator](): Iterator<WorkerCall> {
+    for (const exchange of this.#exchanges) if (exchange !== abandoned) yield exchange;
   }
 
   run(call: WorkerCall): void {
-    const id = this.#nextId;
-    this.#nextId = id === 0xffff_ffff ? 1 : id + 1;
     this.#acceptedCount += 1;
-    this.#running.set(id, call);
-    call.start(this, id);
+    this.#runningCount += 1;
+    call.start(this, this.#exchanges.add(call));
   }
 
   release(id: number, isComplete: boolean): void {
-    const call = this.#running.get(id);
-    this.#running.delete(id);
-    if (!isComplete) {
-      this.writer.empty(FrameKind.Cancel, id);
-      this.#abandoned.add(id);
+    this.#runningCount -= 1;
+    if (isComplete) {
+      this.#exchanges.delete(id);
+      this.#onRelease(undefined);
+      return;
     }
-    this.#onRelease(isComplete ? undefined : call);
+    const call = this.#exchanges.get(id) as WorkerCall;
+    this.#exchanges.set(id, abandoned);
+    this.#abandonedCount += 1;
+    this.writer.empty(FrameKind.Cancel, id);
+    this.#onRelease(call);
   }
 
   failAll(error: ApiError): void {
-    for (const call of this.#running.values()) call.fail(error, true);
+    for (const call of this) call.fail(error, true);
+  }
+
+  hold(socket: Socket): void {
+    if (socket.writableCorked > 0) return;
+    socket.cork();
+    this.#held.push(socket);
+  }
+
+  /** What came from the isolate together goes to each client in one write. */
+  letGo(): void {
+    if (this.#held.length === 0) return;
+    for (const socket of this.#held) socket.uncork();
+    this.#held.length = 0;
   }
 
   /** Hands a frame to its call; throws when the isolate breaks the rules of the channel. */
   onFrame(kind: number, id: number, { buffer, start, end }: FramePayload): void {
-    const call = this.#running.get(id);
-    if (!call) return this.#onLateFrame(kind, id);
+    const call = this.#exchanges.get(id);
+    if (call === undefined) throw new Error("it answered a call that it was never given");
+    if (call === abandoned) return this.#onLateFrame(kind, id, buffer.subarray(start, end));
     switch (kind) {
       case FrameKind.Answer: {
         const headEnd = start + 6 + buffer.readUInt32LE(start + 2);
@@ -102,17 +139,38 @@ export class IsolateCalls implements CallChannel {
             : "The worker answered with something that is not a valid response; its log has the reason.";
         return call.fail(new ApiError("WORKER_BAD_RESPONSE", what), true);
       }
+      case FrameKind.SocketOpen:
+        return this.#openSocket(call, buffer.subarray(start, end));
       default:
         throw new Error(`it sent a frame of kind ${kind} for a call`);
     }
   }
 
   /** Frames that crossed our Cancel on their way. */
-  #onLateFrame(kind: number, id: number): void {
-    if (!this.#abandoned.has(id)) throw new Error("it answered a call that it was never given");
+  #onLateFrame(kind: number, id: number, payload: Buffer): void {
     this.#floodGuard.count();
-    const isLast = kind === FrameKind.Answer || kind === FrameKind.Failed || kind === FrameKind.End || kind === FrameKind.Abort;
-    if (isLast) this.#abandoned.delete(id);
+    if (kind === FrameKind.SocketOpen) this.#sockets.refuse(payload.readUInt32LE(0));
+    else if (!lastFrames.has(kind)) return;
+    this.#abandonedCount -= 1;
+    this.#exchanges.delete(id);
+  }
+
+  /** The app answered 101 and gave the client one end of a pair. */
+  #openSocket(call: WorkerCall, payload: Buffer): void {
+    const number = payload.readUInt32LE(0);
+    const { upgrade } = call.visit;
+    const head = payload.length <= answerHeadBytes ? this.#heads.read(payload.toString("latin1", 4)) : undefined;
+    if (upgrade && head && !this.#sockets.isFull) {
+      // The socket first: with neither call nor socket a draining isolate ends.
+      this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
+      return call.switchProtocols();
+    }
+    this.#sockets.refuse(number);
+    if (!upgrade)
+      call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker answered with a web socket to a request that is no upgrade."), true);
+    else if (head)
+      call.fail(new ApiError("WORKER_POOL_SATURATED", "The worker has too many web sockets open.", { retryAfterSeconds }), true);
+    else this.#refuse(call, true);
   }
 
   #readHead(status: number, text: string): AnswerHead | undefined {

@@ -1,26 +1,49 @@
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { compiledFile } from "../package-root.js";
-import { findSystemTool } from "./system-tool.js";
+import { findSystemTool } from "../system-tool.js";
+import { isolateFlag } from "./isolate-flags.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
 const overheadBytes = 192 * 1024 * 1024;
+const mostOpenFiles = 4096;
+const largestFileBytes = 1024 * 1024 * 1024;
+/** Threads of one isolate: Node's own are eleven. */
+const mostThreads = 64;
+/** With processes or threads of its own. */
+const mostProcesses = 512;
+
+/** The program of an isolate; it and its folder must be readable to the user that runs it. */
+export const isolateProgram = compiledFile("server/workers/isolate/main.js");
+
+interface IsolateOptions {
+  readonly slot: string;
+  readonly memoryBytes: number;
+  readonly permissions: readonly string[];
+  readonly user: number | undefined;
+  /** Others may run as that user. */
+  readonly isShared: boolean;
+}
 
 /** How isolates are started on this machine. Tools that it lacks are left out; what they would add is lost, nothing else. */
 export class IsolateCommand {
-  readonly #prefix: readonly string[];
-  readonly #prlimit: string | undefined;
+  readonly #setpriv = findSystemTool("setpriv");
+  readonly #prlimit = findSystemTool("prlimit");
+  readonly #openFiles = Math.min(mostOpenFiles, ownOpenFiles());
   readonly #flags: readonly string[];
-  readonly #program = compiledFile("server/workers/isolate/main.js");
 
-  constructor() {
-    const setpriv = findSystemTool("setpriv");
-    this.#prlimit = findSystemTool("prlimit");
-    // An isolate must not outlive a daemon that was killed, whatever the app in it does.
-    this.#prefix = setpriv ? [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"] : [];
-    const flags = process.allowedNodeEnvironmentFlags;
+  /** Where the isolates' own code lies. */
+  get programFolder(): string {
+    return path.dirname(isolateProgram);
+  }
+
+  constructor(options: { allowsNetwork: boolean }) {
+    const known = process.allowedNodeEnvironmentFlags;
     this.#flags = [
-      flags.has("--permission") ? "--permission" : "--experimental-permission",
-      ...(flags.has("--allow-net") ? ["--allow-net"] : []),
+      known.has("--permission") ? "--permission" : "--experimental-permission",
+      ...(options.allowsNetwork && known.has("--allow-net") ? ["--allow-net"] : []),
+      // On by default from Node 22 on: the class that the ends of a WebSocketPair are instances of.
+      ...(known.has("--experimental-websocket") ? ["--experimental-websocket"] : []),
       "--preserve-symlinks",
       "--preserve-symlinks-main",
       "--disable-warning=ExperimentalWarning",
@@ -28,19 +51,57 @@ export class IsolateCommand {
     ];
   }
 
-  /** Command line of an isolate that may read `slot` and hold `memoryBytes` of heap, and about as much in buffers. */
-  build(options: { slot: string; memoryBytes: number }): { file: string; args: string[] } {
-    const limit = this.#prlimit ? [this.#prlimit, `--data=${options.memoryBytes * 2 + overheadBytes}`, "--core=0", "--"] : [];
+  /** Command line of an isolate that may read `slot` and do what `permissions` say; it runs as `user`, when given. */
+  build(options: IsolateOptions): { file: string; args: string[] } {
     const node = [
       process.execPath,
       ...this.#flags,
+      ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
-      `--allow-fs-read=${path.dirname(this.#program)}`,
+      `--allow-fs-read=${path.dirname(isolateProgram)}`,
       `--allow-fs-read=${options.slot}`,
-      this.#program,
+      isolateProgram,
       options.slot,
     ];
-    const [file, ...args] = [...this.#prefix, ...limit, ...node];
+    const [file, ...args] = [...this.#privileges(options.user), ...this.#limits(options), ...node];
     return { file: file as string, args };
+  }
+
+  #privileges(user: number | undefined): string[] {
+    if (this.#setpriv === undefined) return [];
+    // An isolate must not outlive a daemon that was killed, whatever the app in it does.
+    return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? [] : userFlags(user)), "--"];
+  }
+
+  #limits(options: IsolateOptions): string[] {
+    if (this.#prlimit === undefined) return [];
+    const { permissions } = options;
+    const writesFiles = permissions.some((permission) => permission.startsWith("fs-write:"));
+    const hasProcesses = permissions.includes("child-process") || permissions.includes("worker-threads");
+    return [
+      this.#prlimit,
+      `--data=${options.memoryBytes * 2 + overheadBytes}`,
+      "--core=0",
+      `--nofile=${this.#openFiles}`,
+      `--fsize=${writesFiles ? largestFileBytes : 0}`,
+      // The kernel counts all processes of a user: a shared one would be counted for others too.
+      ...(options.user === undefined || options.isShared ? [] : [`--nproc=${hasProcesses ? mostProcesses : mostThreads}`]),
+      "--",
+    ];
+  }
+}
+
+/** Flags of setpriv for a user of its own, who is in no group and cannot become anybody else. */
+export function userFlags(user: number): string[] {
+  return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
+}
+
+/** The most that a process of ours may allow itself. */
+function ownOpenFiles(): number {
+  try {
+    const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return hard === undefined ? Infinity : Number(hard);
+  } catch {
+    return Infinity;
   }
 }

@@ -1,51 +1,81 @@
-import { mkdir, rm } from "node:fs/promises";
-import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../observe/log.js";
+import { BlankIsolates } from "./blank-isolates.js";
 import { IsolateCommand } from "./isolate-command.js";
+import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
-import { SlotFolder } from "./slot-folder.js";
+import { IsolateQuarters, type QuartersOptions } from "./isolate-quarters.js";
 
-/** Isolates without an app that wait for one, so that a first request costs an import and not a process. */
-const blankTarget = 1;
+/** A newcomer that found all isolates busy for so long gets the place of the one that had its own longest, as soon as that has finished its calls. */
+const patienceMs = 1000;
 
 interface Waiter {
-  readonly memoryBytes: number;
+  readonly needs: IsolateNeeds;
+  readonly sinceMs: number;
   isWanted(): boolean;
-  resolve(isolate: Promise<IsolateProcess>): void;
+  resolve(place: Place): void;
   reject(error: ApiError): void;
 }
 
-/** All isolates of the daemon: at most `size` with an app, and a blank one kept warm. */
+/** Isolates by what they do: `used` have an app, `starting` are about to get one. */
+export interface PoolNumbers {
+  readonly size: number;
+  readonly used: number;
+  readonly starting: number;
+  readonly blank: number;
+  /** Apps that wait for a place. */
+  readonly waiting: number;
+}
+
+/** A place in the pool, and the isolate that is about to take it. */
+export interface Place {
+  readonly isolate: Promise<IsolateProcess>;
+}
+
+export interface IsolatePoolOptions extends QuartersOptions {
+  readonly size: number;
+  readonly blankMemoryBytes: number;
+  readonly allowsNetwork: boolean;
+  readonly log: Log;
+}
+
+/** All isolates of the daemon: at most `size` with an app, and some blank ones kept warm. */
 export class IsolatePool {
   readonly #size: number;
-  readonly #blankMemoryBytes: number;
-  readonly #directory: string;
-  readonly #log: Log;
-  readonly #command = new IsolateCommand();
-  readonly #directoryReady: Promise<void>;
-  readonly #blanks: Promise<IsolateProcess>[] = [];
+  readonly #command: IsolateCommand;
+  readonly #quarters: IsolateQuarters;
+  readonly #blanks: BlankIsolates;
   /** With an app, or about to get one. */
   readonly #taken = new Set<IsolateProcess>();
   #starting = 0;
   readonly #waiters: Waiter[] = [];
-  #slots = 0;
+  #patienceTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(options: { size: number; blankMemoryBytes: number; directory: string; log: Log }) {
+  constructor(options: IsolatePoolOptions) {
     this.#size = Math.max(1, options.size);
-    this.#blankMemoryBytes = options.blankMemoryBytes;
-    this.#directory = options.directory;
-    this.#log = options.log;
-    this.#directoryReady = emptyDirectory(this.#directory);
-    this.#refill();
+    this.#command = new IsolateCommand({ allowsNetwork: options.allowsNetwork });
+    this.#quarters = new IsolateQuarters(options);
+    const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], name: "" };
+    this.#blanks = new BlankIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
   }
 
-  /** A blank isolate; waits while the pool is full and none of its isolates is idle, and only as long as it `isWanted`. */
-  acquire(memoryBytes: number, isWanted: () => boolean): Promise<IsolateProcess> {
+  get numbers(): PoolNumbers {
+    return {
+      size: this.#size,
+      used: this.#taken.size,
+      starting: this.#starting,
+      blank: this.#blanks.count,
+      waiting: this.#waiters.length,
+    };
+  }
+
+  /** A place for a blank isolate; waits while the pool is full, and only as long as it `isWanted`. */
+  acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());
-    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return this.#take(memoryBytes);
-    return new Promise((resolve, reject) => this.#waiters.push({ memoryBytes, isWanted, resolve, reject }));
+    if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#place(needs));
+    this.#patienceTimer ??= setInterval(this.#endPatience, patienceMs / 2).unref();
+    return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
   /** An isolate has nothing to do: somebody may be waiting for a place. */
@@ -55,12 +85,11 @@ export class IsolatePool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#patienceTimer);
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closing());
-    const blanks = await Promise.allSettled(this.#blanks);
-    const isolates = [...this.#taken, ...blanks.flatMap((blank) => (blank.status === "fulfilled" ? [blank.value] : []))];
+    const isolates = [...this.#taken, ...(await this.#blanks.close())];
     await Promise.all(isolates.map((isolate) => isolate.terminate()));
-    await this.#directoryReady.catch(() => undefined);
-    await rm(this.#directory, { recursive: true, force: true });
+    await this.#quarters.close();
   }
 
   /** True when one more isolate may start; else the longest idle ones are asked to go, as many as `wanted` places need. */
@@ -74,19 +103,43 @@ export class IsolatePool {
     return false;
   }
 
-  async #take(memoryBytes: number): Promise<IsolateProcess> {
+  /** Isolates that are never idle would keep newcomers out for ever. */
+  readonly #endPatience = (): void => {
+    this.#dropUnwanted();
+    const nowMs = performance.now();
+    const impatient = this.#waiters.filter(({ sinceMs }) => nowMs - sinceMs >= patienceMs).length;
+    const going = [...this.#taken].filter((isolate) => !isolate.isServing).length;
+    const longestServingFirst = [...this.#taken]
+      .filter((isolate) => isolate.isServing && nowMs - isolate.loadedMs >= patienceMs)
+      .toSorted((a, b) => a.loadedMs - b.loadedMs);
+    for (const isolate of longestServingFirst.slice(0, Math.max(0, impatient - going))) isolate.drain();
+    if (this.#waiters.length > 0) return;
+    clearInterval(this.#patienceTimer);
+    this.#patienceTimer = undefined;
+  };
+
+  #dropUnwanted(): void {
+    const unwanted = this.#waiters.filter((waiter) => !waiter.isWanted());
+    for (const waiter of unwanted) this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+    for (const waiter of unwanted) waiter.reject(nobodyWaits());
+  }
+
+  #place(needs: IsolateNeeds): Place {
+    const isolate = this.#take(needs);
+    // Whoever got the place may look at it later.
+    isolate.catch(() => undefined);
+    return { isolate };
+  }
+
+  async #take(needs: IsolateNeeds): Promise<IsolateProcess> {
     this.#starting += 1;
     try {
-      const blank = memoryBytes === this.#blankMemoryBytes ? this.#blanks.shift() : undefined;
-      const isolate = await (blank ?? this.#spawn(memoryBytes));
-      // A blank can die while it waits, for instance when memory was short.
-      const usable = isolate.hasExited ? await this.#spawn(memoryBytes) : isolate;
-      this.#taken.add(usable);
-      void usable.exited.then(() => this.#onExit(usable));
-      return usable;
+      const isolate = (await this.#blanks.take(needs)) ?? (await this.#spawn(needs));
+      this.#taken.add(isolate);
+      void isolate.exited.then(() => this.#onExit(isolate));
+      return isolate;
     } finally {
       this.#starting -= 1;
-      this.#refill();
       if (this.#waiters.length > 0) this.#serveWaiters();
     }
   }
@@ -99,31 +152,26 @@ export class IsolatePool {
   #serveWaiters(): void {
     while (this.#waiters.length > 0 && this.#makeRoom(this.#waiters.length)) {
       const waiter = this.#waiters.shift() as Waiter;
-      if (waiter.isWanted()) waiter.resolve(this.#take(waiter.memoryBytes));
-      else waiter.reject(new ApiError("WORKER_POOL_SATURATED", "Nobody waits for this isolate any more.", { retryAfterSeconds: 1 }));
+      if (waiter.isWanted()) waiter.resolve(this.#place(waiter.needs));
+      else waiter.reject(nobodyWaits());
     }
   }
 
-  #refill(): void {
-    while (!this.#isClosed && this.#blanks.length < blankTarget) {
-      const blank = this.#spawn(this.#blankMemoryBytes);
-      blank.catch((error: unknown) => this.#log.error({ err: error }, "an isolate could not be started"));
-      this.#blanks.push(blank);
+  async #spawn(needs: IsolateNeeds): Promise<IsolateProcess> {
+    const quarter = await this.#quarters.give(needs);
+    try {
+      const isolate = new IsolateProcess({ command: this.#command, quarter, needs });
+      void isolate.exited.then(() => this.#quarters.takeBack(quarter, needs));
+      return isolate;
+    } catch (error) {
+      void this.#quarters.takeBack(quarter, needs);
+      throw error;
     }
-  }
-
-  async #spawn(memoryBytes: number): Promise<IsolateProcess> {
-    await this.#directoryReady;
-    this.#slots += 1;
-    const slot = await SlotFolder.create(path.join(this.#directory, String(this.#slots)));
-    return new IsolateProcess({ command: this.#command, slot, memoryBytes });
   }
 }
 
-/** What an earlier daemon left behind belongs to nobody. */
-async function emptyDirectory(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+function nobodyWaits(): ApiError {
+  return new ApiError("WORKER_POOL_SATURATED", "Nobody waits for this isolate any more.", { retryAfterSeconds: 1 });
 }
 
 function closing(): ApiError {

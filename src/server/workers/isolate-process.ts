@@ -1,20 +1,30 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { writeFile } from "node:fs";
+import { performance } from "node:perf_hooks";
+import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import { FloodGuard } from "./flood-guard.js";
 import { IsolateCalls } from "./isolate-calls.js";
+import { IsolateChannel } from "./isolate-channel.js";
 import type { IsolateCommand } from "./isolate-command.js";
-import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
-import { FrameWriter } from "./isolate/frame-writer.js";
+import type { IsolateEvents } from "./isolate-events.js";
+import { PendingStep } from "./pending-step.js";
+import { spawnIsolate } from "./spawn-isolate.js";
+import type { FrameHandler } from "./isolate/frame-reader.js";
 import { FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
+import { IsolateOutput } from "./logs/isolate-output.js";
 import { LoopProbe } from "./loop-probe.js";
-import { readOutputLines } from "./output-lines.js";
+import type { IsolateNeeds } from "./isolate-needs.js";
+import type { Quarter } from "./isolate-quarters.js";
 import type { SlotFolder } from "./slot-folder.js";
+import { IsolateSockets } from "./sockets/isolate-sockets.js";
+import { MessageWatch } from "./sockets/message-watch.js";
 import type { WorkerCall } from "./worker-call.js";
 
 /** An isolate that does not answer a ping within this time is blocked. */
 const pingTimeoutMs = 1000;
+/** The same for one whose only calls have run out of their time: nobody loses anything with it, and somebody may ask again at once. */
+const overduePingTimeoutMs = 500;
 /** One that works on calls and said nothing for so long is asked whether it lives before it gets another. */
 const doubtfulAfterMs = 25;
 /** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
@@ -22,74 +32,70 @@ const backgroundTimeoutMs = 30_000;
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
 const terminateTimeoutMs = 1500;
 const newcomerMs = 1000;
+/** Between the end of a process and that of its channel, in either order. */
+const lastWordsTimeoutMs = 200;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
-/** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
-const maximumQueuedBytes = 4 * 1024 * 1024;
-/** The kernel's choice when memory is short: an isolate rather than the daemon. */
-const oomScoreAdjustment = "500";
-
-/** What its owner hears; set when an app is given to the isolate. */
-export interface IsolateEvents {
-  /** A call ended, or what is in its way is gone: the isolate may have room for another, or nothing to do at all. */
-  onRoom(isolate: IsolateProcess): void;
-  onExit(isolate: IsolateProcess): void;
-  onOutput(line: string, source: "stdout" | "stderr"): void;
-  /** Something that an operator should know: why it was killed or is replaced. */
-  onNotice(text: string): void;
-}
+/** V8's last words. */
+const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
 export class IsolateProcess {
   readonly slot: SlotFolder;
-  readonly memoryBytes: number;
   readonly calls: IsolateCalls;
+  readonly #sockets: IsolateSockets;
   /** Resolves when an app can be given to it; rejects when the process did not get that far. */
   readonly blank: Promise<void>;
   readonly exited: Promise<void>;
   /** On the clock of `performance.now()`. */
   lastUsedMs = performance.now();
+  /** When its app was imported. */
+  loadedMs = Infinity;
   events: IsolateEvents | undefined;
   readonly #child: ChildProcess;
-  readonly #socket: Socket;
-  readonly #writer: FrameWriter;
+  readonly #channel: IsolateChannel;
   readonly #floodGuard = new FloodGuard();
+  readonly #output: IsolateOutput;
   #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
   #background = 0;
-  #heardMs = 0;
   #end: string | undefined;
+  readonly #beyondMemory: string;
   #hasCrashed = false;
-  #loading: { resolve: () => void; reject: (error: ApiError) => void } | undefined;
+  readonly #step = new PendingStep();
   readonly #probe: LoopProbe;
 
-  constructor(options: { command: IsolateCommand; slot: SlotFolder; memoryBytes: number }) {
-    this.slot = options.slot;
-    this.memoryBytes = options.memoryBytes;
-    const { file, args } = options.command.build({ slot: this.slot.path, memoryBytes: this.memoryBytes });
-    const child = spawn(file, args, { env: {}, cwd: this.slot.path, stdio: ["ignore", "pipe", "pipe", "pipe"] });
+  constructor(options: { command: IsolateCommand; quarter: Quarter; needs: IsolateNeeds }) {
+    const { slot } = options.quarter;
+    this.#beyondMemory = `was ended because it reached its memory limit of ${Math.floor(options.needs.memoryBytes / 1024 / 1024)} MB`;
+    this.slot = slot;
+    const command = options.command.build({ ...options.quarter, ...options.needs, slot: slot.path });
+    const { child, socket } = spawnIsolate(command, slot.path);
     this.#child = child;
-    this.#socket = child.stdio[3] as Socket;
-    this.#writer = new FrameWriter((pieces) => this.#send(pieces));
+    child.once("error", (error) => this.#onExit(`could not be started: ${error.message}`));
+    this.#channel = this.#open(socket);
+    this.#sockets = this.#createSockets();
     this.calls = new IsolateCalls({
-      writer: this.#writer,
+      writer: this.#channel.writer,
       floodGuard: this.#floodGuard,
+      sockets: this.#sockets,
       onRelease: (abandoned) => this.#onRelease(abandoned),
     });
-    this.#probe = new LoopProbe(() => this.#writer.empty(FrameKind.Ping, 0));
-    this.blank = new Promise<void>((resolve, reject) => {
-      this.#loading = { resolve, reject };
-    });
+    this.#probe = new LoopProbe(() => this.#channel.writer.empty(FrameKind.Ping, 0));
+    this.blank = this.#step.begin();
     this.blank.catch(() => undefined);
     this.exited = new Promise((resolve) => child.once("close", () => resolve()));
-    child.once("error", (error) => this.#onExit(`could not be started: ${error.message}`));
-    child.once("exit", (code, signal) => this.#onExit(signal ? `was ended by ${signal}` : `ended with status ${code}`));
-    for (const source of ["stdout", "stderr"] as const) {
-      const stream = child[source];
-      if (stream) readOutputLines(stream, (line) => this.events?.onOutput(line, source));
-    }
-    if (child.pid === undefined) return;
-    writeFile(`/proc/${child.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
-    this.#listen();
+    child.once("exit", (code, signal) => void this.#readToTheEnd(signal ? `was ended by ${signal}` : `ended with status ${code}`));
+    this.#output = new IsolateOutput({
+      stdout: child.stdout,
+      stderr: child.stderr,
+      slot: this.slot.path,
+      program: options.command.programFolder,
+      onEntry: (level, text) => {
+        if (level === "error" && heapIsFull.test(text)) this.#end ??= this.#beyondMemory;
+        this.events?.onOutput(level, text);
+      },
+      onDropped: (text) => this.events?.onNotice("warn", text),
+    });
   }
 
   get pid(): number | undefined {
@@ -97,7 +103,7 @@ export class IsolateProcess {
   }
 
   get isAccepting(): boolean {
-    return this.isServing && !this.#probe.isWaiting && this.#socket.writableLength < maximumQueuedBytes;
+    return this.isServing && !this.#probe.isWaiting && !this.#channel.isFull;
   }
 
   /** It takes calls, if not this moment. */
@@ -124,8 +130,12 @@ export class IsolateProcess {
     return this.#hasCrashed;
   }
 
+  get openSocketCount(): number {
+    return this.#sockets.openCount;
+  }
+
   get isIdle(): boolean {
-    return this.calls.runningCount === 0 && this.#background === 0;
+    return this.calls.runningCount === 0 && this.#background === 0 && this.#sockets.openCount === 0;
   }
 
   /** It may be asked to go for another worker; a new one first gets to serve what it was started for. */
@@ -136,24 +146,22 @@ export class IsolateProcess {
   /** Has the app imported; rejects with WORKER_START_FAILED. */
   async load(order: LoadOrder): Promise<void> {
     await this.blank;
-    const loaded = new Promise<void>((resolve, reject) => {
-      this.#loading = { resolve, reject };
-    });
-    this.#writer.json(FrameKind.Load, 0, order);
+    const loaded = this.#step.begin();
+    this.#channel.writer.json(FrameKind.Load, 0, order);
     await loaded;
     if (this.#state === "starting") this.#state = "loaded";
     this.lastUsedMs = performance.now();
+    this.loadedMs = this.lastUsedMs;
   }
 
   /** False while it may be blocked: then it was asked, and its owner hears `onRoom` when it answers. */
   isResponsive(): boolean {
-    if (this.calls.runningCount > 0 && performance.now() - this.#heardMs > doubtfulAfterMs) this.#probe.ask(Infinity);
+    if (this.calls.runningCount > 0 && performance.now() - this.#channel.heardMs > doubtfulAfterMs) this.#probe.ask(Infinity);
     return !this.#probe.isWaiting;
   }
 
   run(call: WorkerCall): void {
-    if (this.calls.runningCount === 0) this.#heardMs = performance.now();
-    this.lastUsedMs = performance.now();
+    if (this.calls.runningCount === 0) this.#channel.restartClock();
     this.calls.run(call);
   }
 
@@ -162,17 +170,20 @@ export class IsolateProcess {
    * never would. A long computation has as much time as its call had, and less only when nobody waits for it but others for the loop.
    */
   killIfBlocked(nowMs: number, isInTheWay: boolean): void {
-    if (this.#state === "terminating" || this.#probe.silentMs(nowMs) < pingTimeoutMs) return;
-    const isUseless = isInTheWay && this.calls.runningCount === 0;
-    if (isUseless || this.#probe.isOverdue(nowMs, pingTimeoutMs)) this.kill("its event loop is blocked");
+    if (this.#state === "terminating") return;
+    const isWorking = this.calls.runningCount > 0;
+    const isUseless = isInTheWay && !isWorking && this.#probe.silentMs(nowMs) >= pingTimeoutMs;
+    const isOverdue = this.#probe.isOverdue(nowMs, isWorking ? pingTimeoutMs : overduePingTimeoutMs);
+    if (isUseless || isOverdue) this.kill("its event loop is blocked");
   }
 
   tellIdle(): void {
-    this.#writer.empty(FrameKind.Idle, 0);
+    this.#channel.writer.empty(FrameKind.Idle, 0);
   }
 
-  /** Takes no new call, finishes those it has, then ends. */
-  drain(): void {
+  /** Takes no new call, finishes those it has, then ends. Web sockets are closed after a while, or kept until they end by themselves. */
+  drain({ keepsSockets = false } = {}): void {
+    if (!keepsSockets) this.#sockets.leaveAfterGrace();
     if (this.#state !== "loaded" && this.#state !== "starting") return;
     this.#state = "draining";
     this.#settle();
@@ -184,7 +195,7 @@ export class IsolateProcess {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
       this.#end = "was asked to end";
-      this.#writer.empty(FrameKind.Terminate, 0);
+      this.#channel.writer.empty(FrameKind.Terminate, 0);
       const timer = setTimeout(() => this.#child.kill("SIGKILL"), terminateTimeoutMs);
       void this.exited.then(() => clearTimeout(timer));
     }
@@ -194,7 +205,7 @@ export class IsolateProcess {
   kill(reason: string): void {
     if (this.#state === "exited") return;
     this.#end = `was stopped because ${reason}`;
-    this.events?.onNotice(`The isolate was killed: ${reason}.`);
+    this.events?.onNotice("error", `The isolate was killed: ${reason}.`);
     this.#hasCrashed = true;
     this.#state = "terminating";
     this.#child.kill("SIGKILL");
@@ -209,64 +220,70 @@ export class IsolateProcess {
     clearTimeout(limit);
   }
 
-  #send(pieces: Uint8Array[]): void {
-    if (!this.#socket.writable) return;
-    if (pieces.length === 1) {
-      this.#socket.write(pieces[0] as Uint8Array);
-      return;
-    }
-    this.#socket.cork();
-    for (const piece of pieces) this.#socket.write(piece);
-    this.#socket.uncork();
+  #open(socket: Socket): IsolateChannel {
+    return new IsolateChannel(socket, {
+      onFrame: this.#onFrame,
+      onRead: () => this.calls.letGo(),
+      onDrain: () => {
+        this.#sockets.onRoom();
+        this.events?.onRoom(this);
+      },
+      onViolation: (reason) => this.kill(reason),
+      // An app may close the channel and live on: without it the isolate is of no use.
+      onClose: () => setTimeout(() => this.#onChannelLost(), lastWordsTimeoutMs),
+    });
   }
 
-  #listen(): void {
-    const reader = new FrameReader(this.#onFrame);
-    this.#socket.on("data", (chunk: Buffer) => {
-      if (this.#state === "exited") return;
-      this.#heardMs = performance.now();
-      try {
-        reader.read(chunk);
-      } catch (error) {
-        this.#socket.destroy();
-        this.kill(error instanceof Error ? error.message : "it broke the rules of the channel");
-      }
+  #createSockets(): IsolateSockets {
+    const watch = new MessageWatch({
+      heardMs: () => this.#channel.heardMs,
+      ask: (deadlineMs) => this.#probe.ask(deadlineMs),
+      sweep: (nowMs) => {
+        this.killIfBlocked(nowMs, false);
+        return this.isSilent && this.#state !== "exited";
+      },
     });
-    this.#socket.on("error", () => undefined);
-    this.#socket.on("drain", () => this.events?.onRoom(this));
-    // An app may close the channel and live on: without it the isolate is of no use.
-    this.#socket.on("close", () => {
-      if (this.#state !== "terminating") this.kill("it closed its channel");
-    });
+    const host = { writer: this.#channel.writer, hasRoom: () => !this.#channel.isFull, onMessage: () => watch.onMessage() };
+    return new IsolateSockets({ host, floodGuard: this.#floodGuard, onGone: () => this.#onSocketGone() });
+  }
+
+  #onSocketGone(): void {
+    this.lastUsedMs = performance.now();
+    this.#settle();
   }
 
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
-    if (id !== 0) return this.calls.onFrame(kind, id, payload);
+    if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
+    if (id !== 0) return this.#sockets.onFrame(kind, id, buffer.subarray(start, end));
     switch (kind) {
       case FrameKind.Blank:
       case FrameKind.Loaded:
-        this.#loading?.resolve();
-        this.#loading = undefined;
-        return;
+        return this.#step.done();
       case FrameKind.LoadFailed: {
         const { message } = JSON.parse(buffer.toString("utf8", start, end)) as Partial<LoadFailure>;
-        const reason = typeof message === "string" ? message.slice(0, 1024) : "";
-        this.#loading?.reject(new ApiError("WORKER_START_FAILED", `The worker's code could not be loaded. ${reason}`));
-        this.#loading = undefined;
-        return;
+        return this.#step.fail(typeof message === "string" ? message : "");
       }
       case FrameKind.Pong:
         this.#probe.onPong();
         this.events?.onRoom(this);
         return;
+      case FrameKind.Log:
+        this.#floodGuard.count();
+        return this.#output.onFrame(payload);
       case FrameKind.Background:
         this.#floodGuard.count();
         this.#background = buffer.readUInt32LE(start);
         return this.#settle();
+      case FrameKind.OutOfMemory:
+        this.#end = this.#beyondMemory;
+        this.#hasCrashed = true;
+        this.#state = "terminating";
+        this.#child.kill("SIGKILL");
+        return;
       case FrameKind.Tainted:
         this.#floodGuard.count();
-        if (this.#state === "loaded") this.events?.onNotice("An error escaped the app's handlers; its isolate is replaced.");
+        if (this.#state === "loaded") this.events?.onNotice("warn", "An error escaped the app's handlers; its isolate is replaced.");
         return this.drain();
       default:
         throw new Error(`it sent a frame of kind ${kind}`);
@@ -276,7 +293,7 @@ export class IsolateProcess {
   #onRelease(abandoned: WorkerCall | undefined): void {
     if (abandoned && this.#state !== "exited") this.#probe.ask(abandoned.deadlineMs);
     if (this.calls.abandonedCount > maximumAbandoned) this.kill("its app never came back from too many calls that clients had given up");
-    this.lastUsedMs = performance.now();
+    if (this.calls.runningCount === 0) this.lastUsedMs = performance.now();
     this.#settle();
   }
 
@@ -285,14 +302,28 @@ export class IsolateProcess {
     this.events?.onRoom(this);
   }
 
+  #onChannelLost(): void {
+    if (this.#state !== "terminating") this.kill("it closed its channel");
+  }
+
+  /** What the process said before it ended may still be on its way. */
+  async #readToTheEnd(how: string): Promise<void> {
+    if (this.#state !== "terminating") this.#hasCrashed = true;
+    this.#state = "terminating";
+    await Promise.race([Promise.all([this.#channel.closed, this.#output.ended]), delay(lastWordsTimeoutMs)]);
+    if (this.#end === this.#beyondMemory) this.events?.onNotice("error", `The isolate ${this.#end}.`);
+    this.#onExit(how);
+  }
+
   #onExit(how: string): void {
     if (this.#state === "exited") return;
     const end = this.#end ?? how;
+    if (this.#hasCrashed && this.#end === undefined && !this.#step.isPending) this.events?.onNotice("error", `The isolate ${how}.`);
     if (this.#state !== "terminating") this.#hasCrashed = true;
     this.#state = "exited";
-    this.#socket?.destroy();
-    this.#loading?.reject(new ApiError("WORKER_START_FAILED", `The worker's code could not be loaded: its process ${end}.`));
-    this.#loading = undefined;
+    this.#channel.close();
+    this.#step.failToEnd(end);
+    this.#sockets.failAll();
     this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`));
     void this.slot.remove().catch(() => undefined);
     this.events?.onExit(this);

@@ -36,9 +36,10 @@ export class LoopProbe {
     return this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;
   }
 
-  /** True when it is still silent `graceMs` after a deadline. */
+  /** True when it has been silent for `graceMs`, and for as long after a deadline. */
   isOverdue(nowMs: number, graceMs: number): boolean {
-    return this.isWaiting && nowMs - graceMs > Math.min(this.#deadlineMs, this.#nextDeadlineMs ?? Infinity);
+    const deadlineMs = Math.min(this.#deadlineMs, this.#nextDeadlineMs ?? Infinity);
+    return this.isWaiting && this.silentMs(nowMs) >= graceMs && nowMs - graceMs > deadlineMs;
   }
 
   #send(deadlineMs: number): void {

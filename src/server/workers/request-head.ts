@@ -23,6 +23,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["http2-settings", "drop"],
   // Ours to say.
   ["x-base", "drop"],
+  ["x-cron", "drop"],
   ["x-request-id", "drop"],
   ["x-forwarded-for", "forwardedFor"],
   ["x-forwarded-proto", "forwardedProto"],

@@ -1,17 +1,26 @@
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** The one folder an isolate may read besides its own program. `app` in it is a link to the app's folder, and the only way to it. */
+/**
+ * The one folder an isolate may read besides its own program. `app` in it is a link to the app's folder, and the only way to it; when a
+ * part is to be hidden, `package` is that link, and `app` a folder of links to all else in it.
+ */
 export class SlotFolder {
   readonly path: string;
+  #link = "app";
   #links = 0;
 
   private constructor(folder: string) {
     this.path = folder;
   }
 
-  static async create(folder: string): Promise<SlotFolder> {
+  /** For us alone, or to be read by one user besides. */
+  static async create(folder: string, reader: number | undefined): Promise<SlotFolder> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (reader !== undefined) {
+      await chown(folder, process.getuid?.() ?? 0, reader);
+      await chmod(folder, 0o750);
+    }
     return new SlotFolder(folder);
   }
 
@@ -19,18 +28,30 @@ export class SlotFolder {
     return path.join(this.path, "app");
   }
 
-  /** Points `app` to the folder; whoever opens a file through it meanwhile finds the old or the new one. */
+  /** Points the link to the folder; whoever opens a file through it meanwhile finds the old or the new one. */
   async link(folder: string): Promise<void> {
     this.#links += 1;
-    const next = path.join(this.path, `.app-${this.#links}`);
+    const next = path.join(this.path, `.${this.#link}-${this.#links}`);
     await symlink(folder, next);
-    await rename(next, this.appPath);
+    await rename(next, path.join(this.path, this.#link));
+  }
+
+  /** The first link to a folder of which `app` does not show the entry `hidden`. */
+  async linkWithout(folder: string, hidden: string): Promise<void> {
+    this.#link = "package";
+    await this.link(folder);
+    await mkdir(this.appPath);
+    // The slot is the wall; the daemon's umask may be narrower than its isolate needs.
+    await chmod(this.appPath, 0o755);
+    for (const name of await readdir(folder))
+      if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
   }
 
   /** Puts a bundled module next to the link; returns its path. */
   async addModule(text: string): Promise<string> {
     const file = path.join(this.path, "bundle.mjs");
     await writeFile(file, text);
+    await chmod(file, 0o644);
     return file;
   }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ClientUpgrade } from "./sockets/client-upgrade.js";
 import type { WorkerPath } from "./worker-path.js";
 
 /** A client's request that is meant for a worker. */
@@ -7,4 +8,8 @@ export interface Visit {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly address: WorkerPath;
+  /** Set when the client wants to go on with WebSocket. */
+  readonly upgrade: ClientUpgrade | undefined;
+  /** The schedule that it is a call of; no client has a part in it. */
+  readonly cron: string | undefined;
 }

@@ -1,20 +1,29 @@
+import { performance } from "node:perf_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { answerError } from "../answer-error.js";
 import type { AnswerHead } from "./answer-head.js";
+import type { CallChannel } from "./call-channel.js";
 import { BodyKind, creditWindowBytes, FrameKind, inlineRequestBytes } from "./isolate/frames.js";
-import type { FrameWriter } from "./isolate/frame-writer.js";
+import { OneWriteAnswers } from "./one-write-answer.js";
+import { RequestStream } from "./request-stream.js";
 import type { Visit } from "./visit.js";
+import type { WorkerMeter } from "./worker-meter.js";
 
-/** The isolate's side of a call, as the call sees it. */
-export interface CallChannel {
-  readonly writer: FrameWriter;
-  /** The call needs nothing more; `isComplete` = the isolate has said its last word about it. */
-  release(id: number, isComplete: boolean): void;
+/** What all calls of one version share. */
+export interface CallHost {
+  readonly timeoutMs: number;
+  readonly maxBodySizeBytes: number;
+  readonly meter: WorkerMeter;
+  onFailure(call: WorkerCall, error: ApiError): void;
 }
 
+/** Where an answer keeps the call that it belongs to. */
+const callOfAnswer = Symbol("call");
+
 /** A body up to this size leaves as one piece with its header. */
-const joinedBodyBytes = 16 * 1024;
+const shortBodyBytes = 16 * 1024;
+const noBytes = Buffer.alloc(0);
 
 /** One request of a client that an isolate answers: what goes to the isolate, and what comes back to the wire. */
 export class WorkerCall {
@@ -22,38 +31,46 @@ export class WorkerCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  readonly timeoutMs: number;
+  readonly #host: CallHost;
   /** On the clock of `performance.now()`. */
   deadlineMs: number;
   readonly #head: string;
-  readonly #maxBodySizeBytes: number;
-  readonly #onFailure: (error: ApiError) => void;
   #bodyKind: number;
   #inlineBody: Buffer | undefined;
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
+  readonly #startedMs = performance.now();
+  /** What the client was told; 0 = nothing yet. */
+  #status = 0;
+  #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Body bytes that the isolate still takes. */
-  #requestCredit = creditWindowBytes;
   /** Body bytes that the isolate may still send, and those taken whose credit was not given back yet. */
   #answerWindow = creditWindowBytes;
   #owedCredit = 0;
   #isStreaming = false;
   #remainingLength = -1;
 
-  constructor(options: { visit: Visit; head: string; timeoutMs: number; maxBodySizeBytes: number; onFailure: (error: ApiError) => void }) {
-    this.visit = options.visit;
-    this.request = options.visit.request;
-    this.response = options.visit.response;
-    this.requestId = options.visit.requestId;
-    this.timeoutMs = options.timeoutMs;
-    this.deadlineMs = performance.now() + options.timeoutMs;
-    this.#head = options.head;
-    this.#maxBodySizeBytes = options.maxBodySizeBytes;
-    this.#onFailure = options.onFailure;
+  constructor(visit: Visit, head: string, host: CallHost) {
+    this.visit = visit;
+    this.request = visit.request;
+    this.response = visit.response;
+    this.requestId = visit.requestId;
+    this.#host = host;
+    this.deadlineMs = this.#startedMs + host.timeoutMs;
+    host.meter.beganCount += 1;
+    this.#head = head;
     this.#bodyKind = bodyKindOf(this.request);
-    this.response.on("close", this.#onClose);
+    (this.response as CallingResponse)[callOfAnswer] = this;
+    this.response.on("close", onAnswerClose);
+  }
+
+  get timeoutMs(): number {
+    return this.#host.timeoutMs;
+  }
+
+  get meter(): WorkerMeter {
+    return this.#host.meter;
   }
 
   get isDone(): boolean {
@@ -64,7 +81,7 @@ export class WorkerCall {
   prepare(onReady: (call: WorkerCall) => void): void {
     if (this.#bodyKind === BodyKind.None) return onReady(this);
     const length = Number(this.request.headers["content-length"] ?? Number.NaN);
-    if (length > this.#maxBodySizeBytes) return this.#refuseBody();
+    if (length > this.#host.maxBodySizeBytes) return this.#refuseBody();
     if (!(length <= inlineRequestBytes)) return onReady(this);
     const chunks: Buffer[] = [];
     this.request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -72,10 +89,10 @@ export class WorkerCall {
       if (this.#isDone) return;
       this.#bodyKind = BodyKind.Inline;
       this.#inlineBody = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+      this.meter.requestBodyBytes += this.#inlineBody?.length ?? 0;
       this.touch();
       onReady(this);
     });
-    this.request.on("error", () => undefined);
   }
 
   /** Hands the request to an isolate. */
@@ -84,13 +101,14 @@ export class WorkerCall {
     this.#id = id;
     channel.writer.request(id, this.#head, this.#bodyKind, this.#inlineBody);
     this.#inlineBody = undefined;
-    if (this.#bodyKind === BodyKind.Stream) this.#streamBody(channel.writer);
+    if (this.#bodyKind === BodyKind.Stream) {
+      this.#stream = new RequestStream({ request: this.request, writer: channel.writer, id, onBytes: (count) => this.#takeBytes(count) });
+    }
   }
 
   /** True when the isolate owes the next move; false while the client is the one that is slow, which the HTTP server puts an end to. */
   get isIsolatesTurn(): boolean {
-    const owesBody = this.#bodyKind === BodyKind.Stream && !this.request.complete && this.#requestCredit > 0;
-    return !this.response.writableNeedDrain && !owesBody;
+    return !this.response.writableNeedDrain && this.#stream?.awaitsClient !== true;
   }
 
   touch(): void {
@@ -99,13 +117,21 @@ export class WorkerCall {
 
   /** Throws when the isolate has begun another answer. */
   answer(status: number, head: AnswerHead, body: Buffer): void {
+    const { response } = this;
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
+    const wireBody = this.#mayHaveBody(status) ? body : noBytes;
+    this.meter.answerBodyBytes += wireBody.length;
+    if (wireBody.length <= shortBodyBytes && !head.hasDate && OneWriteAnswers.suits(response)) {
+      this.#status = status;
+      const { shortAnswers } = this.#channel as CallChannel;
+      this.#status = status;
+      this.#release(true);
+      shortAnswers.send(response, status, head.lines + this.#ownLines(status, length), wireBody.toString("latin1"));
+      return;
+    }
     this.#writeHead(status, head, length);
     this.#release(true);
-    if (body.length === 0 || !this.#mayHaveBody(status)) this.response.end();
-    // A text leaves in one piece with the header, bytes would be a second one.
-    else if (body.length <= joinedBodyBytes) this.response.end(body.toString("latin1"), "latin1");
-    else this.response.end(body);
+    response.end(wireBody);
   }
 
   /** Throws when the isolate has begun another answer. */
@@ -120,8 +146,12 @@ export class WorkerCall {
     }
     this.#isStreaming = true;
     this.#remainingLength = length ?? -1;
+    this.#hold();
     this.response.flushHeaders();
-    this.response.on("drain", () => this.#giveCredit());
+    this.response.on("drain", () => {
+      this.touch();
+      this.#giveCredit();
+    });
   }
 
   /** Throws when the isolate breaks the rules of the channel. */
@@ -133,8 +163,10 @@ export class WorkerCall {
       this.#remainingLength -= bytes.length;
       if (this.#remainingLength < 0) return this.#cut();
     }
+    this.meter.answerBodyBytes += bytes.length;
     this.#owedCredit += bytes.length;
-    if (this.response.write(bytes) && this.#owedCredit >= creditWindowBytes / 4) this.#giveCredit();
+    this.#hold();
+    if (this.response.write(bytes)) this.#giveCredit();
   }
 
   end(): void {
@@ -143,61 +175,55 @@ export class WorkerCall {
     this.response.end();
   }
 
+  /** The answer was 101, and the connection is a web socket now. */
+  switchProtocols(): void {
+    this.#status = 101;
+    this.#release(true);
+  }
+
   /** The isolate will not complete its answer. */
   abort(): void {
-    this.#release(true);
-    this.#answerWith(new ApiError("WORKER_BAD_RESPONSE", "The worker broke off its answer."));
+    this.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker broke off its answer."), true);
   }
 
   /** Ends the call with an error; a begun answer is cut. The isolate hears of it when it still works on it. */
   fail(error: ApiError, isComplete = false): void {
     if (this.#isDone) return;
+    this.#status ||= error.status;
     this.#release(isComplete);
     this.#answerWith(error);
   }
 
   /** Throws when it is more than was used. */
   addRequestCredit(bytes: number): void {
-    this.#requestCredit += bytes;
-    if (bytes === 0 || this.#requestCredit > creditWindowBytes) throw new Error("it gave credit that it does not have");
-    if (this.#requestCredit > 0) this.request.resume();
+    if (!this.#stream) throw new Error("it gave credit for a body that there is not");
+    this.#stream.addCredit(bytes);
   }
 
-  /** The app wants no more of the body: what still comes is thrown away. */
+  /** The app wants no more of the body. */
   stopBody(): void {
-    this.request.removeListener("data", this.#onBodyChunk);
-    this.request.resume();
+    this.#stream?.stop();
   }
 
-  readonly #onClose = (): void => {
-    if (this.#isDone) return;
-    // The client is gone.
-    this.#release(false);
-  };
+  /** The client is gone, if it was not answered. */
+  onClose(): void {
+    if (!this.#isDone) this.#release(false);
+  }
 
-  readonly #onBodyChunk = (chunk: Buffer): void => {
-    if (this.#isDone) return;
-    this.#receivedBytes += chunk.length;
-    if (this.#receivedBytes > this.#maxBodySizeBytes) return this.#refuseBody();
+  #takeBytes(count: number): boolean {
+    this.#receivedBytes += count;
+    if (this.#receivedBytes > this.#host.maxBodySizeBytes) {
+      this.#refuseBody();
+      return false;
+    }
     this.touch();
-    this.#requestCredit -= chunk.length;
-    this.#channel?.writer.bytes(FrameKind.Chunk, this.#id, chunk);
-    if (this.#requestCredit <= 0) this.request.pause();
-  };
-
-  #streamBody(writer: FrameWriter): void {
-    this.request.on("data", this.#onBodyChunk);
-    this.request.on("end", () => {
-      if (!this.#isDone) writer.empty(FrameKind.End, this.#id);
-    });
-    this.request.on("error", () => {
-      if (!this.#isDone) writer.empty(FrameKind.Abort, this.#id);
-    });
+    this.meter.requestBodyBytes += count;
+    return true;
   }
 
   #refuseBody(): void {
     this.fail(
-      new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${this.#maxBodySizeBytes} bytes that this worker takes.`),
+      new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${this.#host.maxBodySizeBytes} bytes that this worker takes.`),
     );
   }
 
@@ -206,45 +232,59 @@ export class WorkerCall {
     const headers = [...head.pairs];
     if (length !== undefined && status !== 204 && status !== 304) headers.push("content-length", String(length));
     headers.push("x-request-id", this.requestId);
+    this.#status = status;
     this.response.writeHead(status, headers);
   }
 
+  #hold(): void {
+    if (this.response.socket) this.#channel?.hold(this.response.socket);
+  }
+
+  #ownLines(status: number, length: number): string {
+    const framing = status === 204 || status === 304 ? "" : `content-length: ${length}\r\n`;
+    return `${framing}x-request-id: ${this.requestId}\r\n`;
+  }
+
   #giveCredit(): void {
-    if (this.#isDone || this.#owedCredit === 0) return;
-    this.touch();
+    if (this.#isDone || this.#owedCredit < creditWindowBytes / 2) return;
     this.#channel?.writer.number(FrameKind.Credit, this.#id, this.#owedCredit);
     this.#answerWindow += this.#owedCredit;
     this.#owedCredit = 0;
   }
 
   #cut(): void {
+    this.meter.noteError("WORKER_BAD_RESPONSE");
     this.#release(false);
     this.response.destroy();
   }
 
   #answerWith(error: ApiError): void {
-    this.#onFailure(error);
+    this.meter.noteError(error.code);
+    this.#host.onFailure(this, error);
     if (!this.response.destroyed) answerError(this.response, error, this.requestId);
   }
 
   #release(isComplete: boolean): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.response.removeListener("close", this.#onClose);
-    if (this.#bodyKind === BodyKind.Stream) this.#discardBody();
+    const nowMs = performance.now();
+    this.meter.note(this.#status, nowMs - this.#startedMs, nowMs);
+    // What the client still sends is read so that its connection can carry the next request; the HTTP server bounds it.
+    if (this.#stream) this.#stream.detach();
+    else if (this.#bodyKind === BodyKind.Stream) this.request.resume();
     this.#channel?.release(this.#id, isComplete);
-  }
-
-  /** What the client still sends is read so that its connection can carry the next request; the HTTP server bounds it. */
-  #discardBody(): void {
-    this.request.removeListener("data", this.#onBodyChunk);
-    if (this.request.complete || this.request.destroyed) return;
-    this.request.resume();
   }
 
   #mayHaveBody(status: number): boolean {
     return this.request.method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
   }
+}
+
+type CallingResponse = ServerResponse & { [callOfAnswer]?: WorkerCall };
+
+/** One function for all: a listener of its own for every request would cost more than what it does. */
+function onAnswerClose(this: CallingResponse): void {
+  this[callOfAnswer]?.onClose();
 }
 
 function bodyKindOf(request: IncomingMessage): number {

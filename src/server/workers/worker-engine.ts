@@ -1,36 +1,64 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { parseSizeBytes } from "../../shared/size.js";
-import { answerError } from "../answer-error.js";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
+import { answerError, toApiError } from "../answer-error.js";
 import type { Log } from "../observe/log.js";
+import type { CronCall } from "./cron/cron-jobs.js";
+import { createInternalExchange } from "./cron/internal-exchange.js";
 import { findEntrypoint } from "./entrypoint.js";
-import { IsolatePool } from "./isolate-pool.js";
+import { checkLoads } from "./load-check.js";
+import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
+import type { QuartersOptions } from "./isolate-quarters.js";
+import type { WorkerLogs } from "./logs/worker-logs.js";
 import { ModuleWorker } from "./module-worker.js";
+import { PermissionCeiling } from "./permission-ceiling.js";
 import { RequestHeads } from "./request-head.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
+import { ClientUpgrade, type UpgradedConnection } from "./sockets/client-upgrade.js";
+import { OpenSockets } from "./sockets/open-sockets.js";
+import { CloseCode } from "./isolate/socket-close.js";
 import { StaticCache } from "./static/static-cache.js";
 import { StaticSite } from "./static/static-site.js";
 import { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
+import type { WorkerMeter } from "./worker-meter.js";
+import { WorkerMeters } from "./worker-meters.js";
+import { lifeOf, type WorkerNumbers } from "./worker-numbers.js";
 import { parseWorkerPath } from "./worker-path.js";
 
 const drainTimeoutMs = 30_000;
+/** About a connection, so they are not passed on as the client sent them; apps tell by them that they may answer 101. */
+const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
 export interface WorkerEngineOptions {
   /** The enabled version that answers for a name and a range; on the path of every request. */
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
+  /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
+  readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly limits: { readonly poolSize: number; readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   /** A private folder, made and cleaned here. */
   readonly slotsDirectory: string;
+  /** Users that isolates run as, and a folder that these can go into in place of `slotsDirectory`. */
+  readonly ownUsers?: QuartersOptions["ownUsers"];
+  /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
+  readonly permissions?: readonly string[];
   /** True for a bearer token that is a key of ours: apps never see one. */
   readonly isOurKey: (token: string) => boolean;
+  /** Where the apps' output goes. */
+  readonly logs: WorkerLogs;
   readonly log: Log;
 }
 
+/** Answers with an error, and counts it where a worker is known. */
+type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) => void;
+
 interface Entry {
   readonly version: ServedVersion;
+  readonly meter: WorkerMeter;
   readonly opening: Promise<ServedApp>;
   app: ServedApp | undefined;
 }
@@ -41,29 +69,67 @@ export class WorkerEngine {
   readonly #pool: IsolatePool;
   readonly #compiler = new TypeScriptCompiler();
   readonly #cache = new StaticCache();
+  readonly #meters = new WorkerMeters();
   readonly #heads: RequestHeads;
+  readonly #ceiling: PermissionCeiling;
   /** What is current, by folder. */
   readonly #entries = new Map<string, Entry>();
   /** What was replaced in place and is not retired yet. */
   readonly #superseded = new Set<Entry>();
+  readonly #openSockets = new OpenSockets();
   #isClosing = false;
 
   constructor(options: WorkerEngineOptions) {
     this.#options = options;
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
+    this.#ceiling = new PermissionCeiling(options.permissions ?? ["network"]);
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,
       blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
-      directory: options.slotsDirectory,
+      allowsNetwork: this.#ceiling.allowsNetwork,
+      slotsDirectory: options.slotsDirectory,
+      ownUsers: options.ownUsers,
       log: options.log,
     });
   }
 
-  /** Answers a request that is not the API's, whatever its target: with a worker, a redirect or an error. */
-  handle(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+  /**
+   * Answers a request that is not the API's, whatever its target: with a worker, a redirect or an error. `connection` comes with a
+   * handshake of WebSocket.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void {
     const address = parseWorkerPath(request.url ?? "");
-    if (!address) return answerError(response, notFound(), requestId);
-    this.#route({ request, response, requestId, address }, (app, visit) => this.#enter(app, visit));
+    if (!address) {
+      this.#meters.unknownPathCount += 1;
+      return answerError(response, notFound(), requestId);
+    }
+    const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
+    const problem = upgrade && ClientUpgrade.problemOf(request);
+    if (problem) return answerError(response, problem, requestId);
+    this.#route({ request, response, requestId, address, upgrade, cron: undefined }, this.#enter, this.#refuse);
+  }
+
+  /** Loads a version's code once, aside. Throws WORKER_START_FAILED when that cannot be done. */
+  check(version: ServedVersion): Promise<void> {
+    const { limits, logs, log } = this.#options;
+    return checkLoads({ version, pool: this.#pool, compiler: this.#compiler, limits, logs, log });
+  }
+
+  /** Of every worker that was asked for something and is still installed. */
+  numbers(): WorkerNumbers[] {
+    const apps = new Map<WorkerMeter, ServedApp[]>();
+    for (const { meter, app } of [...this.#entries.values(), ...this.#superseded]) {
+      if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
+    }
+    return [...this.#meters].map((meter) => ({ meter, life: lifeOf(apps.get(meter) ?? []) }));
+  }
+
+  get unknownPathCount(): number {
+    return this.#meters.unknownPathCount;
+  }
+
+  get poolNumbers(): PoolNumbers {
+    return this.#pool.numbers;
   }
 
   /**
@@ -83,11 +149,43 @@ export class WorkerEngine {
         this.#superseded.delete(entry);
       }),
     );
+    this.#meters.prune(this.#options.isInstalled);
+  }
+
+  /** Has the worker that answers for a name answer a request of the runtime's own; resolves with the status, 502 when the answer was broken off. */
+  async call({ name, method, target, schedule }: CronCall): Promise<number> {
+    const [path = "/", ...query] = target.split("?");
+    const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
+    const { request, response, answered } = createInternalExchange(method);
+    this.#route({ request, response, requestId: randomUUID(), address, upgrade: undefined, cron: schedule }, this.#enter, this.#refuse);
+    return answered;
+  }
+
+  /** Has fresh isolates answer for the version in a folder; answers with how many were let go. What could not be opened is tried anew. */
+  async restart(folder: string): Promise<number> {
+    const entry = this.#entries.get(folder);
+    try {
+      return (await entry?.opening)?.restart() ?? 0;
+    } catch {
+      if (this.#entries.get(folder) === entry) this.#entries.delete(folder);
+      return 0;
+    }
+  }
+
+  /** Why a version with this manifest would not be served here; undefined when it would. */
+  refusal(manifest: WorkerManifest): string | undefined {
+    return this.#ceiling.refusal(manifest);
+  }
+
+  /** Tells the clients of all web sockets, and of those to come, that the daemon goes. */
+  leaveSockets(): void {
+    this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
   }
 
   /** Takes nothing new, lets what is in flight finish for up to 30 s, then ends every isolate. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.leaveSockets();
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, drainTimeoutMs)));
     const apps = [...this.#entries.values(), ...this.#superseded].flatMap((entry) => entry.app ?? []);
@@ -97,32 +195,49 @@ export class WorkerEngine {
     await this.#pool.close();
   }
 
-  #route(visit: Visit, onApp: (app: ServedApp, visit: Visit) => void): void {
-    const { response, requestId, address } = visit;
-    if (this.#isClosing) return answerError(response, stopping(), requestId);
-    const version = this.#options.resolve(address.name, address.range);
-    if (!version) return answerError(response, notFound(), requestId);
-    if (version.problem !== undefined) return answerError(response, new ApiError("WORKER_START_FAILED", version.problem), requestId);
+  #route(visit: Visit, onApp: (app: ServedApp, visit: Visit) => void, refuse: Refuse): void {
+    const { name, range } = visit.address;
+    if (this.#isClosing) return refuse(visit, stopping(), undefined);
+    const version = this.#options.resolve(name, range);
+    if (!version) return refuse(visit, notFound(), this.#options.isInstalled(name, undefined) ? this.#meters.of(name) : undefined);
+    if (version.problem !== undefined) {
+      return refuse(visit, new ApiError("WORKER_START_FAILED", version.problem), this.#meters.of(name, version.version));
+    }
     const entry = this.#entryOf(version);
     if (entry.app) return onApp(entry.app, visit);
     entry.opening.then(
       (app) => onApp(app, visit),
-      (error: unknown) => answerError(response, error, requestId),
+      (error: unknown) => refuse(visit, toApiError(error), entry.meter),
     );
   }
 
-  #enter(app: ServedApp, visit: Visit): void {
-    const { address, request } = visit;
+  readonly #refuse: Refuse = ({ response, requestId }, error, meter) => {
+    if (meter) meter.noteRefusal(error.status, error.code);
+    else this.#meters.unknownPathCount += 1;
+    answerError(response, error, requestId);
+  };
+
+  readonly #enter = (app: ServedApp, visit: Visit): void => {
+    const { address, request, upgrade } = visit;
     if (address.path !== "") return app.handle(visit);
-    if (request.method === "GET" || request.method === "HEAD") return redirectToBase(visit);
+    // Clients of WebSocket do not follow redirects.
+    if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app.meter, visit);
     app.handle({ ...visit, address: { ...address, path: "/" } });
+  };
+
+  #writeHead({ request, requestId, address, upgrade, cron }: Visit): string | undefined {
+    const head = this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId });
+    if (head === undefined) return undefined;
+    if (cron !== undefined) return `${head}\nx-cron\n${cron}`;
+    return upgrade ? head + upgradeLines : head;
   }
 
   #entryOf(version: ServedVersion): Entry {
     const existing = this.#entries.get(version.folder);
     if (existing?.version.generation === version.generation) return existing;
     if (existing) this.#superseded.add(existing);
-    const entry: Entry = { version, opening: this.#open(version), app: undefined };
+    const meter = this.#meters.of(version.name, version.version);
+    const entry: Entry = { version, meter, opening: this.#open(version, meter), app: undefined };
     entry.opening.then(
       (app) => (entry.app = app),
       () => undefined,
@@ -131,25 +246,35 @@ export class WorkerEngine {
     return entry;
   }
 
-  async #open(version: ServedVersion): Promise<ServedApp> {
+  async #open(version: ServedVersion, meter: WorkerMeter): Promise<ServedApp> {
     const entrypoint = await findEntrypoint(version);
-    if (entrypoint.kind === "static") return StaticSite.open({ version, file: entrypoint.file, cache: this.#cache });
+    if (entrypoint.kind === "static") return StaticSite.open({ version, file: entrypoint.file, cache: this.#cache, meter });
+    const refusal = this.#ceiling.refusal(version.manifest);
+    if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
     return new ModuleWorker({
       version,
+      meter,
       entrypoint,
       pool: this.#pool,
       compiler: this.#compiler,
       limits: this.#options.limits,
-      writeHead: ({ request, requestId, address }) =>
-        this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId }),
-      reroute: (call) => this.#route(call.visit, (app) => app.takeOver(call)),
+      writeHead: (visit) => this.#writeHead(visit),
+      reroute: (call) =>
+        this.#route(
+          call.visit,
+          (app) => app.takeOver(call),
+          (_visit, error) => call.fail(error),
+        ),
+      logs: this.#options.logs,
       log: this.#options.log,
     });
   }
 }
 
 /** From `/app` to `/app/`: an absolute path, so it holds behind any proxy, and never the name of a host. */
-function redirectToBase({ response, requestId, address }: Visit): void {
+function redirectToBase(meter: WorkerMeter, { response, requestId, address }: Visit): void {
+  meter.beganCount += 1;
+  meter.note(308, 0, performance.now());
   response.writeHead(308, ["location", `${address.base}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();
 }

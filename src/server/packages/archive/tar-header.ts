@@ -33,10 +33,11 @@ export function isZeroBlock(block: Buffer): boolean {
 }
 
 function checkSum(block: Buffer): void {
-  let sum = 8 * 0x20;
-  let signedSum = sum;
-  for (const [position, byte] of block.entries()) {
-    if (position >= 148 && position < 156) continue;
+  // Its own field counts as eight spaces.
+  const bytes = Buffer.from(block).fill(0x20, 148, 156);
+  let sum = 0;
+  let signedSum = 0;
+  for (const byte of bytes) {
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }

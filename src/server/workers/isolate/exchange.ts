@@ -1,15 +1,19 @@
-import { describeError } from "./describe-error.js";
-import { FailureReason, FrameKind, answerHeadBytes, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
+import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
 import type { FrameWriter } from "./frame-writer.js";
+import type { LogChannel } from "./log-channel.js";
 import { LazyRequest } from "./lazy-request.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
 import { RequestBody } from "./request-body.js";
+import { abandonWebSocket, webSocketOf } from "./web-socket-response.js";
+import type { WebSockets } from "./web-sockets.js";
 
 /** One request inside the isolate, from its frame to the last piece of its answer. */
 export class Exchange {
   readonly request: LazyRequest;
   readonly #id: number;
   readonly #writer: FrameWriter;
+  readonly #log: LogChannel;
+  readonly #webSockets: WebSockets;
   readonly #onDone: (id: number) => void;
   readonly #body: RequestBody | undefined;
   #credit = creditWindowBytes;
@@ -23,11 +27,15 @@ export class Exchange {
     head: string;
     body: Uint8Array | "stream" | undefined;
     writer: FrameWriter;
+    log: LogChannel;
+    webSockets: WebSockets;
     onDone: (id: number) => void;
   }) {
     const { id, body, writer } = options;
     this.#id = id;
     this.#writer = writer;
+    this.#log = options.log;
+    this.#webSockets = options.webSockets;
     this.#onDone = options.onDone;
     if (body === "stream") {
       this.#body = new RequestBody({
@@ -47,7 +55,7 @@ export class Exchange {
   }
 
   abortBody(): void {
-    this.#body?.fail(new DOMException("The client stopped sending its request.", "AbortError"));
+    this.#body?.fail("The client stopped sending its request.");
   }
 
   addCredit(bytes: number): void {
@@ -72,7 +80,7 @@ export class Exchange {
     if (this.#isDone) return;
     const parts = PlainResponse.takeApart(value);
     if (this.#isCancelled) {
-      if (parts && "headers" in parts) parts.body?.cancel().catch(() => undefined);
+      if (parts && "headers" in parts) abandonAnswer(parts);
       this.#finish(FrameKind.Abort);
       return;
     }
@@ -84,7 +92,7 @@ export class Exchange {
   /** The app threw or rejected. */
   fail(error: unknown): void {
     if (this.#isDone) return;
-    process.stderr.write(`${describeError(error)}\n`);
+    this.#log.report(error);
     if (this.#isCancelled) this.#finish(FrameKind.Abort);
     else this.#refuse(FailureReason.Threw, undefined);
   }
@@ -105,9 +113,9 @@ export class Exchange {
     if (response.bodyUsed || response.body?.locked) {
       return this.#refuse(FailureReason.BadResponse, "The app answered with a Response whose body was already read.");
     }
-    if (response.status < 200) return this.#refuse(FailureReason.BadResponse, `The app answered with status ${response.status}.`);
     const head = headLines(wireHeaders(response));
     if (head.length > answerHeadBytes) return this.#refuseHead();
+    if (response.status < 200) return this.#switchProtocols(response, head);
     if (!response.body) {
       this.#writer.answer(this.#id, response.status, head, "");
       this.#done();
@@ -116,6 +124,13 @@ export class Exchange {
     this.#writer.answerHead(this.#id, response.status, head, -1);
     this.#reader = response.body.getReader();
     void this.#sendStream(this.#reader);
+  }
+
+  #switchProtocols(response: Response, head: string): void {
+    const webSocket = webSocketOf(response);
+    if (!webSocket) return this.#refuse(FailureReason.BadResponse, `The app answered with status ${response.status}.`);
+    if (this.#webSockets.open(this.#id, webSocket, head)) this.#done();
+    else this.#refuse(FailureReason.BadResponse, "The app answered with a webSocket that was accepted or given away before.");
   }
 
   async #sendStream(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
@@ -130,7 +145,7 @@ export class Exchange {
       }
     } catch (error) {
       if (this.#isDone) return;
-      process.stderr.write(`${describeError(error)}\n`);
+      this.#log.report(error);
       reader.cancel(error).catch(() => undefined);
       this.#finish(FrameKind.Abort);
     }
@@ -144,7 +159,7 @@ export class Exchange {
       if (this.#isDone) return;
       const size = Math.min(bytes.byteLength - at, chunkBytes, this.#credit);
       this.#credit -= size;
-      this.#writer.bytes(FrameKind.Chunk, this.#id, bytes.subarray(at, at + size));
+      this.#writer.chunk(this.#id, bytes.subarray(at, at + size));
       at += size;
     }
   }
@@ -154,7 +169,7 @@ export class Exchange {
   }
 
   #refuse(reason: number, message: string | undefined): void {
-    if (message) process.stderr.write(`${message}\n`);
+    if (message) this.#log.write(LogCode.Error, message);
     this.#writer.byte(FrameKind.Failed, this.#id, reason);
     this.#done();
   }
@@ -172,6 +187,11 @@ export class Exchange {
     this.abortBody();
     this.#onDone(this.#id);
   }
+}
+
+function abandonAnswer(response: Response): void {
+  abandonWebSocket(response);
+  response.body?.cancel().catch(() => undefined);
 }
 
 /** What `fetch()` returned has a decoded body: its headers must not claim otherwise. */

@@ -1,4 +1,4 @@
-import { describeError } from "./describe-error.js";
+import { setImmediate } from "node:timers";
 
 /** Counts the promises that apps ask to be waited for, and tells the count at most once per turn of the event loop. */
 export class BackgroundWork {
@@ -6,25 +6,32 @@ export class BackgroundWork {
   #told = 0;
   #isScheduled = false;
   readonly #tell: (pending: number) => void;
+  readonly #report: (error: unknown) => void;
 
-  constructor(tell: (pending: number) => void) {
-    this.#tell = tell;
+  constructor(options: { tell: (pending: number) => void; report: (error: unknown) => void }) {
+    this.#tell = options.tell;
+    this.#report = options.report;
   }
 
   add(promise: unknown): void {
-    this.#change(1);
+    this.#pending += 1;
+    if (this.#told === 0) {
+      // At once, and so in the same write as the answer that it belongs to: an isolate with nothing to wait for may be let go.
+      this.#told = this.#pending;
+      this.#tell(this.#pending);
+    } else this.#schedule();
     void this.#settle(promise);
   }
 
-  #change(by: number): void {
-    this.#pending += by;
+  /** Later is early enough for the rest; promises that come and go within a turn would be a flood. */
+  #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // A microtask: the count leaves in the same write as the answer that it belongs to.
-    queueMicrotask(() => {
+    setImmediate(() => {
       this.#isScheduled = false;
-      if (this.#pending !== this.#told) this.#tell(this.#pending);
+      if (this.#pending === this.#told) return;
       this.#told = this.#pending;
+      this.#tell(this.#pending);
     });
   }
 
@@ -32,9 +39,10 @@ export class BackgroundWork {
     try {
       await promise;
     } catch (error) {
-      process.stderr.write(`${describeError(error)}\n`);
+      this.#report(error);
     }
-    this.#change(-1);
+    this.#pending -= 1;
+    this.#schedule();
   }
 }
 

@@ -1,4 +1,4 @@
-import { FrameKind, frameHeaderBytes } from "./frames.js";
+import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
 const slabBytes = 256 * 1024;
 /** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
@@ -12,6 +12,8 @@ export class FrameWriter {
   #end = 0;
   #ready: Uint8Array[] = [];
   #isScheduled = false;
+  /** The last frame, when it is a Chunk that can still grow. */
+  #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => void;
   readonly #flush = (): void => this.flush();
 
@@ -37,6 +39,19 @@ export class FrameWriter {
     this.bytes(kind, exchange, Buffer.from(JSON.stringify(value)));
   }
 
+  /** A piece of a body; one that follows another of the same body before they leave becomes part of it. The bytes must not change afterwards. */
+  chunk(exchange: number, bytes: Uint8Array): void {
+    const open = this.#openChunk;
+    if (open?.exchange === exchange && open.length + bytes.byteLength <= maximumPayloadBytes) {
+      open.length += bytes.byteLength;
+      open.slab.writeUInt32LE(open.length, open.at);
+    } else {
+      const at = this.#header(FrameKind.Chunk, exchange, bytes.byteLength, 0);
+      this.#openChunk = { exchange, slab: this.#slab, at: at - frameHeaderBytes, length: bytes.byteLength };
+    }
+    this.#append(bytes);
+  }
+
   /** The bytes must not change afterwards. */
   bytes(kind: FrameKind, exchange: number, bytes: Uint8Array): void {
     this.#header(kind, exchange, bytes.byteLength, 0);
@@ -53,11 +68,13 @@ export class FrameWriter {
     if (body) this.#append(body);
   }
 
-  answer(exchange: number, status: number, head: string, body: string | Uint8Array): void {
+  answer(exchange: number, status: number, head: string, content: string | Uint8Array): void {
     const fixed = 6 + head.length;
+    // A long text gets a buffer of its own: a few of them would use up a slab.
+    const body = typeof content === "string" && content.length > copyBytes ? Buffer.from(content) : content;
     const isText = typeof body === "string";
     // A UTF-8 text has at most three bytes per unit: reserving those spares counting first.
-    const bodyRoom = isText ? (body.length <= 4096 ? body.length * 3 : Buffer.byteLength(body)) : body.byteLength;
+    const bodyRoom = isText ? body.length * 3 : body.byteLength;
     const at = this.#header(FrameKind.Answer, exchange, fixed + bodyRoom, isText ? fixed + bodyRoom : fixed);
     const slab = this.#slab;
     slab.writeUInt16LE(status, at);
@@ -81,6 +98,7 @@ export class FrameWriter {
     this.#isScheduled = false;
     this.#handOut();
     if (this.#ready.length === 0) return;
+    this.#openChunk = undefined;
     const pieces = this.#ready;
     this.#ready = [];
     this.#send(pieces);
@@ -88,6 +106,7 @@ export class FrameWriter {
 
   /** Writes a header, makes room for `room` bytes after it and returns where they start; `room` bytes count as written. */
   #header(kind: FrameKind, exchange: number, payloadBytes: number, room = payloadBytes): number {
+    this.#openChunk = undefined;
     const needed = frameHeaderBytes + room;
     if (this.#end + needed > this.#slab.length) {
       this.#handOut();

@@ -34,7 +34,7 @@ export const FrameKind = {
   Cancel: 12,
   /** Isolate: the app wants no more of the request's body. */
   StopBody: 13,
-  /** Isolate: the app gave no answer; u8 `FailureReason`. The stack went to the isolate's stderr. */
+  /** Isolate: the app gave no answer; u8 `FailureReason`. The reason went out as Log before. */
   Failed: 14,
   /** Daemon: are you alive? */
   Ping: 15,
@@ -48,21 +48,49 @@ export const FrameKind = {
   Idle: 19,
   /** Daemon: call onTerminate, then exit. */
   Terminate: 20,
+  /** Isolate: one entry of the app's output: u8 `LogCode`, text. */
+  Log: 21,
+  /** Isolate: u32 number of a web socket that it names here, head (latin1 lines): the app answers an upgrade with 101; the exchange ends. */
+  SocketOpen: 22,
+  /** Both: the last or only piece of a text message. From here on the number in the header is the socket's, not an exchange's. */
+  SocketText: 23,
+  /** Both: the same of a binary message. */
+  SocketBinary: 24,
+  /** Both: a piece of a text message that goes on. */
+  SocketTextPart: 25,
+  /** Both: the same of a binary message. */
+  SocketBinaryPart: 26,
+  /** Both: u32 more bytes may be sent on this socket. */
+  SocketCredit: 27,
+  /** Both: close code u16, reason (UTF-8). The last frame of its sender about this socket; with both, the number is free. */
+  SocketClose: 28,
+  /** Isolate: memory was refused to the app; what it was doing will not be done. */
+  OutOfMemory: 30,
 } as const;
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
+
+/** The level of an entry; `Dropped` stands before the number of entries that were too many. */
+export const LogCode = { Debug: 0, Info: 1, Warn: 2, Error: 3, Dropped: 4 } as const;
+export type LogCode = (typeof LogCode)[keyof typeof LogCode];
 
 export const BodyKind = { None: 0, Inline: 1, Stream: 2 } as const;
 
 export const FailureReason = { Threw: 0, NotAResponse: 1, BadResponse: 2 } as const;
 
 /** Body bytes that may be under way in one direction of one exchange before the receiver gives more credit. */
-export const creditWindowBytes = 256 * 1024;
+export const creditWindowBytes = 512 * 1024;
 /** Bodies are cut into pieces of at most this size. */
 export const chunkBytes = 64 * 1024;
 /** A whole answer up to this size travels in one frame. */
 export const inlineAnswerBytes = 256 * 1024;
 /** A request body up to this size is collected and travels with its head. */
 export const inlineRequestBytes = 16 * 1024;
+/** Message bytes that may be under way in one direction of one web socket before the receiver gives more credit. */
+export const socketWindowBytes = 128 * 1024;
+/** What a piece of a message costs of the credit beyond its bytes, so that many empty ones are not free. */
+export const socketPieceCostBytes = 64;
+/** Reason of a close, in UTF-8: what fits into a control frame beside the code. */
+export const closeReasonBytes = 123;
 /** Header lines of an answer, as on the wire. */
 export const answerHeadBytes = 128 * 1024;
 /** A longer frame is not one of ours: the channel is broken or its owner hostile. */
@@ -72,7 +100,7 @@ export interface LoadOrder {
   /** Path of the module to import, absolute, inside the slot. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Map stack traces of a bundled TypeScript entry to its sources. */
+  /** Map stack traces to the sources: there is a map. Costs time wherever a stack is taken. */
   readonly sourceMaps: boolean;
 }
 

@@ -1,15 +1,24 @@
 import { Socket } from "node:net";
+import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { findApp, type App } from "./app-module.js";
-import { describeError, summariseError } from "./describe-error.js";
+import { boundOutput } from "./bound-output.js";
+import { summariseError } from "./describe-error.js";
 import { Exchange } from "./exchange.js";
+import { ExchangeTable } from "./exchange-table.js";
 import { BackgroundWork, ExecutionContext } from "./execution-context.js";
-import { BodyKind, FrameKind, type LoadOrder } from "./frames.js";
+import { BodyKind, FrameKind, LogCode, type LoadOrder } from "./frames.js";
 import { FrameReader, type FrameHandler } from "./frame-reader.js";
 import { FrameWriter } from "./frame-writer.js";
+import { installConsole } from "./install-console.js";
 import { installRequest } from "./lazy-request.js";
+import { LogChannel } from "./log-channel.js";
 import { lockDown } from "./lockdown.js";
+import { createPathHider } from "./machine-paths.js";
 import { installResponse } from "./plain-response.js";
+import { SourcePositions } from "./source-positions.js";
+import { installWebSocketPair } from "./web-socket-pair.js";
+import { WebSockets } from "./web-sockets.js";
 
 /** The descriptor of our end of the socket pair. */
 const channelDescriptor = 3;
@@ -25,9 +34,17 @@ function runIsolate(slot: string): void {
     for (const piece of pieces) socket.write(piece);
     socket.uncork();
   });
-  const work = new BackgroundWork((pending) => writer.number(FrameKind.Background, 0, pending));
-  const exchanges = new Map<number, Exchange>();
-  const onDone = (id: number): void => void exchanges.delete(id);
+  const positions = new SourcePositions(path.join(slot, "app"));
+  const hidePaths = createPathHider({ slot, program: import.meta.dirname });
+  const log = new LogChannel({
+    writer,
+    queuedBytes: () => socket.writableLength,
+    tidy: (text) => hidePaths(positions.map(text)),
+  });
+  const work = new BackgroundWork({ tell: (pending) => writer.number(FrameKind.Background, 0, pending), report: log.report });
+  const exchanges = new ExchangeTable<Exchange>();
+  const webSockets = new WebSockets(writer);
+  const onDone = (id: number): void => exchanges.clear(id);
   let app: App | undefined;
   let env: Record<string, string> = {};
 
@@ -39,22 +56,34 @@ function runIsolate(slot: string): void {
       app = findApp((await import(pathToFileURL(order.entry).href)) as Record<string, unknown>);
       writer.empty(FrameKind.Loaded, 0);
     } catch (error) {
-      process.stderr.write(`${describeError(error)}\n`);
+      log.report(error);
       writer.json(FrameKind.LoadFailed, 0, { message: summariseError(error, slot) });
     }
+  };
+
+  const fail = (exchange: Exchange, error: unknown): void => {
+    if (isOutOfMemory(error)) return endForMemory(error);
+    exchange.fail(error);
+  };
+
+  /** The daemon answers for what is under way, and ends this process. */
+  const endForMemory = (error: unknown): void => {
+    log.report(error);
+    writer.empty(FrameKind.OutOfMemory, 0);
+    writer.flush();
   };
 
   const handle = (exchange: Exchange): void => {
     try {
       const result = (app as App).handle(exchange.request, env, new ExecutionContext(work));
-      if (result instanceof Promise) result.then((value) => exchange.answer(value)).catch((error: unknown) => exchange.fail(error));
+      if (result instanceof Promise) result.then((value) => exchange.answer(value)).catch((error: unknown) => fail(exchange, error));
       else if (isThenable(result))
         Promise.resolve(result)
           .then((value) => exchange.answer(value))
-          .catch((error: unknown) => exchange.fail(error));
+          .catch((error: unknown) => fail(exchange, error));
       else exchange.answer(result);
     } catch (error) {
-      exchange.fail(error);
+      fail(exchange, error);
     }
   };
 
@@ -67,7 +96,7 @@ function runIsolate(slot: string): void {
     try {
       await app?.onTerminate();
     } catch (error) {
-      process.stderr.write(`${describeError(error)}\n`);
+      log.report(error);
     }
     exit(0);
   };
@@ -78,7 +107,7 @@ function runIsolate(slot: string): void {
         const bodyKind = buffer[start];
         const bodyStart = start + 5 + buffer.readUInt32LE(start + 1);
         const body = bodyKind === BodyKind.Inline ? buffer.subarray(bodyStart, end) : bodyKind === BodyKind.Stream ? "stream" : undefined;
-        const exchange = new Exchange({ id, head: buffer.toString("latin1", start + 5, bodyStart), body, writer, onDone });
+        const exchange = new Exchange({ id, head: buffer.toString("latin1", start + 5, bodyStart), body, writer, log, webSockets, onDone });
         exchanges.set(id, exchange);
         return handle(exchange);
       }
@@ -99,10 +128,11 @@ function runIsolate(slot: string): void {
       case FrameKind.Load:
         return void load(JSON.parse(buffer.toString("utf8", start, end)) as LoadOrder);
       case FrameKind.Idle:
-        return void idle().catch((error: unknown) => process.stderr.write(`${describeError(error)}\n`));
+        return void idle().catch(log.report);
       case FrameKind.Terminate:
         return void terminate();
       default:
+        if (webSockets.onFrame(kind, id, buffer.subarray(start, end))) return;
         throw new Error(`The daemon sent a frame of kind ${kind}.`);
     }
   };
@@ -114,14 +144,36 @@ function runIsolate(slot: string): void {
   socket.on("error", () => exit(0));
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error: unknown) => {
-      process.stderr.write(`${describeError(error)}\n`);
+      if (isOutOfMemory(error)) return endForMemory(error);
+      log.report(error);
       writer.empty(FrameKind.Tainted, 0);
     });
   }
+  // What was too much, and what this turn still holds, goes out with the last breath.
+  process.on("exit", () => log.end());
+  installConsole((code, text) => log.write(code, text));
+  for (const stream of [process.stdout, process.stderr]) {
+    boundOutput(stream, () => log.write(LogCode.Warn, "Output is dropped: the app writes more than is read."));
+  }
+  // What a terminal or a service manager sends to all processes is for the daemon, which lets requests finish.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   lockDown();
   installRequest();
   installResponse();
+  installWebSocketPair(log.report);
   writer.empty(FrameKind.Blank, 0);
+}
+
+const refusedMemory = /^(?:Array buffer allocation failed|WebAssembly\.(?:Memory|Instance).*(?:memory|allocate))/i;
+
+/** Buffers and WebAssembly are refused memory with these; an app that catches them goes on with what it has. */
+function isOutOfMemory(error: unknown): boolean {
+  try {
+    return error instanceof RangeError && refusedMemory.test(error.message);
+  } catch {
+    // What an app throws may be a trap.
+    return false;
+  }
 }
 
 function isThenable(value: unknown): boolean {

@@ -1,4 +1,6 @@
 import { lineFeed } from "./frames.js";
+import { toSwitchingResponse, webSocketOf } from "./web-socket-response.js";
+import type { PairedWebSocket } from "./web-socket.js";
 
 const NativeResponse = globalThis.Response;
 const decoder = new TextDecoder();
@@ -33,7 +35,7 @@ export class PlainResponse {
   #native: Response | undefined;
 
   constructor(body?: BodyInit, init?: ResponseInit) {
-    if (!this.#takePlain(body ?? null, init)) this.#native = new NativeResponse(body, init);
+    if (!this.#takePlain(body ?? null, init)) this.#native = toSwitchingResponse(body, init) ?? new NativeResponse(body, init);
   }
 
   static [Symbol.hasInstance](value: unknown): boolean {
@@ -139,6 +141,11 @@ export class PlainResponse {
 
   get redirected(): boolean {
     return this.#native?.redirected ?? false;
+  }
+
+  /** The end of a `WebSocketPair` that becomes the client's. */
+  get webSocket(): PairedWebSocket | null {
+    return this.#native ? webSocketOf(this.#native) : null;
   }
 
   #takePlain(body: BodyInit, init: ResponseInit | undefined): boolean {

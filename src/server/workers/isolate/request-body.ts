@@ -16,7 +16,7 @@ export class RequestBody {
   readonly #flow: BodyFlow | undefined;
   readonly #chunks: Uint8Array[] = [];
   #hasEnded: boolean;
-  #failure: Error | undefined;
+  #failure: string | undefined;
   #waiter: Waiter | undefined;
   #owedCredit = 0;
 
@@ -37,7 +37,7 @@ export class RequestBody {
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#failure || this.#hasEnded) return;
+    if (this.#failure !== undefined || this.#hasEnded) return;
     const waiter = this.#waiter;
     if (!waiter) {
       this.#chunks.push(chunk);
@@ -54,10 +54,11 @@ export class RequestBody {
     this.#waiter = undefined;
   }
 
-  fail(error: Error): void {
+  /** Has whoever reads it, now or later, fail with an AbortError. */
+  fail(reason: string): void {
     if (this.#hasEnded) return;
-    this.#failure = error;
-    this.#waiter?.reject(error);
+    this.#failure = reason;
+    this.#waiter?.reject(abortError(reason));
     this.#waiter = undefined;
   }
 
@@ -68,7 +69,7 @@ export class RequestBody {
       this.#consumed(chunk.byteLength);
       return Promise.resolve(chunk);
     }
-    if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#failure !== undefined) return Promise.reject(abortError(this.#failure));
     if (this.#hasEnded) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject };
@@ -104,4 +105,9 @@ export class RequestBody {
     this.#flow.giveCredit(this.#owedCredit);
     this.#owedCredit = 0;
   }
+}
+
+/** Made when somebody is there to see it: catching the stack costs more than a whole request. */
+function abortError(reason: string): DOMException {
+  return new DOMException(reason, "AbortError");
 }

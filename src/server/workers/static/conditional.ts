@@ -10,7 +10,11 @@ interface Validators {
 export function isUnchanged(headers: IncomingHttpHeaders, file: Validators): boolean {
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
-    return ifNoneMatch.trim() === "*" || ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === file.etag);
+    return (
+      ifNoneMatch === file.etag ||
+      ifNoneMatch.trim() === "*" ||
+      ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === file.etag)
+    );
   }
   const since = Date.parse(headers["if-modified-since"] ?? "");
   return Number.isFinite(since) && wholeSeconds(file.modifiedMs) <= since;

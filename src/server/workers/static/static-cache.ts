@@ -4,39 +4,47 @@ const budgetBytes = 64 * 1024 * 1024;
 /** What an entry costs beyond its body. */
 const entryBytes = 512;
 
-/** Files of all sites that were asked for lately; the least recently used go first. */
+interface CachedFile {
+  readonly file: StaticFile;
+  /** When the file was last seen on disk, on the clock of `performance.now()`. */
+  checkedMs: number;
+  readonly shelf: Map<string, CachedFile>;
+  readonly key: string;
+}
+
+/** The files of one site that are in the cache. */
+export type CacheShelf = Map<string, CachedFile>;
+
+/**
+ * Files of all sites that were asked for lately, within one budget. Those go first whose last look at the disk is longest ago: all that
+ * are in use are looked at every second.
+ */
 export class StaticCache {
-  readonly #files = new Map<string, { file: StaticFile; checkedMs: number }>();
+  readonly #files = new Set<CachedFile>();
   #bytes = 0;
 
-  /** `checkedMs` is when the file was last seen on disk, on the clock of `performance.now()`. */
-  get(key: string): { file: StaticFile; checkedMs: number } | undefined {
-    const found = this.#files.get(key);
-    if (!found) return undefined;
-    this.#files.delete(key);
-    this.#files.set(key, found);
-    return found;
-  }
-
-  set(key: string, file: StaticFile): void {
-    this.delete(key);
-    this.#files.set(key, { file, checkedMs: performance.now() });
+  set(shelf: CacheShelf, key: string, file: StaticFile): void {
+    this.delete(shelf, key);
+    const cached = { file, checkedMs: performance.now(), shelf, key };
+    shelf.set(key, cached);
+    this.#files.add(cached);
     this.#bytes += cost(file);
-    for (const oldest of this.#files.keys()) {
+    for (const oldest of this.#files) {
       if (this.#bytes <= budgetBytes) break;
-      this.delete(oldest);
+      this.delete(oldest.shelf, oldest.key);
     }
   }
 
-  delete(key: string): void {
-    const found = this.#files.get(key);
-    if (!found) return;
-    this.#files.delete(key);
-    this.#bytes -= cost(found.file);
+  delete(shelf: CacheShelf, key: string): void {
+    const cached = shelf.get(key);
+    if (!cached) return;
+    shelf.delete(key);
+    this.#files.delete(cached);
+    this.#bytes -= cost(cached.file);
   }
 
-  deleteAll(prefix: string): void {
-    for (const key of this.#files.keys()) if (key.startsWith(prefix)) this.delete(key);
+  deleteAll(shelf: CacheShelf): void {
+    for (const key of shelf.keys()) this.delete(shelf, key);
   }
 }
 

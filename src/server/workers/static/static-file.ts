@@ -14,6 +14,10 @@ export interface StaticFile {
   readonly etag: string;
   readonly type: string;
   readonly body: Buffer | undefined;
+  /** The headers that a client needs to ask again: name, value, name, value … */
+  readonly validatorPairs: readonly string[];
+  /** The same as lines of the wire. */
+  readonly validatorLines: string;
 }
 
 /** Reads a file that lies below `root` (a real path), links included; "directory" when it is one, undefined when nothing may be served. */
@@ -34,19 +38,30 @@ export async function readStaticFile(root: string, file: string, generation: str
     const body = stats.size <= inMemoryBytes ? await handle.readFile() : undefined;
     // Archives carry the same modification time for years: small files are told apart by content, large ones by generation.
     const mark = body ?? `${generation} ${stats.size} ${stats.mtimeMs}`;
-    return {
-      realPath: real,
-      sizeBytes: body?.length ?? stats.size,
-      modifiedMs: stats.mtimeMs,
-      etag: etagOf(mark),
-      type: contentType(path.extname(real)) || "application/octet-stream",
-      body,
-    };
+    const facts = { realPath: real, modifiedMs: stats.mtimeMs, type: contentType(path.extname(real)) || "application/octet-stream" };
+    return withValidators({ ...facts, body, sizeBytes: body?.length ?? stats.size, etag: etagOf(mark) });
   } finally {
     await handle.close();
   }
 }
 
-export function etagOf(content: Buffer | string): string {
+/** The same file with other bytes. */
+export function withBody(file: StaticFile, body: Buffer): StaticFile {
+  return withValidators({ ...file, body, sizeBytes: body.length, etag: etagOf(body) });
+}
+
+function withValidators(file: Omit<StaticFile, "validatorPairs" | "validatorLines">): StaticFile {
+  const headers = [
+    ["etag", file.etag],
+    ["last-modified", new Date(file.modifiedMs).toUTCString()],
+    ["accept-ranges", "bytes"],
+    // Always asked again: an upload must be seen at once.
+    ["cache-control", "no-cache"],
+    ["x-content-type-options", "nosniff"],
+  ];
+  return { ...file, validatorPairs: headers.flat(), validatorLines: headers.map(([name, value]) => `${name}: ${value}\r\n`).join("") };
+}
+
+function etagOf(content: Buffer | string): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }

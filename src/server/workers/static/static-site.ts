@@ -1,67 +1,81 @@
-import { createReadStream } from "node:fs";
 import { realpath } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import { answerError } from "../../answer-error.js";
+import { answerError, toApiError } from "../../answer-error.js";
 import type { ServedApp } from "../served-app.js";
 import { decodedSegment } from "../decoded-segment.js";
 import type { ServedVersion } from "../served-version.js";
 import type { Visit } from "../visit.js";
 import type { WorkerCall } from "../worker-call.js";
-import { isUnchanged, requestedRange } from "./conditional.js";
+import type { WorkerMeter } from "../worker-meter.js";
+import type { AppLife } from "../worker-numbers.js";
+import { FileAnswers } from "./file-answers.js";
 import { injectIntoPage, publicVariables } from "./page-injection.js";
-import type { StaticCache } from "./static-cache.js";
-import { etagOf, readStaticFile, type StaticFile } from "./static-file.js";
+import type { CacheShelf, StaticCache } from "./static-cache.js";
+import { readStaticFile, withBody, type StaticFile } from "./static-file.js";
 
 /** A cached file is looked at again on disk after this time, for those who edit in place. */
 const recheckMs = 1000;
+const noIsolates: AppLife = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
 /** Metadata of the package, at its root. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 
 /** One version of a worker that is a static site: the files below its entrypoint's folder. */
 export class StaticSite implements ServedApp {
+  readonly meter: WorkerMeter;
+  readonly life = noIsolates;
   readonly #version: ServedVersion;
   readonly #cache: StaticCache;
   readonly #root: string;
   readonly #page: string;
   readonly #isPackageRoot: boolean;
-  readonly #keyPrefix: string;
+  readonly #shelf: CacheShelf = new Map();
   readonly #variables: Record<string, string>;
+  readonly #answers = new FileAnswers();
   #isRetired = false;
 
-  private constructor(options: { version: ServedVersion; file: string; root: string; cache: StaticCache }) {
+  private constructor(options: { version: ServedVersion; file: string; root: string; cache: StaticCache; meter: WorkerMeter }) {
     const { version, file } = options;
+    this.meter = options.meter;
     this.#version = version;
     this.#cache = options.cache;
     this.#root = options.root;
     this.#page = path.posix.basename(file);
     this.#isPackageRoot = path.posix.dirname(file) === ".";
-    this.#keyPrefix = `${version.folder}\0${version.generation}\0`;
     this.#variables = publicVariables(version.manifest.env, version.manifest.envPrefix);
   }
 
   /** `file` is the page, relative to the package folder. */
-  static async open(options: { version: ServedVersion; file: string; cache: StaticCache }): Promise<StaticSite> {
+  static async open(options: { version: ServedVersion; file: string; cache: StaticCache; meter: WorkerMeter }): Promise<StaticSite> {
     const root = await realpath(path.join(options.version.folder, path.posix.dirname(options.file)));
     return new StaticSite({ ...options, root });
   }
 
   handle(visit: Visit): void {
-    const { request, response, requestId } = visit;
+    const startedMs = performance.now();
+    const { request, response } = visit;
+    this.meter.beganCount += 1;
     // A body has no meaning here; unread it would block the connection.
     request.resume();
     if (request.method !== "GET" && request.method !== "HEAD") {
       const error = new ApiError("METHOD_NOT_ALLOWED", `A static site answers GET and HEAD, not ${request.method}.`);
       response.setHeader("allow", "GET, HEAD");
-      return answerMethodNotAllowed(visit, error);
+      this.meter.noteError(error.code);
+      answerMethodNotAllowed(visit, error);
+      return this.#note(response, startedMs);
     }
     const relative = relativePath(visit.address.path);
-    const cached = relative === undefined || this.#isRetired ? undefined : this.#cache.get(this.#keyPrefix + this.#fileOf(relative));
-    if (cached && performance.now() - cached.checkedMs < recheckMs) return this.#send(visit, cached.file);
-    this.#find(relative).then(
-      (found) => this.#answer(visit, found),
-      (error: unknown) => answerError(response, error, requestId),
-    );
+    const cached = relative === undefined || this.#isRetired ? undefined : this.#shelf.get(this.#fileOf(relative));
+    if (cached && startedMs - cached.checkedMs < recheckMs) {
+      this.#send(visit, cached.file);
+      return this.#note(response, startedMs);
+    }
+    // Those that come while this one looks at the disk get what is there: at most one of them reads.
+    if (cached) cached.checkedMs = startedMs;
+    void this.#answer(visit, relative)
+      .catch((error: unknown) => this.#fail(visit, toApiError(error)))
+      .then(() => this.#note(response, startedMs));
   }
 
   takeOver(call: WorkerCall): void {
@@ -72,26 +86,42 @@ export class StaticSite implements ServedApp {
 
   retire(): Promise<void> {
     this.#isRetired = true;
-    this.#cache.deleteAll(this.#keyPrefix);
+    this.#cache.deleteAll(this.#shelf);
     // What is being sent has its file open already.
     return Promise.resolve();
+  }
+
+  restart(): number {
+    return 0;
   }
 
   drain(): Promise<void> {
     return Promise.resolve();
   }
 
-  #answer(visit: Visit, found: StaticFile | "directory" | undefined): void {
+  async #answer(visit: Visit, relative: string | undefined): Promise<void> {
+    const found = await this.#find(relative);
     if (found === "directory") return redirectToSlash(visit);
     if (found) return this.#send(visit, found);
     const isNavigation = visit.request.headers.accept?.includes("text/html") ?? false;
-    const notFound = (): void =>
-      answerError(visit.response, new ApiError("NOT_FOUND", "The site has no file at this path."), visit.requestId);
-    if (!isNavigation) return notFound();
-    this.#read(this.#page).then(
-      (page) => (page && page !== "directory" ? this.#send(visit, page) : notFound()),
-      (error: unknown) => answerError(visit.response, error, visit.requestId),
-    );
+    const page = isNavigation ? await this.#read(this.#page) : undefined;
+    if (page && page !== "directory") return this.#send(visit, page);
+    this.#fail(visit, new ApiError("NOT_FOUND", "The site has no file at this path."));
+  }
+
+  #fail({ response, requestId }: Visit, error: ApiError): void {
+    this.meter.noteError(error.code);
+    answerError(response, error, requestId);
+  }
+
+  /** Counts the request when its answer has ended, also one that is being streamed or was cut. */
+  #note(response: ServerResponse, startedMs: number): void {
+    if (!response.writableEnded && !response.closed) {
+      response.once("close", () => this.#note(response, startedMs));
+      return;
+    }
+    const nowMs = performance.now();
+    this.meter.note(response.headersSent ? response.statusCode : 0, nowMs - startedMs, nowMs);
   }
 
   /** The file that a path means; "directory" when its index is one slash away. */
@@ -112,7 +142,8 @@ export class StaticSite implements ServedApp {
   async #read(file: string): Promise<StaticFile | "directory" | undefined> {
     if (this.#isPackageRoot && metadataFiles.has(file)) return undefined;
     const found = await readStaticFile(this.#root, path.join(this.#root, file), this.#version.generation);
-    if (found && found !== "directory" && !this.#isRetired) this.#cache.set(this.#keyPrefix + file, found);
+    if (found && found !== "directory" && !this.#isRetired) this.#cache.set(this.#shelf, file, found);
+    else this.#cache.delete(this.#shelf, file);
     return found;
   }
 
@@ -120,57 +151,18 @@ export class StaticSite implements ServedApp {
     if (this.#version.manifest.injectBase && file.body && file.type.startsWith("text/html")) {
       const html = injectIntoPage(file.body.toString("utf8"), { base: visit.address.base, variables: this.#variables });
       const body = Buffer.from(html);
-      return sendFile(visit, { ...file, body, sizeBytes: body.length, etag: etagOf(body) });
+      return this.#answers.send(visit, withBody(file, body));
     }
-    sendFile(visit, file);
+    this.#answers.send(visit, file);
   }
 }
 
-function sendFile({ request, response, requestId }: Visit, file: StaticFile): void {
-  const headers = [
-    "content-type",
-    file.type,
-    "etag",
-    file.etag,
-    "last-modified",
-    new Date(file.modifiedMs).toUTCString(),
-    "accept-ranges",
-    "bytes",
-    // Always asked again: an upload must be seen at once.
-    "cache-control",
-    "no-cache",
-    "x-content-type-options",
-    "nosniff",
-    "x-request-id",
-    requestId,
-  ];
-  if (isUnchanged(request.headers, file)) {
-    response.writeHead(304, headers.slice(2));
-    response.end();
-    return;
-  }
-  const range = request.method === "GET" ? requestedRange(request.headers, file) : undefined;
-  if (range === "unsatisfiable") {
-    response.writeHead(416, ["content-range", `bytes */${file.sizeBytes}`, "content-length", "0", "x-request-id", requestId]);
-    response.end();
-    return;
-  }
-  const { start, end } = range ?? { start: 0, end: file.sizeBytes - 1 };
-  if (range) headers.push("content-range", `bytes ${start}-${end}/${file.sizeBytes}`);
-  headers.push("content-length", String(end - start + 1));
-  response.writeHead(range ? 206 : 200, headers);
-  if (request.method === "HEAD" || end < start) response.end();
-  else if (file.body) response.end(range ? file.body.subarray(start, end + 1) : file.body);
-  else {
-    const stream = createReadStream(file.realPath, { start, end });
-    stream.on("error", () => response.destroy());
-    response.on("close", () => stream.destroy());
-    stream.pipe(response);
-  }
-}
+/** Paths whose segments stand for themselves: nothing encoded, hidden or empty. Nearly all are. */
+const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
 /** The path below the site, decoded; undefined when it cannot name a file that is served. */
 function relativePath(urlPath: string): string | undefined {
+  if (plainPath.test(urlPath)) return urlPath.slice(1);
   const segments = urlPath.split("/").slice(1);
   const names: string[] = [];
   for (const [index, segment] of segments.entries()) {

@@ -1,11 +1,11 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import { build, type Plugin } from "esbuild";
-import type { CompileResult } from "./compile-job.js";
+import { build, formatMessages, type Message, type Plugin } from "esbuild";
+import type { CompileProblem, CompileResult } from "./compile-job.js";
 
 /**
  * Compiles a TypeScript entrypoint and what it imports to one module with an inline source map. Nothing outside of the package folder
- * goes in. The problem is esbuild's first message.
+ * goes in.
  */
 export async function bundleTypeScript(folder: string, file: string): Promise<CompileResult> {
   const root = await realpath(folder);
@@ -32,7 +32,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
     });
     return { text: (result.outputFiles[0] as { text: string }).text };
   } catch (error) {
-    return { problem: firstMessage(error, root) };
+    return problemOf(error, root);
   }
 }
 
@@ -49,9 +49,17 @@ function containedIn(root: string): Plugin {
   };
 }
 
-function firstMessage(error: unknown, root: string): string {
-  const first = (error as { errors?: { text: string; location?: { file: string; line: number } | null }[] }).errors?.[0];
-  if (!first) return "The compiler gave no reason.";
-  const place = first.location ? `${first.location.file}:${first.location.line}: ` : "";
-  return `${place}${first.text}`.replaceAll(`${root}/`, "").split("\n", 1)[0]?.slice(0, 1000) ?? "";
+/** esbuild's first message with its place and line; the report has all of them. */
+async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
+  const errors = (error as { errors?: Message[] }).errors ?? [];
+  const [first] = errors;
+  // No messages: the compiler's own process was ended.
+  if (!first) return { problem: "It took more time or memory than there is for it.", tookTooMuch: true };
+  const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
+  const { location, text } = first;
+  const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
+  // For what our own rules refuse, the place says it all.
+  const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";
+  const report = (await formatMessages(errors, { kind: "error" })).join("").trimEnd();
+  return { problem: withoutRoot(`${place}${text}${line}`).split("\n", 1)[0]?.slice(0, 1000) ?? "", report: withoutRoot(report) };
 }

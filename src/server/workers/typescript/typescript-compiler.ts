@@ -1,35 +1,32 @@
 import { spawn } from "node:child_process";
 import { ApiError } from "../../../shared/api-error.js";
 import { compiledFile } from "../../package-root.js";
-import { findSystemTool } from "../system-tool.js";
+import { findSystemTool } from "../../system-tool.js";
 import type { CompileJob, CompileResult } from "./compile-job.js";
+import { CompileQueue } from "./compile-queue.js";
 
-const compileTimeoutMs = 20_000;
+const compileTimeoutMs = 10_000;
+/** What counts for hostile code, however busy the machine is. */
+const processorSeconds = 5;
 const compilerMemoryBytes = 1024 * 1024 * 1024;
 const longestModuleBytes = 64 * 1024 * 1024;
-/** Compiling takes a core; more at once would only take it from what is served. */
-const compilingAtOnce = 2;
 
 /** Compiles TypeScript entrypoints in processes of their own, so that no code can crash, fill or occupy the compiler of another. */
 export class TypeScriptCompiler {
   readonly #prlimit = findSystemTool("prlimit");
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue = new CompileQueue();
   readonly #processIds = new Set<number>();
-  #freeSlots = compilingAtOnce;
 
-  /** The text of one module. Throws WORKER_START_FAILED. */
-  async compile(job: CompileJob): Promise<string> {
-    if (this.#freeSlots > 0) this.#freeSlots -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      const result = await this.#run(job);
-      if ("text" in result) return result.text;
-      throw new ApiError("WORKER_START_FAILED", `The worker's TypeScript could not be compiled. ${result.problem}`);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#freeSlots += 1;
-    }
+  /** The text of one module of a worker. Throws WORKER_START_FAILED; its cause, if any, is all that the compiler had to say. */
+  async compile(worker: string, job: CompileJob): Promise<string> {
+    const result = await this.#queue.run(
+      worker,
+      () => this.#run(job),
+      (ended) => "problem" in ended && ended.tookTooMuch === true,
+    );
+    if ("text" in result) return result.text;
+    const cause = result.report === undefined ? undefined : new Error(result.report);
+    throw new ApiError("WORKER_START_FAILED", `The worker's TypeScript could not be compiled. ${result.problem}`, { cause });
   }
 
   /** Ends what is being compiled. */
@@ -38,7 +35,7 @@ export class TypeScriptCompiler {
   }
 
   #run(job: CompileJob): Promise<CompileResult> {
-    const limit = this.#prlimit ? [this.#prlimit, `--data=${compilerMemoryBytes}`, "--core=0", "--"] : [];
+    const limit = this.#prlimit ? [this.#prlimit, `--data=${compilerMemoryBytes}`, `--cpu=${processorSeconds}`, "--core=0", "--"] : [];
     const node = [process.execPath, compiledFile("server/workers/typescript/main.js"), JSON.stringify(job)];
     const [file, ...args] = [...limit, ...node];
     // A group of its own: the compiler proper is a child of this child.
@@ -49,8 +46,10 @@ export class TypeScriptCompiler {
       const chunks: Buffer[] = [];
       let bytes = 0;
       let problem = "The compiler failed.";
+      let tookTooMuch = false;
       const end = (reason: string): void => {
         problem = reason;
+        tookTooMuch = true;
         if (pid !== undefined) killGroup(pid);
       };
       const timer = setTimeout(() => end(`It took longer than ${compileTimeoutMs / 1000} s.`), compileTimeoutMs);
@@ -69,7 +68,11 @@ export class TypeScriptCompiler {
       child.once("close", (code) => {
         // What it may have left running goes with it.
         if (pid !== undefined) killGroup(pid);
-        settle(code === 0 && bytes <= longestModuleBytes ? (JSON.parse(Buffer.concat(chunks).toString()) as CompileResult) : { problem });
+        settle(
+          code === 0 && bytes <= longestModuleBytes
+            ? (JSON.parse(Buffer.concat(chunks).toString()) as CompileResult)
+            : { problem, tookTooMuch },
+        );
       });
     });
   }

@@ -1,27 +1,24 @@
 import type { Readable } from "node:stream";
+import { OutputBudget } from "../isolate/output-budget.js";
 
 const longestLine = 4096;
-const linesPerSecond = 200;
+/** Beyond it a pipe is not read until the second is over: a flood costs lines, then the app its time. */
 const bytesPerSecond = 1024 * 1024;
 
-/** Cuts an app's output into lines. A flood costs lines, then the app its time: its pipe is not read until the second is over. */
-export function readOutputLines(stream: Readable, onLine: (line: string) => void): void {
+/** Cuts what an app writes to a descriptor into lines. */
+export function readOutputLines(stream: Readable, to: { onLine: (line: string) => void; onDropped: (count: number) => void }): void {
+  const budget = new OutputBudget(to.onDropped);
   let partial = "";
-  let lines = 0;
   let bytes = 0;
-  let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const emit = (line: string): void => {
-    if (line === "") return;
-    lines += 1;
-    if (lines > linesPerSecond) dropped += 1;
-    else onLine(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
+    if (line === "" || !budget.admits(Math.min(line.length, longestLine))) return;
+    to.onLine(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
   };
   const nextSecond = (): void => {
     timer = undefined;
-    if (dropped > 0) onLine(`(${dropped} more lines in the same second were dropped)`);
-    lines = bytes = dropped = 0;
+    bytes = 0;
     stream.resume();
   };
 
@@ -38,7 +35,7 @@ export function readOutputLines(stream: Readable, onLine: (line: string) => void
   stream.on("close", () => {
     emit(partial);
     clearTimeout(timer);
-    if (dropped > 0) onLine(`(${dropped} more lines were dropped)`);
+    budget.report();
   });
   stream.on("error", () => undefined);
 }

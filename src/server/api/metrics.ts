@@ -1,0 +1,46 @@
+import { setImmediate } from "node:timers/promises";
+import type { DaemonMetrics, WorkerMetrics } from "../../shared/contract/metrics.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import type { ResourceHandlers } from "../http/handler.js";
+import type { Exposition } from "../observe/exposition.js";
+import { totalsOf, toWorkerMetrics, type WorkerReading } from "../observe/worker-reading.js";
+
+/** Workers that are summed up at once. */
+const batchSize = 50;
+
+/** What these handlers need of the metrics. */
+export interface MetricsPort {
+  workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]>;
+  daemon(isRestricted: boolean): DaemonMetrics;
+}
+
+export function createMetricsHandlers(metrics: MetricsPort, exposition: Exposition): ResourceHandlers<"metrics"> {
+  return {
+    text: async ({ principal }) =>
+      exposition.write({
+        workers: await metrics.workers((name) => namespacesCover(principal.namespaces, name)),
+        daemon: metrics.daemon(isRestricted(principal)),
+      }),
+    show: async ({ query, principal }) => {
+      const isWanted = (name: string) =>
+        (query.worker === undefined || query.worker === name) && namespacesCover(principal.namespaces, name);
+      const readings = await metrics.workers(isWanted);
+      const workers: WorkerMetrics[] = [];
+      for (const [index, reading] of readings.entries()) {
+        workers.push(toWorkerMetrics(reading, performance.now()));
+        // Many workers must not hold up requests.
+        if (index % batchSize === batchSize - 1) await setImmediate();
+      }
+      return {
+        daemon: metrics.daemon(isRestricted(principal)),
+        totals: totalsOf(workers),
+        workers: query.detail === "workers" ? workers : [],
+      };
+    },
+  };
+}
+
+function isRestricted(principal: Principal): boolean {
+  return !principal.namespaces.includes("*");
+}

@@ -1,0 +1,35 @@
+import { subscribe } from "node:diagnostics_channel";
+import { rmSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { DevReport } from "../shared/dev-report.js";
+import { runDaemon } from "./main.js";
+
+/**
+ * What `runtimectl dev` starts, with a channel to itself: a daemon that tells its parent what it answers, and that ends when its
+ * parent does, however that came to pass. The folder given, which holds all that the daemon writes, goes with it.
+ */
+const [directory] = process.argv.slice(2) as [string];
+
+process.on("disconnect", () => {
+  rmSync(directory, { recursive: true, force: true });
+  process.exit(0);
+});
+reportAnswers();
+report({ kind: "listening", origin: await runDaemon() });
+
+/** Node's own channels: nothing on the way of a request is ours, and nothing of this runs in another daemon. */
+function reportAnswers(): void {
+  const startedMs = new WeakMap<IncomingMessage, number>();
+  subscribe("http.server.request.start", (message) => {
+    startedMs.set((message as { request: IncomingMessage }).request, performance.now());
+  });
+  subscribe("http.server.response.finish", (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    const durationMs = performance.now() - (startedMs.get(request) ?? performance.now());
+    report({ kind: "answered", method: request.method ?? "", target: request.url ?? "", status: response.statusCode, durationMs });
+  });
+}
+
+function report(message: DevReport): void {
+  if (process.connected) process.send?.(message);
+}

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { ApiError } from "../../shared/api-error.js";
+import type { EventFeed } from "../../shared/contract/endpoint.js";
+import { endEvent, formatEvent } from "../../shared/event-stream.js";
+import { toApiError } from "../answer-error.js";
+
+const mostStreams = 100;
+/** A comment so often keeps proxies from closing a stream that has nothing to tell, and shows the reader that it is alive. */
+const heartbeatMs = 15_000;
+/** A caller is not asked for its key again within this time. */
+const trustedMs = 1000;
+/** What is left to send when a stream ends has this time. */
+const lastWriteTimeoutMs = 1000;
+
+export interface EventStream {
+  readonly feed: EventFeed<{ readonly id: number }>;
+  /** Throws when the caller may not read on: its key was revoked, or has expired. */
+  readonly assertAllowed: () => void;
+}
+
+/** The open event streams. None holds up the end of the daemon, nor the work of whoever feeds it. */
+export class EventStreams {
+  readonly #open = new Set<AbortController>();
+  #isClosed = false;
+
+  /** Answers with events until the feed ends, the reader goes, may not read on, or the daemon stops. Returns at once. */
+  start(response: ServerResponse, stream: EventStream): void {
+    if (this.#isClosed || this.#open.size >= mostStreams)
+      throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open; try again in a moment.", { retryAfterSeconds: 10 });
+    response.statusCode = 200;
+    response.setHeader("Content-Type", "text/event-stream; charset=utf-8");
+    response.setHeader("X-Accel-Buffering", "no");
+    if (response.req.method === "HEAD") {
+      response.end();
+      return;
+    }
+    const ending = new AbortController();
+    this.#open.add(ending);
+    response.once("close", () => ending.abort());
+    response.flushHeaders();
+    void this.#run(response, stream, ending).finally(() => this.#open.delete(ending));
+  }
+
+  /** Ends all streams; their readers come back when they like. */
+  close(): void {
+    this.#isClosed = true;
+    for (const ending of this.#open) ending.abort();
+  }
+
+  async #run(response: ServerResponse, { feed, assertAllowed }: EventStream, ending: AbortController): Promise<void> {
+    let checkedAtMs = performance.now();
+    const stop = (error: unknown): void => {
+      if (response.writable) response.write(formatEvent({ event: endEvent, data: JSON.stringify(toApiError(error).toBody()) }));
+      ending.abort();
+    };
+    const check = (): void => {
+      checkedAtMs = performance.now();
+      try {
+        assertAllowed();
+      } catch (error) {
+        stop(error);
+      }
+    };
+    const heartbeat = setInterval(() => {
+      check();
+      if (!ending.signal.aborted && !response.writableNeedDrain) response.write(":\n\n");
+    }, heartbeatMs);
+    try {
+      for await (const batch of feed(ending.signal)) {
+        if (performance.now() - checkedAtMs > trustedMs) check();
+        if (ending.signal.aborted) break;
+        const text = batch.map((event) => formatEvent({ id: String(event.id), data: JSON.stringify(event) })).join("");
+        if (!response.write(text)) await once(response, "drain", { signal: ending.signal });
+      }
+    } catch (error) {
+      if (!ending.signal.aborted) stop(error);
+    } finally {
+      clearInterval(heartbeat);
+      response.end();
+      // Nothing waits long for a reader that does not read; what is cut off is sent again when it comes back.
+      const cut = setTimeout(() => response.destroy(), lastWriteTimeoutMs);
+      response.once("close", () => clearTimeout(cut));
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import type { DaemonMetrics } from "../../shared/contract/metrics.js";
+import { statusClasses, type WorkerReading } from "./worker-reading.js";
+
+export interface MetricValue {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Labels that many values have in common, as one object. */
+  readonly sharedLabels?: Readonly<Record<string, string>>;
+  /** Of the parts of a histogram. */
+  readonly metricName?: string;
+}
+
+/** One metric with its values for anything that it is told of. */
+export interface MetricFamily<Subject> {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  valuesOf(subject: Subject): MetricValue[];
+}
+
+/** A worker's version as metrics are labelled with it. */
+export interface LabelledReading extends WorkerReading {
+  readonly sharedLabels: Readonly<Record<string, string>>;
+}
+
+const bucketBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 400, 1600, 6400, 25_600];
+const durationName = "runtimed_worker_request_duration_seconds";
+
+export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
+  {
+    name: "runtimed_worker_requests_total",
+    help: "Requests that ended, by class of status; aborted: the client left before there was one.",
+    type: "counter",
+    valuesOf: ({ meter, sharedLabels }) =>
+      statusClasses.flatMap(([digit, code]) => {
+        const value = meter.countOf(digit);
+        return value === 0 ? [] : [{ labels: { code }, sharedLabels, value }];
+      }),
+  },
+  {
+    name: "runtimed_worker_errors_total",
+    help: "Failed requests, by the error code of the service.",
+    type: "counter",
+    valuesOf: ({ meter, sharedLabels }) => [...meter.errors].map(([error, value]) => ({ labels: { error }, sharedLabels, value })),
+  },
+  { name: durationName, help: "Time from a request's head to the end of its answer.", type: "histogram", valuesOf: durationValues },
+  workerGauge("requests_in_flight", "Requests that have no whole answer yet.", ({ meter }) => meter.inFlightCount),
+  workerGauge("requests_queued", "Requests that wait for an isolate.", ({ life }) => life?.queued),
+  {
+    name: "runtimed_worker_isolates",
+    help: "Isolates by state.",
+    type: "gauge",
+    valuesOf: ({ life, sharedLabels }) =>
+      life?.kind === "module"
+        ? (["running", "starting", "draining"] as const).map((state) => ({ labels: { state }, sharedLabels, value: life[state] }))
+        : [],
+  },
+  {
+    name: "runtimed_worker_memory_bytes",
+    help: "Memory of all its isolates: rss counts what they share in each, pss divides it among them.",
+    type: "gauge",
+    valuesOf: ({ life, rssBytes, pssBytes, sharedLabels }) => {
+      if (!life || life.pids.length === 0) return [];
+      const values = [{ labels: { kind: "rss" }, sharedLabels, value: rssBytes }];
+      return pssBytes === undefined ? values : [...values, { labels: { kind: "pss" }, sharedLabels, value: pssBytes }];
+    },
+  },
+  workerCounter("cpu_seconds_total", "CPU time of its isolates, as far as they were looked at before they ended.", ({ life, cpuSeconds }) =>
+    life?.kind === "module" ? cpuSeconds : undefined,
+  ),
+  workerCounter("request_body_bytes_total", "Bytes of request bodies that were read.", ({ meter }) => meter.requestBodyBytes || undefined),
+  workerCounter("answer_body_bytes_total", "Bytes of answers that isolates sent.", ({ meter }) => meter.answerBodyBytes || undefined),
+  workerGauge("open_sockets", "Web sockets that are open.", ({ life }) => life?.openSockets || undefined),
+];
+
+export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
+  daemonMetric("info", "gauge", "What runs here.", ({ version }) => [{ labels: { version }, value: 1 }]),
+  daemonMetric("start_time_seconds", "gauge", "When the daemon started, in Unix time.", ({ startedAt }) => [
+    { labels: {}, value: startedAt },
+  ]),
+  daemonMetric("event_loop_lag_seconds", "gauge", "How late timers were, over the last minute or so.", ({ eventLoopLag }) => [
+    { labels: { quantile: "0.5" }, value: eventLoopLag.p50Ms / 1000 },
+    { labels: { quantile: "0.99" }, value: eventLoopLag.p99Ms / 1000 },
+    { labels: { quantile: "1" }, value: eventLoopLag.maximumMs / 1000 },
+  ]),
+  daemonMetric("client_connections", "gauge", "Clients that are connected.", ({ process }) =>
+    process ? [{ labels: {}, value: process.connections }] : [],
+  ),
+  daemonMetric("isolate_pool_size", "gauge", "Isolates with an app that there may be at once.", ({ isolatePool }) =>
+    isolatePool ? [{ labels: {}, value: isolatePool.size }] : [],
+  ),
+  daemonMetric("isolates", "gauge", "Isolates by state; waiting: starts that wait for a place.", ({ isolatePool }) =>
+    isolatePool
+      ? (["used", "starting", "blank", "waiting"] as const).map((state) => ({ labels: { state }, value: isolatePool[state] }))
+      : [],
+  ),
+  daemonMetric("uploads_total", "counter", "Uploads that arrived whole, by what became of them.", ({ uploads }) =>
+    uploads ? (["installed", "failed"] as const).map((result) => ({ labels: { result }, value: uploads[result] })) : [],
+  ),
+  daemonMetric("uploads_running", "gauge", "Uploads that are being installed.", ({ uploads }) =>
+    uploads ? [{ labels: {}, value: uploads.running }] : [],
+  ),
+  daemonMetric("unknown_path_requests_total", "counter", "Requests whose path means no installed worker.", ({ unknownPathRequests }) =>
+    unknownPathRequests === undefined ? [] : [{ labels: {}, value: unknownPathRequests }],
+  ),
+];
+
+function durationValues({ meter: { latency, endedCount }, sharedLabels }: LabelledReading): MetricValue[] {
+  const counts = latency.countsBelow(bucketBoundsMs);
+  const bucket = (le: string, value: number): MetricValue => ({
+    metricName: `${durationName}_bucket`,
+    labels: { le },
+    sharedLabels,
+    value,
+  });
+  return [
+    ...bucketBoundsMs.map((boundMs, index) => bucket(String(boundMs / 1000), counts[index] as number)),
+    bucket("+Inf", endedCount),
+    { metricName: `${durationName}_sum`, labels: {}, sharedLabels, value: latency.sumMs / 1000 },
+    { metricName: `${durationName}_count`, labels: {}, sharedLabels, value: endedCount },
+  ];
+}
+
+type ReadValue = (reading: LabelledReading) => number | undefined;
+
+function workerGauge(name: string, help: string, read: ReadValue): MetricFamily<LabelledReading> {
+  return workerMetric({ name, help, type: "gauge", read });
+}
+
+function workerCounter(name: string, help: string, read: ReadValue): MetricFamily<LabelledReading> {
+  return workerMetric({ name, help, type: "counter", read });
+}
+
+/** A metric with one value for each version; none where there is nothing to read. */
+function workerMetric(metric: { name: string; help: string; type: "counter" | "gauge"; read: ReadValue }): MetricFamily<LabelledReading> {
+  return {
+    name: `runtimed_worker_${metric.name}`,
+    help: metric.help,
+    type: metric.type,
+    valuesOf: (reading) => {
+      const value = metric.read(reading);
+      return value === undefined ? [] : [{ labels: {}, sharedLabels: reading.sharedLabels, value }];
+    },
+  };
+}
+
+function daemonMetric(
+  name: string,
+  type: "counter" | "gauge",
+  help: string,
+  valuesOf: (daemon: DaemonMetrics) => MetricValue[],
+): MetricFamily<DaemonMetrics> {
+  return { name: `runtimed_${name}`, help, type, valuesOf };
+}

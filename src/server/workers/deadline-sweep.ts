@@ -1,0 +1,64 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { CallQueue } from "./call-queue.js";
+import type { IsolateFleet } from "./isolate-fleet.js";
+import type { IsolateProcess } from "./isolate-process.js";
+import type { IsolateStarter } from "./isolate-starter.js";
+import { saturated } from "./saturated.js";
+import type { WorkerCall } from "./worker-call.js";
+
+const shortestIntervalMs = 20;
+const longestIntervalMs = 500;
+
+/** Looks now and then at all calls of a version while there are any: ends those whose time is over, and isolates that are blocked. */
+export class DeadlineSweep {
+  readonly #queue: CallQueue;
+  readonly #fleet: IsolateFleet;
+  readonly #starter: IsolateStarter;
+  readonly #onSwept: () => void;
+  readonly #intervalMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: { queue: CallQueue; fleet: IsolateFleet; starter: IsolateStarter; timeoutMs: number; onSwept: () => void }) {
+    this.#queue = options.queue;
+    this.#fleet = options.fleet;
+    this.#starter = options.starter;
+    this.#onSwept = options.onSwept;
+    this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
+  }
+
+  /** There is a call to look after. */
+  wake(): void {
+    this.#timer ??= setInterval(this.#sweep, this.#intervalMs);
+  }
+
+  readonly #sweep = (): void => {
+    const nowMs = performance.now();
+    const { isWaitingForPlace } = this.#starter;
+    // While it starts a call may wait longer than a running one, also for the process itself, whose time counts before the start's own;
+    // for a place in the pool it may not.
+    const graceMs = isWaitingForPlace || !this.#fleet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
+    this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#fleet.isEmpty ? saturated() : timedOut(call)));
+    this.#onSwept();
+    let isBusy = this.#fleet.scale(nowMs) || this.#queue.length > 0;
+    for (const isolate of this.#fleet) {
+      this.#sweepIsolate(isolate, nowMs);
+      isBusy ||= isolate.calls.runningCount > 0 || isolate.isSilent;
+    }
+    if (isBusy) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  };
+
+  #sweepIsolate(isolate: IsolateProcess, nowMs: number): void {
+    for (const call of isolate.calls) {
+      if (nowMs <= call.deadlineMs) continue;
+      if (call.isIsolatesTurn) call.fail(timedOut(call));
+      else call.touch();
+    }
+    isolate.killIfBlocked(nowMs, this.#queue.length > 0);
+  }
+}
+
+function timedOut(call: WorkerCall): ApiError {
+  return new ApiError("WORKER_TIMEOUT", `The worker did not answer within ${call.timeoutMs} ms.`);
+}

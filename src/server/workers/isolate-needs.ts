@@ -1,0 +1,9 @@
+/** What an app needs its isolate to be, beyond a blank like all others. */
+export interface IsolateNeeds {
+  /** Of heap, and about as much in buffers. */
+  readonly memoryBytes: number;
+  /** As in the manifest, all within the operator's ceiling. */
+  readonly permissions: readonly string[];
+  /** An isolate that keeps files runs as the same user each time: the one that belongs to this name. */
+  readonly name: string;
+}

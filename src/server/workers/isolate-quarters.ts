@@ -1,0 +1,102 @@
+import { chmod, chown, mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import type { Log } from "../observe/log.js";
+import { isolateProgram } from "./isolate-command.js";
+import type { IsolateNeeds } from "./isolate-needs.js";
+import { IsolateUsers } from "./isolate-users.js";
+import { SlotFolder } from "./slot-folder.js";
+
+export interface QuartersOptions {
+  /** A private folder, made and cleaned here. */
+  readonly slotsDirectory: string;
+  /** Users for isolates to run as, where the daemon may switch. */
+  readonly ownUsers?:
+    | {
+        readonly uids: { readonly first: number; readonly last: number };
+        /** In place of `slotsDirectory`: every user must be able to go into it. */
+        readonly slotsDirectory: string;
+        /** The folders of apps, which they have to be able to go into. */
+        readonly appDirectories: readonly string[];
+      }
+    | undefined;
+  readonly log: Log;
+}
+
+export interface Quarter {
+  readonly slot: SlotFolder;
+  readonly user: number | undefined;
+  /** Others may run as the same user. */
+  readonly isShared: boolean;
+}
+
+/** Where isolates live, and as whom: each gets a folder of its own, and a user of its own where the daemon can give it one. */
+export class IsolateQuarters {
+  readonly #ready: Promise<{ directory: string; users: IsolateUsers | undefined }>;
+  #slots = 0;
+
+  constructor(options: QuartersOptions) {
+    this.#ready = open(options);
+    this.#ready.catch(() => undefined);
+  }
+
+  async give({ permissions, name }: IsolateNeeds): Promise<Quarter> {
+    const { directory, users } = await this.#ready;
+    this.#slots += 1;
+    const keepsFiles = permissions.some((permission) => permission.startsWith("fs-"));
+    const user = keepsFiles ? users?.takeNamed(name) : users?.take();
+    await makeWritable(permissions, user);
+    const slot = await SlotFolder.create(path.join(directory, String(this.#slots)), user);
+    return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
+  }
+
+  /** The isolate is gone. What it could leave running goes too, before anybody else becomes that user. */
+  async takeBack({ user }: Quarter, { permissions }: Pick<IsolateNeeds, "permissions">): Promise<void> {
+    const { users } = await this.#ready;
+    if (user === undefined || users === undefined) return;
+    const hasOwnProcesses = permissions.some((permission) => ["child-process", "worker-threads", "addons"].includes(permission));
+    if (hasOwnProcesses && !users.isShared(user)) await users.endAll(user);
+    users.giveBack(user);
+  }
+
+  async close(): Promise<void> {
+    const { directory } = await this.#ready;
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function open({ slotsDirectory, ownUsers, log }: QuartersOptions): Promise<{ directory: string; users: IsolateUsers | undefined }> {
+  const users = IsolateUsers.find(ownUsers?.uids);
+  if (ownUsers && users) {
+    const obstacle = await prepare(ownUsers.slotsDirectory, 0o711).then(
+      () => users.obstacle([isolateProgram, ownUsers.slotsDirectory, ...ownUsers.appDirectories]),
+      (error: unknown) => String(error),
+    );
+    if (obstacle === undefined) {
+      log.info({ slots: ownUsers.slotsDirectory, users: ownUsers.uids }, "isolates run as users of their own");
+      return { directory: ownUsers.slotsDirectory, users };
+    }
+    await rm(ownUsers.slotsDirectory, { recursive: true, force: true }).catch(() => undefined);
+    log.warn(
+      `workers run as the daemon's own user, with one wall less: users ${ownUsers.uids.first}-${ownUsers.uids.last} (RUNTIME_WORKER_UIDS) cannot run them, because ${obstacle}`,
+    );
+  }
+  await prepare(slotsDirectory, 0o700);
+  return { directory: slotsDirectory, users: undefined };
+}
+
+/** Makes the folders that an isolate may write to and that are not there; those that are belong to whoever made them. */
+async function makeWritable(permissions: readonly string[], user: number | undefined): Promise<void> {
+  for (const permission of permissions) {
+    if (!permission.startsWith("fs-write:")) continue;
+    const folder = permission.slice("fs-write:".length);
+    const isNew = await mkdir(folder, { recursive: true, mode: 0o755 }).catch(() => undefined);
+    if (isNew !== undefined && user !== undefined) await chown(folder, user, user);
+  }
+}
+
+/** Empty: what an earlier daemon left behind belongs to nobody. */
+async function prepare(directory: string, mode: number): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true, mode });
+  await chmod(directory, mode);
+}

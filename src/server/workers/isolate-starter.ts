@@ -1,0 +1,106 @@
+import path from "node:path";
+import type { ApiError } from "../../shared/api-error.js";
+import { toApiError } from "../answer-error.js";
+import { sourceMapsFolder, type Entrypoint } from "./entrypoint.js";
+import type { IsolateNeeds } from "./isolate-needs.js";
+import type { IsolatePool, Place } from "./isolate-pool.js";
+import type { IsolateEvents } from "./isolate-events.js";
+import type { IsolateProcess } from "./isolate-process.js";
+import type { ServedVersion } from "./served-version.js";
+import type { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
+
+/** A short `timeout` is about requests; starting a process and importing code may take this long all the same. */
+const shortestStartTimeoutMs = 5000;
+
+export interface IsolateStarterOptions {
+  readonly version: ServedVersion;
+  readonly entrypoint: Entrypoint;
+  readonly pool: IsolatePool;
+  readonly compiler: TypeScriptCompiler;
+  readonly limits: { readonly workerMemoryMaxBytes: number };
+}
+
+/** Makes isolates that have one app loaded: compiles it where needed, takes a blank from the pool, has it import the code. */
+export class IsolateStarter {
+  /** How long an isolate may take from the pool's hands until its code is loaded. */
+  readonly timeoutMs: number;
+  readonly #options: IsolateStarterOptions;
+  #bundle: Promise<string> | undefined;
+  #waitingForPlace = 0;
+  #lastError: ApiError | undefined;
+
+  constructor(options: IsolateStarterOptions) {
+    this.#options = options;
+    this.timeoutMs = Math.max(options.version.manifest.timeout, shortestStartTimeoutMs);
+  }
+
+  /** A start waits for another worker to give up its place in the pool. */
+  get isWaitingForPlace(): boolean {
+    return this.#waitingForPlace > 0;
+  }
+
+  /** What the code said when it was last loaded; undefined when it was loaded, or when its process died, which says nothing about the next one. */
+  get lastError(): ApiError | undefined {
+    return this.#lastError;
+  }
+
+  /** The next start compiles and judges the code anew. */
+  forget(): void {
+    this.#bundle = undefined;
+    this.#lastError = undefined;
+  }
+
+  /** Waits for a place in the pool for as long as somebody wants the isolate. Rejects with an ApiError. */
+  async start(events: IsolateEvents, isWanted: () => boolean): Promise<IsolateProcess> {
+    const { version, entrypoint, limits } = this.#options;
+    const isTypeScript = entrypoint.kind === "typescript";
+    const bundle = isTypeScript ? await this.#compile(events) : undefined;
+    const place = await this.#acquire(
+      {
+        memoryBytes: Math.min(version.manifest.memory, limits.workerMemoryMaxBytes),
+        permissions: version.manifest.permissions,
+        name: version.name,
+      },
+      isWanted,
+    );
+    const isolate = await place.isolate;
+    isolate.events = events;
+    const timer = setTimeout(() => isolate.kill(`its code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
+    try {
+      if (entrypoint.sourceMap === "hidden") await isolate.slot.linkWithout(version.folder, sourceMapsFolder);
+      else await isolate.slot.link(version.folder);
+      const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
+      await isolate.load({ entry, env: version.manifest.env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });
+    } catch (error) {
+      // What the code said is repeated for a while.
+      this.#lastError = isolate.hasCrashed ? undefined : toApiError(error);
+      void isolate.terminate();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    this.#lastError = undefined;
+    return isolate;
+  }
+
+  async #acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
+    this.#waitingForPlace += 1;
+    try {
+      return await this.#options.pool.acquire(needs, isWanted);
+    } finally {
+      this.#waitingForPlace -= 1;
+    }
+  }
+
+  async #compile(events: IsolateEvents): Promise<string> {
+    const { version, entrypoint, compiler } = this.#options;
+    try {
+      return await (this.#bundle ??= compiler.compile(version.name, { folder: version.folder, file: entrypoint.file }));
+    } catch (error) {
+      this.#bundle = undefined;
+      this.#lastError = toApiError(error);
+      if (this.#lastError.cause instanceof Error) events.onOutput("error", this.#lastError.cause.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { pathToFileURL } from "node:url";
+
+/**
+ * Takes what tells about the machine out of an app's output: paths become relative to the app's folder, and our own frames leave the
+ * stacks. `slot` is the folder that an isolate sees, `program` that of its own code.
+ */
+export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
+  const slots = [pathToFileURL(slot).href, slot];
+  const programs = [pathToFileURL(program).href, program];
+  const ownFrames = new RegExp(`\\n +at [^\\n]*(?:${programs.map(escaped).join("|")})[^\\n]*`, "g");
+  return (text) => {
+    let shown = text;
+    if (programs.some((folder) => shown.includes(folder))) {
+      shown = shown.replace(ownFrames, "");
+      for (const folder of programs) shown = shown.replaceAll(folder, "runtime:");
+    }
+    if (!shown.includes(slot) && !shown.includes(slots[0] as string)) return shown;
+    for (const folder of slots) {
+      for (const known of [`${folder}/app/`, `${folder}/app`, `${folder}/`, folder]) shown = shown.replaceAll(known, "");
+    }
+    return shown;
+  };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,225 @@
+import { closeReasonBytes } from "./frames.js";
+import { CloseCode, isSendableCode } from "./socket-close.js";
+import { closeEvent, errorEvent, messageEvent } from "./web-socket-events.js";
+import { type Outlet, WebSocketOutbox } from "./web-socket-outbox.js";
+
+type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown } | null;
+type ListenerOptions = Parameters<EventTarget["addEventListener"]>[2];
+type BinaryType = "arraybuffer" | "blob";
+
+const readyStates = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 } as const;
+
+/** What arrived and was not handed to the app yet. */
+interface Arrival {
+  readonly data?: string | Uint8Array;
+  readonly close?: { readonly code: number; readonly reason: string };
+  /** The app has it. */
+  readonly onDelivered?: (() => void) | undefined;
+}
+
+/**
+ * One end of a `WebSocketPair`: a `WebSocket` by prototype, with `accept()`. What one end sends arrives at the other, until that one is
+ * given to a Response: then it is the client.
+ */
+export class PairedWebSocket extends EventTarget {
+  readonly url = "";
+  readonly extensions = "";
+  #protocol = "";
+  #peer: PairedWebSocket | undefined;
+  /** Takes what is sent once the other end is a client. */
+  #outlet: Outlet | undefined;
+  readonly #outbox = new WebSocketOutbox(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
+  readonly #arrivals: Arrival[] = [];
+  #isAccepted = false;
+  #isHandedOver = false;
+  #readyState: number = readyStates.OPEN;
+  #binaryType: BinaryType = "arraybuffer";
+  #attachment: unknown = null;
+  readonly #handlers = new Map<string, unknown>();
+  #report: (error: unknown) => void = () => undefined;
+  /** Listeners as they are registered. */
+  readonly #guarded = new WeakMap<object, (event: Event) => void>();
+
+  /** `report` hears of the errors of listeners: they must not look like some that escaped, which would cost the app its isolate. */
+  static pair(report: (error: unknown) => void): readonly [PairedWebSocket, PairedWebSocket] {
+    const ends = [new PairedWebSocket(), new PairedWebSocket()] as const;
+    ends[0].#report = ends[1].#report = report;
+    ends[0].#peer = ends[1];
+    ends[1].#peer = ends[0];
+    return ends;
+  }
+
+  static isEnd(value: unknown): value is PairedWebSocket {
+    return typeof value === "object" && value !== null && #peer in value;
+  }
+
+  /** Makes this end the client's: what the other one sends goes to the outlet. False when it is in use already. */
+  static handOver(end: PairedWebSocket, toOutlet: (server: PairedWebSocket) => Outlet, protocol: string): boolean {
+    const server = end.#peer as PairedWebSocket;
+    if (end.#isAccepted || end.#isHandedOver) return false;
+    end.#isHandedOver = true;
+    server.#protocol = end.#protocol = protocol;
+    const outlet = toOutlet(server);
+    server.#outlet = outlet;
+    for (const { data, close } of end.#arrivals.splice(0)) {
+      if (data !== undefined) outlet.message(data);
+      if (close) outlet.close(close.code, close.reason);
+    }
+    return true;
+  }
+
+  /** Something came from the client. */
+  static arrive(end: PairedWebSocket, arrival: Arrival): void {
+    end.#arrive(arrival);
+  }
+
+  /** The client that this end was meant for is gone. */
+  static abandon(end: PairedWebSocket): void {
+    if (!end.#isHandedOver && end.#peer) end.#peer.#arrive({ close: { code: CloseCode.Abnormal, reason: "" } });
+  }
+
+  get readyState(): number {
+    return this.#readyState;
+  }
+
+  get protocol(): string {
+    return this.#protocol;
+  }
+
+  get bufferedAmount(): number {
+    return this.#outbox.bufferedAmount + (this.#outlet?.bufferedAmount ?? 0);
+  }
+
+  get binaryType(): BinaryType {
+    return this.#binaryType;
+  }
+
+  set binaryType(type: BinaryType) {
+    if (type === "arraybuffer" || type === "blob") this.#binaryType = type;
+  }
+
+  /** Starts the delivery of events to this end. */
+  accept(): void {
+    if (this.#isHandedOver) throw new TypeError("This end of the WebSocketPair was given to a Response: accept() the other one.");
+    if (this.#isAccepted) return;
+    this.#isAccepted = true;
+    for (let index = 0; index < this.#arrivals.length; index += 1) setImmediate(this.#deliver);
+  }
+
+  send(data?: string | number | Blob | ArrayBuffer | SharedArrayBuffer | NodeJS.ArrayBufferView): void {
+    if (data === undefined) throw new TypeError("send() needs a message.");
+    if (!this.#isAccepted) throw new TypeError("accept() must be called before send().");
+    if (this.#readyState !== readyStates.OPEN) return;
+    if (data instanceof Blob) this.#outbox.blob(data).catch(this.#report);
+    else if (data instanceof ArrayBuffer || data instanceof SharedArrayBuffer) this.#outbox.message(new Uint8Array(data).slice());
+    else if (ArrayBuffer.isView(data)) this.#outbox.message(new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice());
+    else this.#outbox.message(String(data));
+  }
+
+  close(code?: number, reason = ""): void {
+    if (this.#readyState >= readyStates.CLOSING) return;
+    if (code !== undefined && !isSendableCode(code)) {
+      throw new DOMException(`${code} is not a close code that can be sent: 1000 to 1014 or 3000 to 4999.`, "InvalidAccessError");
+    }
+    if (Buffer.byteLength(reason) > closeReasonBytes) {
+      throw new DOMException(`The reason of a close has at most ${closeReasonBytes} bytes.`, "SyntaxError");
+    }
+    this.#readyState = readyStates.CLOSING;
+    this.#outbox.close(code ?? CloseCode.NoStatus, reason);
+  }
+
+  serializeAttachment(value: unknown): void {
+    this.#attachment = structuredClone(value);
+  }
+
+  deserializeAttachment(): unknown {
+    return structuredClone(this.#attachment);
+  }
+
+  override addEventListener(type: string, listener: Listener, options?: ListenerOptions): void {
+    const guarded = this.#guard(listener);
+    if (guarded) super.addEventListener(type, guarded, options);
+  }
+
+  override removeEventListener(type: string, listener: Listener, options?: ListenerOptions): void {
+    const guarded = this.#guard(listener);
+    if (guarded) super.removeEventListener(type, guarded, options);
+  }
+
+  static {
+    for (const type of ["open", "message", "close", "error"]) {
+      Object.defineProperty(this.prototype, `on${type}`, {
+        configurable: true,
+        enumerable: true,
+        get(this: PairedWebSocket) {
+          return this.#handlers.get(type) ?? null;
+        },
+        set(this: PairedWebSocket, handler: unknown) {
+          if (!this.#handlers.has(type)) this.addEventListener(type, (event) => this.#callHandler(type, event));
+          this.#handlers.set(type, typeof handler === "function" ? handler : null);
+        },
+      });
+    }
+  }
+
+  /** How the other end of a pair that stays in the worker sends to this one. */
+  readonly #inlet: Outlet = {
+    bufferedAmount: 0,
+    message: (data) => this.#arrive({ data }),
+    close: (code, reason) => this.#arrive({ close: { code, reason } }),
+  };
+
+  #arrive(arrival: Arrival): void {
+    if (this.#isHandedOver) return;
+    this.#arrivals.push(arrival);
+    // A task for each: what one message sets off is done before the next one comes.
+    if (this.#isAccepted) setImmediate(this.#deliver);
+  }
+
+  readonly #deliver = (): void => {
+    const arrival = this.#arrivals.shift();
+    if (!arrival) return;
+    const { data, close, onDelivered } = arrival;
+    onDelivered?.();
+    if (data !== undefined && this.#readyState === readyStates.OPEN) this.dispatchEvent(messageEvent(this.#wrap(data)));
+    if (close && this.#readyState !== readyStates.CLOSED) this.#end(close);
+  };
+
+  #wrap(data: string | Uint8Array): unknown {
+    if (typeof data === "string") return data;
+    // Not the slice() of Buffer, which shares the memory.
+    const bytes = Uint8Array.prototype.slice.call(data);
+    return this.#binaryType === "blob" ? new Blob([bytes]) : bytes.buffer;
+  }
+
+  #end({ code, reason }: { code: number; reason: string }): void {
+    const isFirst = this.#readyState === readyStates.OPEN;
+    this.#readyState = readyStates.CLOSED;
+    // The answer to the other end's close; a client's was answered by the daemon.
+    if (isFirst && !this.#outlet) this.#outbox.close(code, reason);
+    const wasClean = code !== CloseCode.Abnormal;
+    if (!wasClean) this.dispatchEvent(errorEvent("The connection was lost."));
+    this.dispatchEvent(closeEvent({ code, reason, wasClean }));
+  }
+
+  #callHandler(type: string, event: Event): unknown {
+    const handler = this.#handlers.get(type);
+    return typeof handler === "function" ? (handler.call(this, event) as unknown) : undefined;
+  }
+
+  #guard(listener: Listener): ((event: Event) => void) | null {
+    if ((typeof listener !== "function" && typeof listener !== "object") || listener === null) return null;
+    const existing = this.#guarded.get(listener);
+    if (existing) return existing;
+    const guarded = (event: Event): void => {
+      try {
+        const result = typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event);
+        if (result instanceof Promise) result.catch(this.#report);
+      } catch (error) {
+        this.#report(error);
+      }
+    };
+    this.#guarded.set(listener, guarded);
+    return guarded;
+  }
+}

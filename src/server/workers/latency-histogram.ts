@@ -1,0 +1,146 @@
+/** Buckets in each doubling: a bucket is at most 1/16 wide, so its middle is at most 3.2 % off. */
+const bucketsPerDoubling = 16;
+/** Durations are counted in these, so that powers of two are whole milliseconds: the bounds that `countBelow` takes fall on bounds of ours. */
+const unitsPerMs = 1024;
+/** In units, about 17 minutes: anything longer counts as this. */
+const longestUnits = 2 ** 30 - 1;
+const bucketCount = bucketOf(longestUnits) + 1;
+/** How often the counts are remembered, and how much of the past "recent" is at least and at most. */
+const snapshotEveryMs = 30_000;
+const shortestRecentMs = 60_000;
+const longestRecentMs = 90_000;
+
+/** The counts as they were at some time, and what has come since and before the next one. */
+interface Snapshot {
+  readonly takenMs: number;
+  /** Modulo 2^32: only differences are of interest. */
+  readonly counts: Uint32Array;
+  maximumMs: number;
+}
+
+/** How long a number of requests took. */
+export interface LatencySummary {
+  readonly count: number;
+  /** Percentiles are undefined when there is nothing to tell of. */
+  readonly p50Ms: number | undefined;
+  readonly p90Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+  readonly maximumMs: number | undefined;
+}
+
+/**
+ * Counts durations in log-linear buckets, since the start and over the last 60 to 90 s. To record is a few integer operations; the
+ * past is remembered as copies of the counts, taken by the records themselves, so that an idle one needs no timer.
+ */
+export class LatencyHistogram {
+  readonly #createdMs: number;
+  readonly #counts = new Float64Array(bucketCount);
+  #sumMs = 0;
+  #maximumMs = 0;
+  #snapshots: Snapshot[] = [];
+  #latest: Snapshot | undefined;
+  #nextSnapshotMs = Number.NEGATIVE_INFINITY;
+
+  /** On the clock of `performance.now()`, as all times here. */
+  constructor(nowMs: number) {
+    this.#createdMs = nowMs;
+  }
+
+  get sumMs(): number {
+    return this.#sumMs;
+  }
+
+  record(durationMs: number, nowMs: number): void {
+    if (nowMs >= this.#nextSnapshotMs) this.#takeSnapshot(nowMs);
+    const units = durationMs * unitsPerMs;
+    const bucket = bucketOf(units < longestUnits ? units | 0 : longestUnits);
+    (this.#counts[bucket] as number) += 1;
+    this.#sumMs += durationMs;
+    const latest = this.#latest as Snapshot;
+    if (durationMs > latest.maximumMs) latest.maximumMs = durationMs;
+  }
+
+  /** How many took less than each of these times, which must lie on bounds of buckets: `2^n` and `1.25 * 2^n` ms do. */
+  countsBelow(boundsMs: readonly number[]): number[] {
+    let bucket = 0;
+    let count = 0;
+    return boundsMs.map((boundMs) => {
+      const end = bucketOf(boundMs * unitsPerMs);
+      for (; bucket < end; bucket += 1) count += this.#counts[bucket] as number;
+      return count;
+    });
+  }
+
+  sinceStart(): LatencySummary {
+    const recent = this.#latest?.maximumMs ?? 0;
+    return summaryOf(this.#counts, Math.max(this.#maximumMs, recent));
+  }
+
+  /** What came within the last 60 to 90 s, and how long that time is. */
+  recent(nowMs: number): LatencySummary & { readonly windowMs: number } {
+    const index = this.#snapshots.findIndex(({ takenMs }) => takenMs >= nowMs - longestRecentMs);
+    const ageMs = Math.max(nowMs - this.#createdMs, 1000);
+    const shortestMs = Math.min(ageMs, shortestRecentMs);
+    const first = this.#snapshots[index];
+    if (!first) {
+      this.#forgetSnapshots();
+      return { ...summaryOf(new Uint32Array(0), 0), windowMs: shortestMs };
+    }
+    const counts = first.counts.map((before, bucket) => (this.#counts[bucket] as number) - before);
+    const maximumMs = Math.max(...this.#snapshots.slice(index).map((snapshot) => snapshot.maximumMs));
+    return { ...summaryOf(counts, maximumMs), windowMs: Math.max(nowMs - first.takenMs, shortestMs) };
+  }
+
+  #takeSnapshot(nowMs: number): void {
+    this.#maximumMs = Math.max(this.#maximumMs, this.#latest?.maximumMs ?? 0);
+    this.#snapshots = this.#snapshots.filter(({ takenMs }) => takenMs >= nowMs - longestRecentMs);
+    this.#latest = { takenMs: nowMs, counts: new Uint32Array(this.#counts), maximumMs: 0 };
+    this.#snapshots.push(this.#latest);
+    this.#nextSnapshotMs = nowMs + snapshotEveryMs;
+  }
+
+  /** One that rests holds no copies. */
+  #forgetSnapshots(): void {
+    this.#maximumMs = Math.max(this.#maximumMs, this.#latest?.maximumMs ?? 0);
+    this.#snapshots = [];
+    this.#latest = undefined;
+    this.#nextSnapshotMs = Number.NEGATIVE_INFINITY;
+  }
+}
+
+function bucketOf(units: number): number {
+  if (units < bucketsPerDoubling) return units;
+  const shift = 27 - Math.clz32(units);
+  return shift * bucketsPerDoubling + (units >>> shift);
+}
+
+/** In milliseconds. */
+function middleOf(bucket: number): number {
+  if (bucket < bucketsPerDoubling) return (bucket + 0.5) / unitsPerMs;
+  const shift = Math.floor(bucket / bucketsPerDoubling) - 1;
+  return ((bucket - shift * bucketsPerDoubling + 0.5) * 2 ** shift) / unitsPerMs;
+}
+
+function summaryOf(counts: Float64Array | Uint32Array, maximumMs: number): LatencySummary {
+  let count = 0;
+  for (const ofBucket of counts) count += ofBucket;
+  if (count === 0) return { count, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
+  const [p50Ms, p90Ms, p99Ms] = percentiles(
+    counts,
+    [0.5, 0.9, 0.99].map((share) => Math.ceil(count * share)),
+  ).map((ms) => Math.min(ms, maximumMs));
+  return { count, p50Ms, p90Ms, p99Ms, maximumMs };
+}
+
+/** The times of the requests with these ranks, in order of their duration; ranks ascend. */
+function percentiles(counts: Float64Array | Uint32Array, ranks: readonly number[]): number[] {
+  let bucket = 0;
+  let seen = counts[0] as number;
+  return ranks.map((rank) => {
+    while (seen < rank) {
+      bucket += 1;
+      seen += counts[bucket] as number;
+    }
+    return middleOf(bucket);
+  });
+}

@@ -1,0 +1,56 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { LogEntry } from "../../../shared/contract/worker-logs.js";
+import type { LogFilter } from "../../../shared/contract/worker-logs.js";
+import { entryFilter } from "./log-query.js";
+import type { WorkerLog } from "./worker-log.js";
+
+/** What is handed to a reader at once. */
+const batchEntries = 256;
+const batchCharacters = 64 * 1024;
+
+/**
+ * Reads a log from where the query begins, or after an id, and goes on as it grows. Holds a position and nothing else: a slow reader
+ * costs no memory, and what was dropped before it came to it becomes one entry that says so.
+ */
+export async function* followLog(
+  log: WorkerLog,
+  query: LogFilter,
+  { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
+): AsyncGenerator<LogEntry[]> {
+  // One who resumes has seen what came before, and must not miss what is older than `since` by now.
+  const passes = entryFilter(lastEventId === undefined ? query : { ...query, sinceMs: undefined });
+  let position = lastEventId === undefined ? firstPosition(log, query) : log.positionAfter(lastEventId);
+  let isCut = lastEventId !== undefined && lastEventId < log.droppedThroughId && position === log.start;
+  while (!signal.aborted && !log.isForgotten) {
+    const batch: LogEntry[] = [];
+    isCut ||= position < log.start;
+    const newest = log.at(log.end - 1);
+    position = Math.max(position, log.start);
+    if (isCut && newest) {
+      batch.push(skipNotice(log, newest));
+      isCut = false;
+    }
+    let characters = 0;
+    for (; position < log.end && batch.length < batchEntries && characters < batchCharacters; position += 1) {
+      const entry = log.at(position) as LogEntry;
+      if (!passes(entry)) continue;
+      batch.push(entry);
+      characters += entry.text.length;
+    }
+    if (batch.length > 0) yield batch;
+    if (position < log.end || position < log.start) continue;
+    await log.changed(signal);
+    // What the same turn brings goes out together.
+    await turn();
+  }
+}
+
+function firstPosition(log: WorkerLog, query: LogFilter): number {
+  const first = log.newest(entryFilter(query), query.limit).entries[0];
+  return first ? log.positionAfter(first.id - 1) : log.end;
+}
+
+function skipNotice(log: WorkerLog, { time, version }: LogEntry): LogEntry {
+  const text = "Entries were skipped here: they were dropped before this reader came to them.";
+  return { id: log.droppedThroughId, time, version, level: "warn", source: "runtime", text };
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
+import { ApiError } from "../../../shared/api-error.js";
+import type { AnswerHead } from "../answer-head.js";
+import type { OpenSockets } from "./open-sockets.js";
+import { closeTimeoutMs, maximumFragments, maximumMessageBytes } from "./socket-limits.js";
+
+/** A client's connection that has left HTTP and waits for the answer to its handshake. */
+export interface UpgradedConnection {
+  readonly socket: Socket;
+  /** Gives what the client sent behind the request; who calls it reads from the socket from then on. */
+  readonly takeHead: () => Buffer;
+}
+
+export interface OpenedSocket {
+  readonly socket: Socket;
+  readonly webSocket: WebSocket;
+}
+
+const keyPattern = /^[+/0-9A-Za-z]{22}==$/;
+const protocolPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const protocolHeader = "sec-websocket-protocol";
+
+/** A client's wish to speak WebSocket: granted by a worker's answer 101, else answered as any other request. */
+export class ClientUpgrade {
+  /** Where the socket is registered once it is open. */
+  readonly openSockets: OpenSockets;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #connection: UpgradedConnection;
+
+  constructor(options: { request: IncomingMessage; response: ServerResponse; connection: UpgradedConnection; openSockets: OpenSockets }) {
+    this.openSockets = options.openSockets;
+    this.#request = options.request;
+    this.#response = options.response;
+    this.#connection = options.connection;
+  }
+
+  /** What is wrong with the handshake; undefined when nothing is. */
+  static problemOf({ headers }: IncomingMessage): ApiError | undefined {
+    if (headers["sec-websocket-version"] !== "13")
+      return new ApiError("UPGRADE_REQUIRED", "The only Sec-WebSocket-Version that is spoken is 13.");
+    if (!keyPattern.test(headers["sec-websocket-key"] ?? "")) return invalid("has no valid Sec-WebSocket-Key");
+    const protocols = headers[protocolHeader]?.split(",").map((name) => name.trim()) ?? [];
+    const isSound = protocols.every((name) => protocolPattern.test(name)) && new Set(protocols).size === protocols.length;
+    return isSound ? undefined : invalid("has a Sec-WebSocket-Protocol that is no list of different names");
+  }
+
+  /** Answers 101 with the worker's headers; undefined when the client is gone. */
+  accept(head: AnswerHead, requestId: string): OpenedSocket | undefined {
+    const { socket, takeHead } = this.#connection;
+    if (socket.destroyed) return undefined;
+    this.#response.detachSocket(socket);
+    const options: ServerOptions & { maxFragments: number; closeTimeout: number } = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: maximumMessageBytes,
+      maxFragments: maximumFragments,
+      closeTimeout: closeTimeoutMs,
+      // A client fails the connection when the answer names a protocol that it did not offer.
+      handleProtocols: (offered) => {
+        const chosen = valueOf(head, protocolHeader);
+        return chosen !== undefined && offered.has(chosen) ? chosen : false;
+      },
+    };
+    const server = new WebSocketServer(options);
+    server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
+    let webSocket: WebSocket | undefined;
+    server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
+    // It was paused to be handed over.
+    webSocket?.resume();
+    return webSocket && { socket, webSocket };
+  }
+}
+
+/** The headers that the handshake does not write itself. */
+function extraLines({ pairs }: AnswerHead): string[] {
+  const lines: string[] = [];
+  for (let index = 0; index < pairs.length; index += 2) {
+    const name = pairs[index] as string;
+    if (!name.toLowerCase().startsWith("sec-websocket-")) lines.push(`${name}: ${pairs[index + 1]}`);
+  }
+  return lines;
+}
+
+function valueOf({ pairs }: AnswerHead, name: string): string | undefined {
+  const index = pairs.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === name);
+  return index === -1 ? undefined : pairs[index + 1];
+}
+
+function invalid(what: string): ApiError {
+  return new ApiError("INVALID_REQUEST", `The WebSocket handshake ${what}.`);
+}

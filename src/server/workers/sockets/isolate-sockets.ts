@@ -1,0 +1,123 @@
+import type { AnswerHead } from "../answer-head.js";
+import type { FloodGuard } from "../flood-guard.js";
+import { FrameKind } from "../isolate/frames.js";
+import type { FrameWriter } from "../isolate/frame-writer.js";
+import { CloseCode, readClose, writeClose } from "../isolate/socket-close.js";
+import type { ClientUpgrade } from "./client-upgrade.js";
+import { maximumSocketsPerIsolate, socketGraceMs } from "./socket-limits.js";
+import { type SocketHost, WorkerSocket } from "./worker-socket.js";
+
+/** Of a socket whose client is gone: the isolate was told, and its last word about it has not come yet. */
+const leaving = Symbol("leaving");
+
+/** The web sockets of one isolate, by the number that the isolate gave to each. */
+export class IsolateSockets {
+  readonly #host: SocketHost;
+  readonly #writer: FrameWriter;
+  readonly #floodGuard: FloodGuard;
+  /** One fewer is open. */
+  readonly #onGone: () => void;
+  readonly #sockets = new Map<number, WorkerSocket | typeof leaving>();
+  #openCount = 0;
+  #graceTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: { host: SocketHost; floodGuard: FloodGuard; onGone: () => void }) {
+    this.#host = options.host;
+    this.#writer = options.host.writer;
+    this.#floodGuard = options.floodGuard;
+    this.#onGone = options.onGone;
+  }
+
+  /** Sockets with a client at their other end. */
+  get openCount(): number {
+    return this.#openCount;
+  }
+
+  get isFull(): boolean {
+    return this.#sockets.size >= maximumSocketsPerIsolate;
+  }
+
+  /** Answers the client's handshake. Throws when the isolate uses a number that is taken. */
+  open(number: number, upgrade: ClientUpgrade, answer: { head: AnswerHead; requestId: string }): void {
+    this.#take(number);
+    const opened = upgrade.accept(answer.head, answer.requestId);
+    if (!opened) return this.#tellClosed(number, CloseCode.Abnormal);
+    const { openSockets } = upgrade;
+    const onGone = (): void => {
+      openSockets.delete(socket);
+      this.#openCount -= 1;
+      if (this.#sockets.get(number) === socket) this.#sockets.set(number, leaving);
+      this.#onGone();
+    };
+    const socket = new WorkerSocket({ number, opened, host: this.#host, onGone });
+    this.#openCount += 1;
+    this.#sockets.set(number, socket);
+    openSockets.add(socket);
+    if (this.#graceTimer) this.#watchGrace();
+  }
+
+  /** The isolate opened one that no client can have. Throws when its number is taken. */
+  refuse(number: number): void {
+    this.#take(number);
+    this.#tellClosed(number, CloseCode.Abnormal);
+  }
+
+  /** Throws when the isolate breaks the rules of the channel. */
+  onFrame(kind: number, number: number, payload: Buffer): void {
+    const socket = this.#sockets.get(number);
+    if (socket === undefined) throw new Error("it spoke of a web socket that does not exist");
+    if (kind === FrameKind.SocketClose) this.#sockets.delete(number);
+    if (socket === leaving) return this.#floodGuard.count();
+    switch (kind) {
+      case FrameKind.SocketText:
+      case FrameKind.SocketBinary:
+        return socket.send(payload, { isBinary: kind === FrameKind.SocketBinary, isLast: true });
+      case FrameKind.SocketTextPart:
+      case FrameKind.SocketBinaryPart:
+        return socket.send(payload, { isBinary: kind === FrameKind.SocketBinaryPart, isLast: false });
+      case FrameKind.SocketCredit:
+        return socket.addCredit(payload.readUInt32LE(0));
+      case FrameKind.SocketClose:
+        return socket.closeByIsolate(readClose(payload));
+      default:
+        throw new Error(`it sent a frame of kind ${kind} for a web socket`);
+    }
+  }
+
+  /** There is room in the channel again. */
+  onRoom(): void {
+    for (const socket of this.#open()) socket.onRoom();
+  }
+
+  /** The code goes: sockets may finish what they are at, then they are closed, so that clients come back to what replaced it. */
+  leaveAfterGrace(): void {
+    if (!this.#graceTimer) this.#watchGrace();
+  }
+
+  /** The isolate is gone. */
+  failAll(): void {
+    clearTimeout(this.#graceTimer);
+    for (const socket of this.#open()) socket.leave(CloseCode.InternalError, "The worker's process ended.");
+    this.#sockets.clear();
+  }
+
+  #watchGrace(): void {
+    clearTimeout(this.#graceTimer);
+    this.#graceTimer = setTimeout(() => {
+      for (const socket of this.#open()) socket.leave(CloseCode.ServiceRestart, "The worker is restarted.");
+    }, socketGraceMs);
+  }
+
+  #open(): WorkerSocket[] {
+    return [...this.#sockets.values()].filter((socket) => socket !== leaving);
+  }
+
+  #take(number: number): void {
+    if (this.#sockets.has(number)) throw new Error("it opened a web socket under a number that is taken");
+    this.#sockets.set(number, leaving);
+  }
+
+  #tellClosed(number: number, code: number): void {
+    this.#writer.bytes(FrameKind.SocketClose, number, writeClose({ code, reason: "" }));
+  }
+}

@@ -1,0 +1,61 @@
+import { createReadStream } from "node:fs";
+import { OneWriteAnswers } from "../one-write-answer.js";
+import type { Visit } from "../visit.js";
+import { isUnchanged, requestedRange } from "./conditional.js";
+import type { StaticFile } from "./static-file.js";
+
+/** Larger bodies are not worth being copied into the same write as their head. */
+const shortBodyBytes = 16 * 1024;
+
+/** Sends files: whole, a range of one, or the word that the client's copy is still good. */
+export class FileAnswers {
+  readonly #shortAnswers = new OneWriteAnswers();
+
+  send(visit: Visit, file: StaticFile): void {
+    const { request, response, requestId } = visit;
+    if (isUnchanged(request.headers, file)) return this.#sendUnchanged(visit, file);
+    const range = request.method === "GET" ? requestedRange(request.headers, file) : undefined;
+    if (range === "unsatisfiable") {
+      response.writeHead(416, ["content-range", `bytes */${file.sizeBytes}`, "content-length", "0", "x-request-id", requestId]);
+      response.end();
+      return;
+    }
+    if (range) return sendPart(visit, file, { ...range, status: 206 });
+    const { body } = file;
+    if (request.method === "GET" && body && body.length <= shortBodyBytes && OneWriteAnswers.suits(response)) {
+      const lines = `content-type: ${file.type}\r\n${file.validatorLines}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
+      this.#shortAnswers.send(response, 200, lines, body.toString("latin1"));
+      return;
+    }
+    sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
+  }
+
+  #sendUnchanged({ response, requestId }: Visit, file: StaticFile): void {
+    if (OneWriteAnswers.suits(response)) {
+      this.#shortAnswers.send(response, 304, `${file.validatorLines}x-request-id: ${requestId}\r\n`, "");
+      return;
+    }
+    response.writeHead(304, [...file.validatorPairs, "x-request-id", requestId]);
+    response.end();
+  }
+}
+
+function sendPart(
+  { request, response, requestId }: Visit,
+  file: StaticFile,
+  part: { start: number; end: number; status: 200 | 206 },
+): void {
+  const { start, end, status } = part;
+  const headers = ["content-type", file.type, ...file.validatorPairs, "x-request-id", requestId];
+  if (status === 206) headers.push("content-range", `bytes ${start}-${end}/${file.sizeBytes}`);
+  headers.push("content-length", String(end - start + 1));
+  response.writeHead(status, headers);
+  if (request.method === "HEAD" || end < start) response.end();
+  else if (file.body) response.end(status === 206 ? file.body.subarray(start, end + 1) : file.body);
+  else {
+    const stream = createReadStream(file.realPath, { start, end });
+    stream.on("error", () => response.destroy());
+    response.on("close", () => stream.destroy());
+    stream.pipe(response);
+  }
+}
