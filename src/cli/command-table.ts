@@ -28,13 +28,17 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
     },
   },
   status: { summary: "Show the daemon's health, and what is installed" },
+  dev: { summary: "Serve a folder on this machine, again after each change" },
   workers: {
     summary: "Upload and manage workers",
     verbs: {
       list: { summary: "List the installed workers" },
+      stats: { summary: "Show load, times, errors and memory of the workers" },
       upload: { summary: "Upload a folder or an archive, and serve it" },
+      logs: { summary: "Read what a worker wrote, or follow it" },
       enable: { summary: "Serve a version again" },
       disable: { summary: "Stop serving a version, keep it installed" },
+      restart: { summary: "Have fresh isolates answer for a worker" },
       delete: { summary: "Delete a worker or one version of it" },
     },
   },

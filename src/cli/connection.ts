@@ -4,7 +4,8 @@ import { CommandError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
 import { resolveSettings, type Settings } from "./settings.js";
-import { HttpTransport, type RawResponse } from "./transport.js";
+import type { RawResponse } from "./raw-response.js";
+import { HttpTransport } from "./transport.js";
 
 /** A path below the origin: no `//host`, no URL, no climbing. A discovery document must not lead a key elsewhere. */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
@@ -70,7 +71,7 @@ function onlyReads(offered: Operations): boolean {
 function readingBelow(apiBase: string, call: Transport, discover: () => Promise<Discovery>): Transport {
   return async (request) => {
     const response = await call({ ...request, path: apiBase + request.path });
-    if (response.status !== 404 && isJson(response.text)) return response;
+    if (response.pieces || (response.status !== 404 && isJson(response.text))) return response;
     const { api } = await discover();
     return api === apiBase ? response : call({ ...request, path: api + request.path });
   };

@@ -10,6 +10,7 @@ export function rootHelp(): string {
       columns([
         ["runtimectl auth login", "sign in; the key is asked for and kept"],
         ["runtimectl workers upload ./dir", "pack a folder, upload it, print its URL"],
+        ["runtimectl dev ./dir", "the same on this machine, while you work on it"],
         ["runtimectl workers list", "what is installed"],
         ["runtimectl keys create --role editor", "a key for a colleague or CI, 90 days"],
         ["runtimectl status", "is it healthy, who am I"],

@@ -32,6 +32,10 @@ export class Output {
     this.#mode = mode;
   }
 
+  get isJson(): boolean {
+    return this.#mode.json;
+  }
+
   /** Shows the command's result: the document with `--json`, otherwise the text (none = nothing on stdout). Once per command. */
   result(document: unknown, text?: string): void {
     if (this.#mode.json) this.#showDocument(document);
@@ -46,6 +50,14 @@ export class Output {
       return;
     }
     if (rows.length > 0) this.#terminal.writeStdout(`${alignedTable(headings, rows, this.#terminal.widthColumns)}\n`);
+  }
+
+  /**
+   * Shows one of many results as it comes: with `--json` a document a line, otherwise the text. The text may hold colours of ours;
+   * whoever makes it has made the rest printable.
+   */
+  line(document: unknown, text: string): void {
+    this.#terminal.writeStdout(this.#mode.json ? `${printableJson(document)}\n` : `${text}\n`);
   }
 
   /** Bytes as they are, for `api` in a pipe. Not for use with `--json`. */

@@ -1,9 +1,10 @@
 import type { Client } from "undici";
 import HttpClient from "undici/lib/dispatcher/client.js";
-import type { TransportRequest, TransportResponse } from "../shared/client.js";
-import { CommandError } from "./command-error.js";
+import type { TransportRequest } from "../shared/client.js";
+import { Clock } from "./clock.js";
 import { connectionFailure, timeoutFailure } from "./connection-failure.js";
-import { exitCodes } from "./exit-codes.js";
+import { openStream } from "./open-stream.js";
+import { redirectFailure, toResponse, type Headers, type RawResponse } from "./raw-response.js";
 import type { Settings } from "./settings.js";
 import { version } from "./version.js";
 
@@ -17,13 +18,6 @@ export interface TransportOptions {
   /** Told of every call, without credentials. */
   readonly trace: (line: string) => void;
 }
-
-export interface RawResponse extends TransportResponse {
-  readonly contentType: string | undefined;
-  readonly bytes: Buffer;
-}
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Sends requests to one origin over one connection. Follows no redirect: a key must not travel where nobody sent it. */
 export class HttpTransport {
@@ -40,11 +34,15 @@ export class HttpTransport {
     });
   }
 
-  /** Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts anew with each piece. */
+  /**
+   * Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts anew with each
+   * piece. An answer that is streamed may last as long as it likes.
+   */
   async send(request: TransportRequest, key: string | undefined): Promise<RawResponse> {
     const { origin, signal, trace, settings } = this.#options;
     signal.throwIfAborted();
     trace(`> ${request.method} ${origin}${request.path}`);
+    if (request.streamUntil) return this.#stream(request, key, request.streamUntil);
     const startedAtMs = Date.now();
     const end = (reason: unknown) => void this.#client.destroy(reason as Error).catch(() => undefined);
     const clock = new Clock((limitMs) => end(timeoutFailure(origin, limitMs)));
@@ -68,15 +66,15 @@ export class HttpTransport {
     void this.#client.destroy().catch(() => undefined);
   }
 
+  #stream({ path, headers }: TransportRequest, key: string | undefined, until: AbortSignal): Promise<RawResponse> {
+    const { origin, settings } = this.#options;
+    const request = { path, headers: headersOf({ headers }, { origin, key }) };
+    return openStream(this.#client, request, { origin, until, timeoutMs: settings.timeout.value });
+  }
+
   #dispatch(request: TransportRequest, key: string | undefined, clock: Clock): Promise<RawResponse> {
     const { origin, settings } = this.#options;
-    const headers = {
-      accept: "application/json",
-      origin,
-      "user-agent": `runtimectl/${version}`,
-      ...request.headers,
-      ...(key === undefined ? {} : { "x-api-key": key }),
-    };
+    const headers = headersOf(request, { origin, key });
     const body = typeof request.body === "object" ? watched(request.body, clock, settings.timeout.value) : (request.body ?? null);
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
@@ -105,23 +103,18 @@ export class HttpTransport {
   }
 }
 
-/** A time limit that can start anew. */
-class Clock {
-  readonly #onEnd: (limitMs: number) => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(onEnd: (limitMs: number) => void) {
-    this.#onEnd = onEnd;
-  }
-
-  start(limitMs: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onEnd(limitMs), limitMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
+/** What goes with every request. */
+function headersOf(
+  request: Pick<TransportRequest, "headers">,
+  { origin, key }: { origin: string; key: string | undefined },
+): Record<string, string> {
+  return {
+    accept: "application/json",
+    origin,
+    "user-agent": `runtimectl/${version}`,
+    ...request.headers,
+    ...(key === undefined ? {} : { "x-api-key": key }),
+  };
 }
 
 async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTimeoutMs: number): AsyncGenerator<Uint8Array> {
@@ -130,31 +123,4 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
     yield piece;
   }
   clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
-}
-
-function toResponse(status: number, headers: Headers, bytes: Buffer): RawResponse {
-  return {
-    status,
-    bytes,
-    requestId: headerOf(headers, "x-request-id"),
-    contentType: headerOf(headers, "content-type"),
-    get text() {
-      return bytes.toString("utf8");
-    },
-  };
-}
-
-function headerOf(headers: Headers, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === "string" ? value : value?.[0];
-}
-
-function redirectFailure(response: RawResponse, headers: Headers, origin: string): CommandError | undefined {
-  const location = headerOf(headers, "location");
-  if (response.status < 300 || response.status > 399 || location === undefined) return undefined;
-  const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
-  return new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
-    exitCode: exitCodes.failed,
-    hint: target && target.origin !== origin ? `if that is your daemon, use --url ${target.origin} and sign in there` : undefined,
-  });
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
 import { ready } from "../../shared/contract/health.js";
+import { show as showMetrics } from "../../shared/contract/metrics.js";
 import * as keys from "../../shared/contract/keys.js";
 import { show } from "../../shared/contract/session.js";
 import * as workers from "../../shared/contract/workers.js";
@@ -7,6 +8,7 @@ import { defineCommand } from "../command.js";
 import { connectAnonymously, type Connection } from "../connection.js";
 import { counted } from "../counted.js";
 import { timeFields, toDay } from "../dates.js";
+import { toRate } from "../figures.js";
 import { exitCodes } from "../exit-codes.js";
 
 export const command = defineCommand<[]>({
@@ -20,12 +22,14 @@ export const command = defineCommand<[]>({
       health: { ready },
       session: { show },
       workers: { list: workers.list },
+      metrics: { show: showMetrics },
       keys: { list: keys.list },
     });
     const { version } = await connection.discover();
     const readiness = await readinessOf(connection);
     const principal = connection.settings.key && (await connection.client.session.show()).principal;
     const installed = principal?.permissions.includes("workers:read") ? await connection.client.workers.list() : undefined;
+    const load = installed && (await loadOf(connection));
     const active = principal?.permissions.includes("keys:read") ? (await connection.client.keys.list()).keys : undefined;
     const versions = installed?.reduce((sum, worker) => sum + worker.versions.length, 0);
     const { origin, settings } = connection;
@@ -46,6 +50,7 @@ export const command = defineCommand<[]>({
         workers: installed?.length ?? null,
         workerVersions: versions ?? null,
         keys: active?.length ?? null,
+        load: load ? { uptimeSeconds: load.daemon.uptimeSeconds, ...load.totals } : null,
       },
       [
         `daemon       ${origin}${settings.isProduction ? "  PRODUCTION" : ""}`,
@@ -54,12 +59,25 @@ export const command = defineCommand<[]>({
         `signed in    ${principal ? `${principal.name}, ${principal.role}` : "no"}`,
         ...(principal ? [`key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`] : []),
         ...(installed ? [`workers      ${installed.length} (${counted(versions ?? 0, "version")})`] : []),
+        ...(load
+          ? [`load         ${toRate(load.totals.requests.perSecond)} requests/s, ${counted(load.totals.isolates.running, "isolate")}`]
+          : []),
         ...(active ? [`keys         ${active.length}`] : []),
       ].join("\n"),
     );
     if (readiness !== "ready") process.exitCode = exitCodes.unavailable;
   },
 });
+
+/** Undefined when the daemon is older than the numbers. */
+async function loadOf({ client }: Connection<{ metrics: { show: typeof showMetrics } }>) {
+  try {
+    return await client.metrics.show({ query: { detail: "totals" } });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
 
 /** `ready`, or what the daemon says keeps it from that. */
 async function readinessOf({ client }: Connection<{ health: { ready: typeof ready } }>): Promise<string> {

@@ -14,6 +14,7 @@ const exactNames: Readonly<Record<string, string>> = {
 
 const patterns: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^\.env/, ".env*: may hold secrets"],
+  [/^\.dev\.vars/, ".dev.vars*: may hold secrets"],
   [/\.pem$/i, "*.pem: may hold a private key"],
   // Without a dot: id_ed25519 is a key, id_map.js is code.
   [/^id_[^.]+(?:\.pub)?$/, "id_*: may be an SSH key"],

@@ -34,11 +34,27 @@ export interface PackPlan {
   readonly links: readonly LeftOut[];
 }
 
+export interface PackOptions {
+  /** Leave out every node_modules, whatever the folder's rules say. */
+  readonly withoutPackages?: boolean;
+}
+
 /** Decides about every entry of the folder. Fails when something is there that cannot be packed. */
-export async function planPack(folder: string): Promise<PackPlan> {
+export async function planPack(folder: string, { withoutPackages = false }: PackOptions = {}): Promise<PackPlan> {
   const facts = await readPackageFacts(folderSource(folder));
-  const walk = new Walk(await realpath(folder), facts, await openSelection(folder, facts));
+  const selection = await openSelection(folder, facts);
+  const walk = new Walk(await realpath(folder), facts, withoutPackages ? noPackages(selection) : selection);
   return walk.plan();
+}
+
+function noPackages(selection: Selection): Selection {
+  return {
+    enter: async (directory) =>
+      path.posix.basename(directory) === "node_modules"
+        ? { kept: false, rule: "node_modules: what is needed is in the bundle" }
+        : selection.enter(directory),
+    judge: (file) => selection.judge(file),
+  };
 }
 
 class Walk {

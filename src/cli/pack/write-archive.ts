@@ -20,6 +20,11 @@ const largeFileBytes = 1024 * 1024;
 const gzipSystemOffset = 9;
 const gzipSystemUnknown = 255;
 
+/** What the archive of a package is called. */
+export function archiveName({ name, version }: { readonly name: string; readonly version: string }): string {
+  return `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
+}
+
 export interface Archive {
   readonly sizeBytes: number;
   readonly sha256: string;

@@ -11,8 +11,9 @@ import { defineCommand, type Context } from "../../command.js";
 import { connect, type Connection } from "../../connection.js";
 import { readArchiveContent } from "../../pack/archive-content.js";
 import { planPack, type PackPlan } from "../../pack/pack-plan.js";
+import { planBundle } from "../../pack/plan-bundle.js";
 import { archiveSource, readPackageFacts } from "../../pack/package-facts.js";
-import { writeArchive, type Archive } from "../../pack/write-archive.js";
+import { archiveName, writeArchive, type Archive } from "../../pack/write-archive.js";
 import { exitCodes } from "../../exit-codes.js";
 import { showPlan } from "./show-plan.js";
 import { answeringUrl } from "./answering-url.js";
@@ -20,6 +21,7 @@ import { withProgress } from "../../progress.js";
 
 interface Options {
   readonly dryRun?: boolean;
+  readonly bundle?: boolean;
 }
 
 interface Parcel extends Archive {
@@ -29,25 +31,32 @@ interface Parcel extends Archive {
 
 export const command = defineCommand<[source: string], Options>({
   arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
-  options: [{ flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" }],
+  options: [
+    { flags: "--bundle", description: "Make one file of the code and what it imports, and leave node_modules out" },
+    { flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" },
+  ],
   examples: [
     ["runtimectl workers upload ./dir", "pack the folder, upload it, print the URL that answers"],
     ["runtimectl workers upload ./dir --dry-run", "what would go, what not, and why"],
+    ["runtimectl workers upload ./dir --bundle", "JavaScript or TypeScript with dependencies, as one file"],
     ["runtimectl workers upload app-1.2.0.tgz", "an archive as it is, such as npm pack makes"],
   ],
   notes:
     "Same name and version replaces what is there.\n" +
     "What is packed: by .runtimeignore if there is one, else by files of package.json, else by .gitignore except in the entrypoint's folder.\n" +
     "node_modules is packed without what only devDependencies need, whatever files and .gitignore say; .runtimeignore alone can leave it out.\n" +
-    "Always in: manifest, package.json, entrypoint. Always out: .git, .env*, *.pem, id_*, .npmrc, .runtimectl.yaml, editor litter.\n" +
+    "Always in: manifest, package.json, entrypoint. Always out: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, editor litter.\n" +
+    "--bundle keeps a source map for stack traces, which no client can fetch; tsconfig.json counts as esbuild reads it.\n" +
     "A file that holds an API key stops the upload. Links are packed as what they lead to, never from outside the folder.",
   async run(context, [source], options) {
     const given = path.resolve(context.workingDirectory, source);
     const stats = await stat(given).catch(() => undefined);
     if (stats === undefined) throw new CommandError("PATH_NOT_FOUND", `${source} is not there`, { exitCode: exitCodes.notFound });
     const isFolder = stats.isDirectory();
-    const plan = isFolder ? await planPack(given) : await planArchive(given);
-    const parcel = isFolder && plan ? await packFolder(context, plan) : await takeArchive(given);
+    if (options.bundle && !isFolder) throw usageError("--bundle is for folders: an archive goes as it is");
+    const directory = await temporaryFolder(context);
+    const plan = isFolder ? await planFolder(context, given, { directory, bundle: options.bundle ?? false }) : await planArchive(given);
+    const parcel = isFolder && plan ? await packFolder(context, plan, directory) : await takeArchive(given);
     if (options.dryRun) return showPlan(context.output, plan, parcel);
     if (plan) advise(context, plan, parcel);
     const connection = await connect(context, { workers: { list, upload } });
@@ -58,13 +67,27 @@ export const command = defineCommand<[source: string], Options>({
   },
 });
 
-/** Packs into a private temporary folder that goes away with the command. */
-async function packFolder(context: Context, { facts, files }: PackPlan): Promise<Parcel> {
+/** Private, and goes away with the command. */
+async function temporaryFolder(context: Context): Promise<string> {
   const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-"));
   context.onExit(() => rmSync(directory, { recursive: true, force: true }));
-  const filename = `${facts.name.replace("@", "").replace("/", "-")}-${facts.version}.tgz`;
+  return directory;
+}
+
+async function planFolder(
+  { output }: Context,
+  folder: string,
+  { directory, bundle }: { directory: string; bundle: boolean },
+): Promise<PackPlan> {
+  if (!bundle) return planPack(folder);
+  const plan = await planBundle(folder, path.join(directory, "made"));
+  for (const warning of plan.warnings) output.warn(warning);
+  return plan;
+}
+
+async function packFolder(context: Context, { facts, files }: PackPlan, directory: string): Promise<Parcel> {
   const file = path.join(directory, "package.tgz");
-  return { file, filename, ...(await writeArchive(files, file, context.signal)) };
+  return { file, filename: archiveName(facts), ...(await writeArchive(files, file, context.signal)) };
 }
 
 /** What an archive that is ready would install; undefined for zips, and for what the daemon must judge. */

@@ -1,0 +1,137 @@
+import { rmSync } from "node:fs";
+import { mkdtemp, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createClient } from "../../shared/client.js";
+import { removeVersion, upload } from "../../shared/contract/workers.js";
+import { CommandError } from "../command-error.js";
+import { defineCommand, type Context } from "../command.js";
+import { DevDaemon, daemonEnded, type Answered } from "../dev/dev-daemon.js";
+import { choosePort } from "../dev/free-port.js";
+import { listenForKeys } from "../dev/keys.js";
+import { describeAnswer, describeLogLine } from "../dev/log-line.js";
+import { Reloader, type Served } from "../dev/reloader.js";
+import { exitCodes } from "../exit-codes.js";
+import { HttpTransport } from "../transport.js";
+
+const apiBase = "/api";
+const callTimeoutMs = 120_000;
+
+interface Options {
+  readonly port?: string;
+  readonly host?: string;
+  readonly bundle?: boolean;
+  readonly varsFile?: string;
+}
+
+export const command = defineCommand<[folder: string], Options>({
+  arguments: [{ syntax: "[path]", description: "The worker's folder (default: .)", default: "." }],
+  options: [
+    { flags: "--port <port>", description: "Listen on this port (default: 8787, or the next that is free; 0 = any)" },
+    { flags: "--host <address>", description: "Listen on this address (default: 127.0.0.1)" },
+    { flags: "--bundle", description: "Make one file of the code and what it imports, as upload --bundle does" },
+    { flags: "--vars-file <file>", description: "Set the variables in this file, too" },
+  ],
+  examples: [
+    ["runtimectl dev", "serve this folder, print its URL, follow its output"],
+    ["runtimectl dev ./dir --bundle", "TypeScript or JavaScript with dependencies"],
+    ["runtimectl dev --port 3000", "on another port"],
+  ],
+  notes:
+    "A daemon of its own serves the folder, packed as upload packs it; it needs no other daemon, no profile and no key, and nothing of it stays.\n" +
+    "Each change reloads the worker. Code that cannot be loaded is shown, and the last good code goes on serving.\n" +
+    "Variables: env of the manifest, then .dev.vars in the folder, then --vars-file; later ones win. Neither file is ever packed.\n" +
+    "The URL goes to stdout; the worker's output, requests and reloads go to stderr. Keys: r reload, o open the browser, c clear, q quit.",
+  async run(context, [given], options) {
+    const folder = await findFolder(context, given);
+    const { port, taken } = await choosePort(options.host ?? "127.0.0.1", options.port);
+    const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-dev-"));
+    context.onExit(() => rmSync(directory, { recursive: true, force: true }));
+    const daemon = await startDaemon(context, { directory, host: options.host ?? "127.0.0.1", port });
+    if (taken !== undefined) context.output.note(`port ${taken} is in use; this is ${new URL(daemon.origin).port}`);
+    try {
+      await serve(context, daemon, { folder, directory, options });
+    } finally {
+      await daemon.stop();
+    }
+  },
+});
+
+async function findFolder({ workingDirectory }: Context, given: string): Promise<string> {
+  const folder = path.resolve(workingDirectory, given);
+  const stats = await stat(folder).catch(() => undefined);
+  if (stats?.isDirectory()) return folder;
+  throw new CommandError("PATH_NOT_FOUND", stats ? `${given} is not a folder` : `${given} is not there`, { exitCode: exitCodes.notFound });
+}
+
+async function startDaemon(context: Context, place: { directory: string; host: string; port: number }): Promise<DevDaemon> {
+  const daemon = await DevDaemon.start({
+    ...place,
+    onLine: (line) => noteIfAny(context, describeLogLine(line)),
+    onAnswered: (answered) => noteIfAny(context, ofWorker(answered) ? describeAnswer(answered) : undefined),
+  });
+  context.onExit(() => daemon.kill());
+  return daemon;
+}
+
+function noteIfAny({ output }: Context, text: string | undefined): void {
+  if (text !== undefined) output.note(text);
+}
+
+/** Our own calls are no news. */
+function ofWorker({ target }: Answered): boolean {
+  return !target.startsWith(`${apiBase}/`);
+}
+
+/** Serves until somebody ends it, or the daemon fails. */
+async function serve(
+  context: Context,
+  daemon: DevDaemon,
+  { folder, directory, options }: { folder: string; directory: string; options: Options },
+): Promise<void> {
+  const { output, signal, terminal, flags, workingDirectory } = context;
+  const origin = reachable(daemon.origin);
+  let url: string | undefined;
+  const onServed = ({ name, version }: Served, { tookMs, isFirst }: { tookMs: number; isFirst: boolean }) => {
+    const before = url;
+    url = `${origin}/${name}/`;
+    if (isFirst) output.result({ name, version, url }, url);
+    else output.note(`reloaded in ${tookMs} ms${before === url ? "" : `; it answers at ${url}`}`);
+  };
+  await new Promise<void>((resolve, reject) => {
+    const reloader = new Reloader({
+      context,
+      folder,
+      directory,
+      bundle: options.bundle ?? false,
+      varsFile: options.varsFile === undefined ? undefined : path.resolve(workingDirectory, options.varsFile),
+      client: clientOf(context, daemon),
+      onServed,
+      onHopeless: reject,
+    });
+    context.onExit(() => reloader.close());
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+    void daemon.ended.then((words) => reject(daemonEnded(words)));
+    if (terminal.stdinIsTty && terminal.stderrIsTty && flags.input) {
+      output.note("keys: r reload, o open the browser, c clear, q quit");
+      listenForKeys(context, { reload: () => reloader.request("forced"), quit: resolve, url: () => url });
+    }
+    reloader.request("changed");
+  });
+}
+
+/** An address that stands for all of a machine's is none to go to. */
+function reachable(origin: string): string {
+  return origin.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+function clientOf({ signal, output, onExit }: Context, daemon: DevDaemon) {
+  const transport = new HttpTransport({
+    origin: reachable(daemon.origin),
+    settings: { certificateAuthorities: undefined, insecure: false, timeout: { value: callTimeoutMs, source: "default" } },
+    signal,
+    trace: (line) => output.trace(line),
+  });
+  onExit(() => transport.close());
+  return createClient((request) => transport.send(request, daemon.rootKey), apiBase, { workers: { upload, removeVersion } });
+}

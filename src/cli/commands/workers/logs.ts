@@ -1,0 +1,88 @@
+import { logLevels, logs, type LogEntry, type LogLevel } from "../../../shared/contract/worker-logs.js";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { parseSinceMs } from "../../../shared/since.js";
+import { CommandError, usageError } from "../../command-error.js";
+import { defineCommand, type Context } from "../../command.js";
+import { connect } from "../../connection.js";
+import { parsePackageReference } from "../../package-reference.js";
+import { followLogs } from "./follow-logs.js";
+import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
+
+interface Options {
+  readonly follow?: boolean;
+  readonly since?: string;
+  readonly level?: LogLevel;
+  readonly grep?: string;
+  readonly limit?: string;
+}
+
+export const command = defineCommand<[reference: string], Options>({
+  arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
+  options: [
+    { flags: "-f, --follow", description: "Go on with what comes, until Ctrl-C" },
+    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a Unix time" },
+    { flags: "--level <level>", description: "This level and above", choices: logLevels },
+    { flags: "--grep <text>", description: "Entries that contain the text, in upper or lower case" },
+    { flags: "--limit <count>", description: "The newest that many, at most 10000 (default: 1000)" },
+  ],
+  examples: [
+    ["runtimectl workers logs @team/app", "what it wrote lately"],
+    ["runtimectl workers logs @team/app -f --level warn", "warnings and errors as they come"],
+    ["runtimectl workers logs @team/app@1.2.0 --since 10m --grep timeout", "of one version, of the last ten minutes, with this word"],
+    ["runtimectl workers logs @team/app -f --json | jq .text", "a document a line"],
+  ],
+  notes:
+    "In a pipe: time, level, version, source and text, separated by tabs; further lines of an entry leave the first columns empty.\n" +
+    "Source runtime is what the daemon says about the worker: started, killed, left alone for a while.\n" +
+    "-f goes on when the connection is lost, and when the daemon restarts.",
+  async run(context, [reference], options) {
+    const { name, version } = parsePackageReference(reference);
+    const query = { version, level: options.level, ...textQuery(options), ...timeQuery(options), ...limitQuery(options) };
+    const { client } = await connect(context, { workers: { logs } });
+    const input = { params: toPathSegments(name), query };
+    if (options.follow) return follow(context, () => followLogs(context, client, { input, show: shower(context, version === undefined) }));
+    const { entries, hasMore } = await client.workers.logs(input);
+    if (context.output.isJson) return context.output.result({ name, entries: entries.map(entryDocument), hasMore });
+    const show = shower(context, new Set(entries.map((entry) => entry.version)).size > 1);
+    for (const entry of entries) show(entry);
+    if (entries.length === 0) context.output.note(whyEmpty(options, name));
+    if (hasMore) context.output.footer("there is more; raise --limit, or narrow it down with --since, --level or --grep");
+  },
+});
+
+/** Being interrupted is how following ends: no word about it, only the exit code. */
+async function follow({ signal }: Context, run: () => Promise<void>): Promise<void> {
+  await run();
+  if (signal.reason instanceof CommandError) process.exitCode = signal.reason.exitCode;
+}
+
+function shower({ output, terminal }: Context, showVersion: boolean): (entry: LogEntry) => void {
+  return (entry) =>
+    output.line(entryDocument(entry), terminal.stdoutIsTty ? entryForTerminal(entry, terminal, showVersion) : entryForPipe(entry));
+}
+
+function textQuery({ grep }: Options): { text?: string } {
+  if (grep === undefined || grep === "") return {};
+  if (grep.length > 200) throw usageError("--grep takes at most 200 characters");
+  return { text: grep };
+}
+
+function timeQuery({ since }: Options): { since?: string } {
+  if (since === undefined) return {};
+  if (parseSinceMs(since, 0) === undefined)
+    throw usageError(`--since ${JSON.stringify(since)} is no time`, "it takes 30s, 10m, 2h, 1d, or a Unix time");
+  return { since };
+}
+
+function limitQuery({ limit }: Options): { limit?: number } {
+  if (limit === undefined) return {};
+  const count = /^\d{1,5}$/.test(limit) ? Number(limit) : 0;
+  if (count < 1 || count > 10_000)
+    throw usageError(`--limit ${JSON.stringify(limit)} is not accepted`, "it takes a whole number from 1 to 10000");
+  return { limit: count };
+}
+
+function whyEmpty({ since, level, grep }: Options, name: string): string {
+  if (since !== undefined || level !== undefined || grep !== undefined) return "no entry fits; try without --since, --level and --grep";
+  return `nothing was written yet: what ${name} writes with console.log() shows up here once it is called; wait for it with -f`;
+}

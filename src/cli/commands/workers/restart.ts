@@ -1,0 +1,39 @@
+import { list, restart } from "../../../shared/contract/workers.js";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { CommandError } from "../../command-error.js";
+import { defineCommand } from "../../command.js";
+import { connect, type Connection } from "../../connection.js";
+import { counted } from "../../counted.js";
+import { exitCodes } from "../../exit-codes.js";
+import { parsePackageReference } from "../../package-reference.js";
+
+type Restarting = Connection<{ workers: { list: typeof list; restart: typeof restart } }>;
+
+export const command = defineCommand<[reference: string]>({
+  arguments: [{ syntax: "<name[@version]>", description: "The worker with all versions that are on, or one version of it" }],
+  examples: [
+    ["runtimectl workers restart @team/app", "fresh isolates for every version that is on"],
+    ["runtimectl workers restart @team/app@1.2.0", "for this version only"],
+  ],
+  notes:
+    "No request is lost: what runs finishes its requests, fresh isolates answer the next ones. A worker that crashed repeatedly is tried again at once.",
+  async run(context, [reference]) {
+    const { name, version } = parsePackageReference(reference);
+    const connection = await connect(context, { workers: { list, restart } });
+    const versions = version === undefined ? await versionsThatAreOn(connection, name) : [version];
+    const restarted = [];
+    for (const one of versions) {
+      const { data } = await connection.client.workers.restart({ params: { ...toPathSegments(name), version: one } });
+      context.output.note(`${data.name}@${data.version} answers afresh; ${counted(data.restarted, "isolate")} let go`);
+      restarted.push(data);
+    }
+    context.output.result({ name, versions: restarted });
+  },
+});
+
+async function versionsThatAreOn({ client }: Restarting, name: string): Promise<string[]> {
+  const rows = (await client.workers.list()).filter((worker) => worker.name === name);
+  if (rows.length === 0)
+    throw new CommandError("WORKER_NOT_FOUND", `no worker named ${name} is installed`, { exitCode: exitCodes.notFound });
+  return rows.flatMap(({ versions, disabledVersions }) => versions.filter((version) => !disabledVersions.includes(version)));
+}

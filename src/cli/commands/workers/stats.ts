@@ -1,0 +1,46 @@
+import { show, type WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { isPackageName } from "../../../shared/package-name.js";
+import { defineCommand } from "../../command.js";
+import { usageError } from "../../command-error.js";
+import { connect } from "../../connection.js";
+import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
+
+const headings = ["NAME", "VERSION", "REQ/S", "P50", "P99", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
+
+export const command = defineCommand<[name: string | undefined]>({
+  arguments: [{ syntax: "[name]", description: "Only this worker" }],
+  examples: [
+    ["runtimectl workers stats", "load, times, errors, isolates and memory of each version"],
+    ["runtimectl workers stats @team/shop", "of one worker"],
+    ["runtimectl workers stats --json | jq '.workers[] | select(.errors.total > 0) | .errors'", "errors by their code"],
+  ],
+  notes: `Rates and times are of the last minute or so, counts since the daemon started. A version appears with its first request.
+A row without a version counts requests to a worker of which no version answers.`,
+  async run(context, [name]) {
+    if (name !== undefined && !isPackageName(name))
+      throw usageError(`${JSON.stringify(name)} is not a worker's name`, "names look like hello or @team/app");
+    const { client } = await connect(context, { metrics: { show } });
+    const metrics = await client.metrics.show({ query: { worker: name } });
+    context.output.table(metrics, headings, metrics.workers.map(toRow));
+    const { requests, isolates } = metrics.totals;
+    context.output.footer(
+      metrics.workers.length === 0
+        ? "nothing was asked for since the daemon started"
+        : `${toRate(requests.perSecond)} requests/s · ${requests.inFlight} in flight · ${isolates.running} isolates`,
+    );
+  },
+});
+
+function toRow({ name, version, requests, latency, errors, isolates, memory }: WorkerMetrics): string[] {
+  return [
+    name,
+    version ?? "-",
+    toRate(requests.perSecond),
+    toMilliseconds(latency.recent.p50Ms),
+    toMilliseconds(latency.recent.p99Ms),
+    String(requests.total),
+    String(errors.total),
+    String(isolates.running),
+    toMegabytes(memory.pssBytes ?? memory.rssBytes),
+  ];
+}

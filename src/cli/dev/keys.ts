@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import type { Context } from "../command.js";
+
+export interface KeyActions {
+  reload(): void;
+  quit(): void;
+  /** What `o` opens; undefined while nothing is served. */
+  url(): string | undefined;
+}
+
+const interrupt = "\u0003";
+const clearScreen = "\u001b[2J\u001b[3J\u001b[H";
+const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/** Acts on single keys until the command ends. Only for a person at a terminal. */
+export function listenForKeys({ terminal, onExit }: Context, actions: KeyActions): void {
+  const keys: Readonly<Record<string, () => void>> = {
+    r: () => actions.reload(),
+    o: () => openBrowser(actions.url()),
+    c: () => terminal.writeStderr(clearScreen),
+    q: () => actions.quit(),
+    // The terminal makes no signal of it while it hands over every key.
+    [interrupt]: () => process.kill(process.pid, "SIGINT"),
+  };
+  const { stdin } = process;
+  stdin.setRawMode(true);
+  stdin.setEncoding("utf8").on("data", (text: string) => {
+    for (const key of text) keys[key]?.();
+  });
+  onExit(() => {
+    stdin.setRawMode(false);
+    stdin.destroy();
+  });
+}
+
+function openBrowser(url: string | undefined): void {
+  if (url === undefined) return;
+  const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  // No browser to open: the URL is on the screen.
+  child.on("error", () => {});
+  child.unref();
+}

@@ -1,0 +1,154 @@
+import { createReadStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { ApiError } from "../../shared/api-error.js";
+import type { ClientOf } from "../../shared/client.js";
+import type { removeVersion, upload } from "../../shared/contract/workers.js";
+import { toPathSegments } from "../../shared/package-name.js";
+import type { Context } from "../command.js";
+import { reportFailure } from "../failure.js";
+import { withManifest } from "../pack/edited-manifest.js";
+import { planPack, type PackPlan } from "../pack/pack-plan.js";
+import { planBundle } from "../pack/plan-bundle.js";
+import { archiveName, writeArchive, type Archive } from "../pack/write-archive.js";
+import { readDevVariables } from "./dev-variables.js";
+import { FolderWatch } from "./folder-watch.js";
+import { findSyntaxError } from "./syntax-errors.js";
+
+/** Files that are being written are looked at again after this time. */
+const retryMs = 100;
+/** Failures that no change of the code will mend: another folder was meant, or another flag. */
+const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
+/** Never watched, although the packing rules may keep them. */
+const unwatched = new Set(["node_modules", ".git"]);
+
+export interface ReloaderOptions {
+  readonly context: Context;
+  readonly folder: string;
+  /** For what is made on the way. */
+  readonly directory: string;
+  readonly bundle: boolean;
+  readonly varsFile: string | undefined;
+  readonly client: ClientOf<{ workers: { upload: typeof upload; removeVersion: typeof removeVersion } }>;
+  /** The code answers; `isFirst` until something was served for the first time. */
+  readonly onServed: (worker: Served, how: { tookMs: number; isFirst: boolean }) => void;
+  /** It cannot be packed at all, and never could. */
+  readonly onHopeless: (error: unknown) => void;
+}
+
+export interface Served {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Packs and uploads the folder whenever it changes, one time after the other; the last good code serves until the next is. */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  readonly #watch: FolderWatch;
+  #wanted: "changed" | "forced" | undefined;
+  #isRunning = false;
+  #count = 0;
+  #leftOut: ReadonlySet<string> = new Set();
+  /** What the daemon was last asked to take. */
+  #triedSha256: string | undefined;
+  #lastFailure: string | undefined;
+  #served: Served | undefined;
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+    this.#watch = new FolderWatch(options.folder, () => this.request("changed"));
+  }
+
+  /** Reloads now, or once more when it is being done. Unchanged content goes only when that is `forced`. */
+  request(reason: "changed" | "forced"): void {
+    if (this.#wanted !== "forced") this.#wanted = reason;
+    if (!this.#isRunning) void this.#run();
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#wanted !== undefined && !this.#options.context.signal.aborted) {
+      const isForced = this.#wanted === "forced";
+      this.#wanted = undefined;
+      await this.#reload(isForced);
+    }
+    this.#isRunning = false;
+  }
+
+  async #reload(isForced: boolean): Promise<void> {
+    const startedMs = performance.now();
+    const { folder, directory, context, onServed } = this.#options;
+    // Before anything is read: what changes from here on is told.
+    this.#watch.follow((below) => unwatched.has(path.posix.basename(below)) || this.#leftOut.has(below));
+    if (this.#watch.problem !== undefined) context.output.warn(`not all of ${folder} is watched: ${this.#watch.problem}`);
+    const made = path.join(directory, `pack-${(this.#count += 1)}`);
+    let plan: PackPlan | undefined;
+    try {
+      await mkdir(made);
+      plan = await this.#plan(made);
+      const file = path.join(made, "package.tgz");
+      const archive = await writeArchive(plan.files, file, context.signal);
+      if (!isForced && archive.sha256 === this.#triedSha256) return;
+      this.#triedSha256 = archive.sha256;
+      const worker = await this.#upload(plan, file, archive);
+      onServed(worker, { tookMs: Math.round(performance.now() - startedMs), isFirst: this.#served === undefined });
+      this.#served = worker;
+      this.#lastFailure = undefined;
+    } catch (error) {
+      await this.#onFailure(error, plan, isForced);
+    } finally {
+      await rm(made, { recursive: true, force: true });
+    }
+  }
+
+  async #plan(made: string): Promise<PackPlan> {
+    const { folder, bundle, varsFile, context } = this.#options;
+    const env = readDevVariables(folder, varsFile);
+    if (!bundle) {
+      const plan = await withManifest(await planPack(folder), folder, made, { env });
+      this.#noteLeftOut(plan);
+      return plan;
+    }
+    const plan = await planBundle(folder, made, env);
+    for (const warning of plan.warnings) context.output.warn(warning);
+    this.#noteLeftOut(plan);
+    return plan;
+  }
+
+  #noteLeftOut({ leftOut }: PackPlan): void {
+    this.#leftOut = new Set(leftOut.filter((entry) => entry.path.endsWith("/")).map((entry) => entry.path.slice(0, -1)));
+  }
+
+  async #upload({ facts }: PackPlan, file: string, { sizeBytes }: Archive): Promise<Served> {
+    const { client } = this.#options;
+    const { data } = await client.workers.upload({ file: { filename: archiveName(facts), sizeBytes, bytes: createReadStream(file) } });
+    const { name, version } = data.worker;
+    const before = this.#served;
+    // Under another name or version it is another worker: the one before would go on answering, perhaps in its place.
+    if (before !== undefined && (before.name !== name || before.version !== version))
+      await client.workers.removeVersion({ params: { ...toPathSegments(before.name), version: before.version } });
+    return { name, version };
+  }
+
+  async #onFailure(error: unknown, plan: PackPlan | undefined, isForced: boolean): Promise<void> {
+    const { context, folder, onHopeless } = this.#options;
+    if (context.signal.aborted) return;
+    const { code, message } = error as { code?: string; message: string };
+    if (code === "FILE_CHANGED" || code === "ENOENT") return void setTimeout(() => this.request("changed"), retryMs);
+    if (hopeless.has(code ?? "") && this.#served === undefined && this.#lastFailure === undefined) return onHopeless(error);
+    if (!(error instanceof ApiError)) this.#triedSha256 = undefined;
+    if (!isForced && message === this.#lastFailure && this.#triedSha256 === undefined) return;
+    this.#lastFailure = message;
+    const place = plan !== undefined && message.includes("SyntaxError") ? await findSyntaxError(folder, plan.files) : undefined;
+    reportFailure(place ?? error, context.output);
+    context.output.note(
+      this.#served === undefined
+        ? "nothing is served yet; waiting for a change"
+        : "the last good code goes on serving; waiting for a change",
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import type { TransportResponse } from "../shared/client.js";
+import { CommandError } from "./command-error.js";
+import { exitCodes } from "./exit-codes.js";
+
+export interface RawResponse extends TransportResponse {
+  readonly contentType: string | undefined;
+  readonly bytes: Buffer;
+}
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export function toResponse(status: number, headers: Headers, bytes: Buffer): RawResponse {
+  return {
+    status,
+    bytes,
+    requestId: headerOf(headers, "x-request-id"),
+    contentType: headerOf(headers, "content-type"),
+    get text() {
+      return bytes.toString("utf8");
+    },
+  };
+}
+
+function headerOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+/** A key must not travel where nobody sent it. */
+export function redirectFailure(response: RawResponse, headers: Headers, origin: string): CommandError | undefined {
+  const location = headerOf(headers, "location");
+  if (response.status < 300 || response.status > 399 || location === undefined) return undefined;
+  const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
+  return new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
+    exitCode: exitCodes.failed,
+    hint: target && target.origin !== origin ? `if that is your daemon, use --url ${target.origin} and sign in there` : undefined,
+  });
+}
