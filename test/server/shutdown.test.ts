@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { mkdir, rename } from "node:fs/promises";
+import { mkdir, readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { connect } from "../support/connect.js";
+import { connect, uploadOf } from "../support/connect.js";
+import { WebSocketClient } from "../support/web-socket-client.js";
 import { openConnection } from "../support/exchange.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { runProgram } from "../support/run-program.js";
@@ -57,6 +58,24 @@ describe("a daemon that is asked to stop", () => {
     expect((await connect(next.url, next.rootKey).workers.list()).map(({ name }) => name)).toContain("late");
   });
 
+  test("tells the clients of web sockets with 1001, and does not wait for them", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const archive = await packFiles({
+      "manifest.yaml": manifestOf("sockets", "1.0.0"),
+      "index.js": await readFile(fileURLToPath(new URL("../fixtures/workers/sockets/index.js", import.meta.url)), "utf8"),
+      "package.json": '{"type":"module"}',
+    });
+    await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("sockets.tgz", archive) });
+    const client = await WebSocketClient.open(`${daemon.url}/sockets/echo`);
+    expect(await client.ask("hello")).toBe("hello");
+
+    const code = daemon.stop();
+
+    expect((await client.closed).code).toBe(1001);
+    expect(await code).toBe(0);
+  });
+
   test("closes idle connections at once, takes no new ones, and is not ready for those that are left", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
@@ -79,6 +98,28 @@ describe("a daemon that is asked to stop", () => {
     expect(answer.headers["retry-after"]).toBe("1");
     expect(answer.text).toContain("stopping");
     expect(await exited).toEqual([0, null]);
+  });
+
+  test("is held up neither by a client that never said anything nor, with others, by one that does not read", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const silent = await openConnection(daemon.url);
+    const idle = await openConnection(daemon.url);
+    idle.socket.write("GET /api/health/live HTTP/1.1\r\nHost: a\r\n\r\n");
+    await idle.nextAnswer();
+    const deaf = await openConnection(daemon.url);
+    deaf.socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n".repeat(16));
+    await deaf.nextAnswer();
+    deaf.socket.pause();
+    const exited = once(daemon.process, "exit");
+    const startedAt = performance.now();
+    await beginToStop(daemon);
+
+    await Promise.all([silent.closed(), idle.closed()]);
+    deaf.socket.destroy();
+
+    expect(await exited).toEqual([0, null]);
+    expect(performance.now() - startedAt).toBeLessThan(promptMs);
   });
 
   test("does not cut answers that a slow client has not read yet", async () => {

@@ -6,13 +6,16 @@ import { contract } from "../../src/shared/contract/index.js";
 /** The typed client on a running daemon; every answer is checked against the contract. */
 export function connect(url: string, key: string, options: { apiBase?: string } = {}): Client {
   const origin = new URL(url).origin;
-  const send: Transport = async ({ method, path, headers, body }) => {
+  const send: Transport = async ({ method, path, headers, body, streamUntil }) => {
     const response = await request(origin + path, {
       method: method as "GET",
       headers: { ...headers, "x-api-key": key, origin },
       body: typeof body === "string" || body === undefined ? (body ?? null) : Readable.from(body),
+      signal: streamUntil ?? null,
     });
-    return { status: response.statusCode, requestId: String(response.headers["x-request-id"]), text: await response.body.text() };
+    const requestId = String(response.headers["x-request-id"]);
+    if (streamUntil && response.statusCode === 200) return { status: 200, requestId, text: "", pieces: response.body };
+    return { status: response.statusCode, requestId, text: await response.body.text() };
   };
   return createClient(send, options.apiBase ?? "/api", contract);
 }

@@ -1,11 +1,13 @@
-import { cp, mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
+import { takeUpgrades } from "../../src/server/http/upgrades.js";
 import type { ServedVersion } from "../../src/server/workers/served-version.js";
+import { WorkerLogs } from "../../src/server/workers/logs/worker-logs.js";
 import { WorkerEngine } from "../../src/server/workers/worker-engine.js";
 import { WorkerManifest } from "../../src/shared/worker-manifest.js";
 
@@ -35,6 +37,8 @@ export class WorkerServer {
   readonly url: string;
   readonly directory: string;
   readonly log: LogLine[];
+  /** What the workers wrote. */
+  readonly logs: WorkerLogs;
   readonly #server: http.Server;
   readonly #versions: Map<string, ServedVersion[]>;
   #generations = 0;
@@ -44,6 +48,7 @@ export class WorkerServer {
     url: string;
     directory: string;
     log: LogLine[];
+    logs: WorkerLogs;
     server: http.Server;
     versions: Map<string, ServedVersion[]>;
   }) {
@@ -51,24 +56,32 @@ export class WorkerServer {
     this.url = parts.url;
     this.directory = parts.directory;
     this.log = parts.log;
+    this.logs = parts.logs;
     this.#server = parts.server;
     this.#versions = parts.versions;
   }
 
-  static async start(options: { poolSize?: number; maxBodySizeBytes?: number } = {}): Promise<WorkerServer> {
+  static async start(options: { poolSize?: number; maxBodySizeBytes?: number; permissions?: string[] } = {}): Promise<WorkerServer> {
     const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
+    // As root the isolates run as other users, who have to come past this folder.
+    await chmod(directory, 0o711);
     const log: LogLine[] = [];
     const versions = new Map<string, ServedVersion[]>();
+    const logs = new WorkerLogs({ bytesPerWorker: 1024 * 1024, totalBytes: 16 * 1024 * 1024, now: Date.now });
     const engine = new WorkerEngine({
       // The last added one answers, as an upload would.
       resolve: (name, range) => versions.get(name)?.findLast((version) => range === undefined || version.version === range),
+      isInstalled: (name, version) => versions.get(name)?.some((known) => version === undefined || known.version === version) ?? false,
       limits: {
         poolSize: options.poolSize ?? 20,
         maxBodySizeBytes: options.maxBodySizeBytes ?? 300 * 1024 * 1024,
         workerMemoryMaxBytes: 512 * 1024 * 1024,
       },
       slotsDirectory: path.join(directory, ".slots"),
+      ownUsers: { uids: { first: 1_900_100_000, last: 1_900_100_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },
+      ...(options.permissions ? { permissions: options.permissions } : {}),
       isOurKey: (token) => token === ourKey,
+      logs,
       log: pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }),
     });
     let requests = 0;
@@ -76,9 +89,17 @@ export class WorkerServer {
       requests += 1;
       engine.handle(request, response, `request-${requests}`);
     });
+    takeUpgrades(server, {
+      isTaken: () => true,
+      stalledClientTimeoutMs: 60_000,
+      handle: (request, response, connection) => {
+        requests += 1;
+        engine.handle(request, response, `request-${requests}`, connection);
+      },
+    });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return new WorkerServer({ engine, url, directory, log, server, versions });
+    return new WorkerServer({ engine, url, directory, log, logs, server, versions });
   }
 
   get port(): number {

@@ -47,11 +47,11 @@ describe("methods", () => {
     expect(Object.keys(options.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  test.each(operations.filter(({ endpoint }) => endpoint.method === "GET"))(
-    "HEAD of $id answers as GET does, without a body",
-    async ({ endpoint }) => {
+  test.each(routes.filter(({ endpoint }) => endpoint.method === "GET"))(
+    "HEAD of $sample answers as GET does, without a body",
+    async ({ endpoint, sample }) => {
       const target = {
-        path: (endpoint.atOrigin ? "" : "/api") + endpoint.path,
+        path: sample,
         headers: { "x-api-key": daemon.rootKey, "x-request-id": "same" },
       };
       const get = await send(target);
@@ -61,9 +61,11 @@ describe("methods", () => {
       const [ofHead, ofGet] = [head, get].map(
         ({ headers: { date: _date, connection: _connection, "keep-alive": _keepAlive, ...headers } }) => headers,
       );
-      expect(ofHead).toEqual(ofGet);
+      // Numbers of this moment may be longer than those of the one before.
+      const { "content-length": lengthOfHead, ...others } = ofHead ?? {};
+      expect({ ...others, "content-length": sample.includes("/metrics") ? ofGet?.["content-length"] : lengthOfHead }).toEqual(ofGet);
       expect(head.status).toBe(get.status);
-      expect(get.status).toBe(200);
+      expect(get.status).toBe(endpoint.params ? 404 : 200);
     },
   );
 

@@ -1,4 +1,5 @@
 // Changes packages without end, to be killed at any instant: node crash-subject.mjs <directory> <archive of A> <of B> <of another>.
+import { copyFileSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
 import { WorkerPackages } from "../../../dist/server/packages/worker-packages.js";
@@ -12,7 +13,11 @@ const packages = await WorkerPackages.open({
   log: pino({ level: "silent" }),
   retire: async () => undefined,
 });
-const install = (archive) => packages.install({ path: archive, filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+const install = (archive) => {
+  // A copy: what is installed takes its file along.
+  copyFileSync(archive, `${archive}.spooled`);
+  return packages.install({ path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+};
 const forever = async (step) => {
   for (let round = 0; ; round += 1) await step(round);
 };

@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { ZipArchive } from "archiver";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TreeWriter } from "../../../src/server/packages/archive/tree-writer.js";
 import { unpack } from "../../../src/server/packages/archive/unpack.js";
 import { ApiError } from "../../../src/shared/api-error.js";
 import { buildTar, longName, paxHeader } from "../../support/build-tar.js";
@@ -56,7 +57,7 @@ describe("what everyday programs write unpacks as it went in", () => {
     const target = path.join(folder, "target");
     await mkdir(target);
     await write(archivePath);
-    const root = await unpack({ archivePath, format, folder: target, limits });
+    const root = await unpack({ archivePath, format, writer: new TreeWriter(target), limits });
     expect(await treeLines(path.join(target, root))).toEqual(await treeLines(path.join(folder, "package")));
   });
 });
@@ -93,7 +94,7 @@ test.for(["tar", "zip"] as const)(
       await writeFile(archivePath, format === "tar" ? gzipSync(kept, { level: 1 }) : kept);
       const target = path.join(folder, "target");
       await mkdir(target);
-      const outcome = await unpack({ archivePath, format, folder: target, limits }).catch((error: unknown) => error);
+      const outcome = await unpack({ archivePath, format, writer: new TreeWriter(target), limits }).catch((error: unknown) => error);
       if (typeof outcome !== "string") expect(outcome).toBeInstanceOf(ApiError);
       expect((await treeLines(target)).every((line) => /^(folder|file \d+ 1) /.test(line))).toBe(true);
       await rm(target, { recursive: true });

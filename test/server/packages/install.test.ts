@@ -126,7 +126,7 @@ describe("refusing", () => {
       throw new ApiError("NAMESPACE_DENIED", "no");
     });
     await expect(denied).rejects.toMatchObject({ code: "NAMESPACE_DENIED" });
-    await rm(spool);
+    await rm(spool, { force: true });
     expect(names).toEqual(["app"]);
     expect(await treeLines(fixture.root)).toEqual(before);
   });

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { WorkerPackages, type WorkerPackagesOptions } from "../../../src/server/packages/worker-packages.js";
+import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
+import type { WorkerPackagesOptions } from "../../../src/server/packages/worker-packages-options.js";
 
 export interface Retirement {
   readonly folder: string;
@@ -57,9 +58,9 @@ export async function openPackages(changed: Partial<WorkerPackagesOptions> = {})
     async install(archive, filename = "package.tgz") {
       spooled += 1;
       const spool = path.join(root, `spool-${spooled}`);
-      if (typeof archive !== "string") await writeFile(spool, archive);
-      const filePath = typeof archive === "string" ? archive : spool;
-      const file = { path: filePath, filename, sizeBytes: (await stat(filePath)).size };
+      // A copy: what is installed takes its file along.
+      await (typeof archive === "string" ? copyFile(archive, spool) : writeFile(spool, archive));
+      const file = { path: spool, filename, sizeBytes: (await stat(spool)).size };
       return await fixture.packages.install(file, () => undefined).finally(() => rm(spool, { force: true }));
     },
     async close() {

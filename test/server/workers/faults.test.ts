@@ -123,7 +123,7 @@ describe("an app that fails while a neighbour is busy", () => {
   test("a flood of output is logged within limits", async () => {
     const name = await offender();
     expect(await server.text(`/${name}/log-flood`)).toBe("logged");
-    const lines = server.log.filter((line) => line.worker === name && line.source === "stdout");
+    const lines = server.log.filter((line) => line.worker === name && line.source === "app");
     expect(lines.length).toBeGreaterThan(100);
     expect(lines.length).toBeLessThan(3000);
   });

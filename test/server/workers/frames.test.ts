@@ -36,10 +36,10 @@ describe("frames", () => {
         (frames, places) => {
           const pieces: Uint8Array[] = [];
           const writer = new FrameWriter((ready) => pieces.push(...ready));
-          for (const { exchange, body: bytes } of frames) writer.bytes(FrameKind.Chunk, exchange, bytes);
+          for (const { exchange, body: bytes } of frames) writer.bytes(FrameKind.SocketText, exchange, bytes);
           writer.flush();
           const wanted = frames.map(({ exchange, body: bytes }) => ({
-            kind: FrameKind.Chunk,
+            kind: FrameKind.SocketText,
             exchange,
             payload: Buffer.from(bytes).toString("latin1"),
           }));
@@ -47,6 +47,45 @@ describe("frames", () => {
         },
       ),
       { numRuns: 60 },
+    );
+  });
+
+  test("carry bodies in order, as few and as many pieces as come together", () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 50 }),
+      fc.uint8Array({ minLength: 7000, maxLength: 90_000, size: "max" }),
+    );
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ exchange: fc.integer({ min: 1, max: 3 }), bytes }) },
+      { weight: 1, arbitrary: fc.constantFrom("flush" as const, "ping" as const) },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 30 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 }),
+        (steps, places) => {
+          const pieces: Uint8Array[] = [];
+          const writer = new FrameWriter((ready) => pieces.push(...ready));
+          for (const one of steps) {
+            if (one === "flush") writer.flush();
+            else if (one === "ping") writer.empty(FrameKind.Ping, 0);
+            else writer.chunk(one.exchange, one.bytes);
+          }
+          writer.flush();
+          const chunks = steps.flatMap((one) => (typeof one === "string" ? [] : [one]));
+          const frames = readAll(cut(Buffer.concat(pieces), places));
+          for (const exchange of [1, 2, 3]) {
+            const sent = Buffer.concat(chunks.filter((chunk) => chunk.exchange === exchange).map((chunk) => chunk.bytes)).toString(
+              "latin1",
+            );
+            const arrived = frames.filter((frame) => frame.kind === FrameKind.Chunk && frame.exchange === exchange);
+            expect(arrived.map(({ payload }) => payload).join("")).toBe(sent);
+            expect(arrived.every(({ payload }) => payload.length > 0)).toBe(true);
+          }
+          expect(frames.filter(({ kind }) => kind === FrameKind.Ping)).toHaveLength(steps.filter((one) => one === "ping").length);
+        },
+      ),
+      { numRuns: 80 },
     );
   });
 

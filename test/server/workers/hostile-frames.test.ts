@@ -40,6 +40,11 @@ test.each([
   "background-flood",
   "tainted-flood",
   "stop-flood",
+  "socket-unasked",
+  "socket-short",
+  "socket-unknown",
+  "socket-close-unknown",
+  "socket-twice",
 ])("an app that sends %s into the channel harms its own call only", async (attack) => {
   await server.add(`hostile-${attack}`, { fixture: "hostile-frames", manifest: { timeout: "3s" } });
   const outcome = await server.fetch(`/hostile-${attack}/${attack}`).then(

@@ -1,6 +1,8 @@
-import { rename } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServedVersion } from "../../../src/server/workers/served-version.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
 const app = (text: string) => `
@@ -35,6 +37,10 @@ afterAll(() => server.stop());
 
 const logged = (worker: string, text: string) => server.log.some((line) => line.worker === worker && line.msg.includes(text));
 
+const isolatesOf = (worker: string) => server.engine.numbers().find(({ meter }) => meter.name === worker)?.life?.pids.length;
+
+const restart = (version: ServedVersion) => server.engine.restart(version.folder);
+
 describe("an isolate", () => {
   test("serves one request after the other, and many at once", async () => {
     await server.add("steady", { files: files("steady") });
@@ -44,6 +50,14 @@ describe("an isolate", () => {
     expect(await server.text("/steady/pid")).toBe(pid);
   });
 
+  test("outlives the signals that a terminal or a service manager sends to all processes", async () => {
+    await server.add("deaf", { files: files("deaf") });
+    const pid = await server.text("/deaf/pid");
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(Number(pid), signal);
+    expect(await server.text("/deaf/pid")).toBe(pid);
+    expect(await server.text("/deaf/pid")).toBe(pid);
+  });
+
   test("is a fresh one for each request with ttl 0", async () => {
     await server.add("fresh", { files: files("fresh"), manifest: { ttl: 0 } });
     const pids = await Promise.all(Array.from({ length: 6 }, () => server.text("/fresh/pid")));
@@ -51,13 +65,31 @@ describe("an isolate", () => {
     expect(await server.text("/fresh/served")).toBe("1");
   });
 
-  test("is replaced after maxRequests, and no request is lost", async () => {
+  test("is prepared before anybody asks with ttl 0, and goes when nobody does", async () => {
+    const version = await server.add("prepared", { files: files("prepared"), manifest: { ttl: 0, idleTimeout: "300ms" } });
+    await server.text("/prepared/");
+    await expect.poll(() => isolatesOf("prepared")).toBeGreaterThan(0);
+    await expect.poll(() => isolatesOf("prepared"), { timeout: 10_000 }).toBe(0);
+    expect(await server.text("/prepared/served")).toBe("1");
+    server.remove("prepared");
+    await server.engine.retire(version.folder, undefined);
+  });
+
+  test("is replaced after maxRequests, and no request is lost or waits for the next one", async () => {
     await server.add("limited", { files: files("limited"), manifest: { maxRequests: 5 } });
-    const pids = [];
-    for (let index = 0; index < 12; index += 1) pids.push(await server.text("/limited/pid"));
-    expect(new Set(pids).size).toBe(3);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => server.text("/limited/")));
-    expect(new Set(answers)).toEqual(new Set(["limited"]));
+    const first = await server.text("/limited/pid");
+    await expect.poll(() => server.text("/limited/pid")).not.toBe(first);
+    const served = Array.from({ length: 50 }, () => server.text("/limited/"));
+    expect(new Set(await Promise.all(served))).toEqual(new Set(["limited"]));
+  });
+
+  test("stays when it has served its maxRequests and its code cannot be loaded any more", async () => {
+    const version = await server.add("irreplaceable", { files: files("irreplaceable"), manifest: { maxRequests: 2 } });
+    const pid = await server.text("/irreplaceable/pid");
+    await writeFile(path.join(version.folder, "index.js"), "throw new Error('broken later');");
+    for (let index = 0; index < 10; index += 1) expect(await server.text("/irreplaceable/pid")).toBe(pid);
+    await expect.poll(() => logged("irreplaceable", "broken later")).toBe(true);
+    expect(await server.text("/irreplaceable/pid")).toBe(pid);
   });
 
   test("hears onIdle after idleTimeout and goes after ttl with onTerminate", async () => {
@@ -90,7 +122,98 @@ describe("an isolate", () => {
   });
 });
 
+describe("instances: auto", () => {
+  const busy = `
+    let until = 0;
+    const work = () => { const end = Date.now() + 20; while (Date.now() < end); };
+    export default { fetch: (request) => { if (request.url.endsWith("/work")) work(); return new Response(String(process.pid)); } };`;
+
+  test.runIf(availableParallelism() > 1)("starts another isolate when one has a core's work, and not for requests that wait", async () => {
+    await server.add("auto", { files: { "index.js": busy }, manifest: { instances: "auto" } });
+    await Promise.all(Array.from({ length: 50 }, () => server.text("/auto/")));
+    expect(isolatesOf("auto")).toBe(1);
+    const load = { isOver: false };
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!load.isOver) await server.text("/auto/work");
+    });
+    await expect.poll(() => isolatesOf("auto"), { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+    load.isOver = true;
+    await Promise.all(clients);
+  });
+});
+
+describe("restarting", () => {
+  test("has a fresh isolate answer from the next request on, and finishes what runs", async () => {
+    const version = await server.add("restarted", { files: files("restarted") });
+    const held = server.text("/restarted/wait?ms=300");
+    const pid = await server.text("/restarted/pid");
+    expect(await restart(version)).toBe(1);
+    expect(await server.text("/restarted/pid")).not.toBe(pid);
+    expect(await held).toBe("restarted");
+    await expect.poll(() => logged("restarted", "terminating")).toBe(true);
+  });
+
+  test("loses no request under load", async () => {
+    const version = await server.add("restarted-often", { files: files("often"), manifest: { instances: 2 } });
+    const load = { isOver: false };
+    const pids = new Set<string>();
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!load.isOver) {
+        const response = await server.fetch("/restarted-often/pid");
+        expect(response.status).toBe(200);
+        pids.add(await response.text());
+      }
+    });
+    for (let count = 1; count <= 5; count += 1) {
+      const before = pids.size;
+      await expect.poll(() => pids.size).toBeGreaterThanOrEqual(before);
+      await restart(version);
+      await expect.poll(() => pids.size).toBeGreaterThan(before);
+    }
+    load.isOver = true;
+    await Promise.all(clients);
+  });
+
+  test("tries a worker again that was left alone, and has nothing to do for one that does not run", async () => {
+    const version = await server.add("left-alone", { files: { "index.js": "process.exit(1)" } });
+    await expect.poll(async () => (await server.refusal("/left-alone/")).code).toBe("WORKER_UNAVAILABLE");
+    await writeFile(path.join(version.folder, "index.js"), "export default { fetch: () => new Response('well') }");
+    expect(await restart(version)).toBe(0);
+    expect(await server.text("/left-alone/")).toBe("well");
+    expect(await restart(await server.add("never-called", { files: files("never") }))).toBe(0);
+  });
+});
+
 describe("the pool", () => {
+  test("gives a newcomer a place although no isolate is ever idle, and no request is lost", async () => {
+    const names = ["p", "q", "r", "s"];
+    for (const name of [...names, "newcomer"]) await server.add(`never-idle-${name}`, { files: files(name) });
+    const load = { isOver: false };
+    const clients = names.flatMap((name) =>
+      [1, 2, 3].map(async () => {
+        while (!load.isOver) expect(await server.text(`/never-idle-${name}/wait?ms=30`)).toBe(name);
+      }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await server.text("/never-idle-newcomer/")).toBe("newcomer");
+    load.isOver = true;
+    await Promise.all(clients);
+  });
+
+  test("refuses what does not fit into a worker's queue, with Retry-After", async () => {
+    await server.add("crowded", {
+      files: {
+        "index.js": "await new Promise((resolve) => setTimeout(resolve, 2500)); export default { fetch: () => new Response('at last') };",
+      },
+    });
+    const answers = await Promise.all(Array.from({ length: 1100 }, () => server.fetch("/crowded/")));
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBe(1100 - 1024);
+    expect(refused[0]?.headers.get("retry-after")).toBe("1");
+    expect(answers.filter(({ status }) => status === 200).length).toBe(1024);
+    await Promise.all(answers.map((answer) => answer.text()));
+  });
+
   test("lets the longest idle isolate go for another worker, and never a busy one", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await server.add(`pool-${name}`, { files: files(name) });
     const held = server.text("/pool-a/hold");
@@ -123,7 +246,7 @@ describe("replacing a version", () => {
     const held = server.text("/swap/hold");
     const oldPid = await server.text("/swap/pid");
     await expect.poll(() => server.text("/swap/open")).toBe("1");
-    const lateReader = server.text("/swap/wait?ms=50");
+    const lateReader = server.text("/swap/wait?ms=1000");
     // As an upload does it: the old folder aside, the new one in its place.
     const aside = `${old.folder}-aside`;
     await rename(old.folder, aside);

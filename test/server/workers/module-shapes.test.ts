@@ -128,7 +128,8 @@ describe("TypeScript", () => {
   test("that does not compile says where", async () => {
     names += 1;
     await server.add(`shape-${names}`, { files: { "index.ts": "export default {\n  fetch( {" } });
-    expect((await server.refusal(`/shape-${names}/`)).message).toContain("index.ts:2");
+    expect((await server.refusal(`/shape-${names}/`)).message).toMatch(/index\.ts:2:11: .* in: fetch\( \{$/);
+    await expect.poll(() => server.log.map((line) => line.msg).join("\n")).toMatch(/index\.ts:2:10:\n +2 │ +fetch\( \{\n/);
   });
 
   test("that crashes the compiler leaves it to others", async () => {

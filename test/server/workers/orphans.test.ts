@@ -1,30 +1,32 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import http from "node:http";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
+import { startDaemon } from "../../support/start-daemon.js";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const fixture = fileURLToPath(new URL("../../fixtures/workers/faults/index.js", import.meta.url));
 
-test("an isolate in an endless loop does not outlive a daemon that was killed", async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), "orphans-"));
-  await cp(path.join(root, "test/fixtures/workers/faults"), folder, { recursive: true });
-  const daemon = spawn(process.execPath, [path.join(root, "bench/warm-worker-server.mjs"), "worker", folder], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  const [port] = (await once(daemon, "message")) as [number];
-  const pid = Number(await (await fetch(`http://127.0.0.1:${port}/app/pid`)).text());
-  http.get({ host: "127.0.0.1", port, path: "/app/loop" }).on("error", () => undefined);
+test("an isolate in an endless loop does not outlive a daemon that was killed, also without a user of its own", async () => {
+  const daemon = await startDaemon({ env: { RUNTIME_WORKER_UIDS: "off" } });
+  onTestFinished(daemon.dispose);
+  const archive = await packFiles({ "manifest.yaml": "name: app\n", "index.js": await readFile(fixture, "utf8") });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("app.tgz", archive) });
+  const pid = Number(await (await fetch(`${daemon.url}/app/pid`)).text());
+  const ask = async (target: string): Promise<void> => {
+    await once(
+      http.get(`${daemon.url}/app/${target}`).on("error", () => undefined),
+      "finish",
+    );
+  };
   // Both travel to the isolate in order: once the second waits too, the loop has begun or is about to.
-  await once(
-    http.get({ host: "127.0.0.1", port, path: "/app/ok" }).on("error", () => undefined),
-    "finish",
-  );
-  daemon.kill("SIGKILL");
+  await ask("loop");
+  await ask("ok");
+
+  await daemon.kill();
+
   await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
-  await rm(folder, { recursive: true, force: true });
 });

@@ -35,6 +35,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** All that a client can see of an answer but what differs from one to the next. */
+async function answerOf(headers: Record<string, string>) {
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
+    http.get(`${server.url}/site/style.css`, { headers, agent: false }, resolve).once("error", reject),
+  );
+  const body = Buffer.concat(await response.toArray()).toString();
+  const { connection: _connection, "keep-alive": _keepAlive, "x-request-id": id, date, ...rest } = response.headers;
+  return { status: response.statusCode, hasId: id !== undefined, hasDate: date !== undefined, headers: rest, body };
+}
+
 const get = (target: string, headers: Record<string, string> = {}) => server.fetch(`/site/${target}`, { headers });
 
 describe("a static site", () => {
@@ -142,6 +152,14 @@ describe("conditional requests and ranges", () => {
       expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
     }
     expect((await get("style.css", { "if-none-match": '"other"', "if-modified-since": new Date().toUTCString() })).status).toBe(200);
+  });
+
+  test("says the same on a connection that stays open and on one that does not", async () => {
+    const etag = (await get("style.css")).headers.get("etag") ?? "";
+    for (const headers of [{}, { "if-none-match": etag }]) {
+      const answers = await Promise.all(["keep-alive", "close"].map((connection) => answerOf({ ...headers, connection })));
+      expect(answers[0]).toEqual(answers[1]);
+    }
   });
 
   test.each([

@@ -1,0 +1,87 @@
+import { writeFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { DevRun } from "./dev-run.js";
+
+const answering = (text: string) => `export default { fetch: () => new Response(${JSON.stringify(text)}) };\n`;
+const manifest = "name: app\nversion: 1.0.0\n";
+
+let run: DevRun;
+
+beforeAll(async () => {
+  run = await DevRun.start({ "manifest.yaml": manifest, ".gitignore": "notes/\n*.log\n", "notes/a": "", "index.js": answering("start") });
+});
+
+afterAll(() => run?.dispose());
+
+beforeEach(async ({ task }) => {
+  await run.save("manifest.yaml", manifest);
+  await run.save("index.js", answering(task.name));
+  await expect.poll(() => run.text()).toBe(task.name);
+  run.forget();
+});
+
+test("a change is served a moment later, and only the URL goes to stdout", async () => {
+  await run.save("index.js", answering("changed"));
+  await run.shows(/reloaded in \d+ ms\n/);
+  expect(await run.text()).toBe("changed");
+  await run.shows(/GET \/app\/ 200 [\d.]+ ms\n/);
+  expect(run.stdout).toBe(`${await run.url()}\n`);
+  expect(run.stderr).not.toContain("\u001b");
+});
+
+test("a folder that is new is seen, and changes in it", async () => {
+  await mkdir(path.join(run.folder, "new/deep"), { recursive: true });
+  await writeFile(path.join(run.folder, "new/deep/text.js"), 'export const text = "deep";');
+  await run.save("index.js", 'import { text } from "./new/deep/text.js"; export default { fetch: () => new Response(text) };');
+  await expect.poll(() => run.text()).toBe("deep");
+  await run.save("new/deep/text.js", 'export const text = "deeper";');
+  await expect.poll(() => run.text()).toBe("deeper");
+});
+
+test("hundreds of changes at once are one reload or two, and the last content is served", async () => {
+  for (let index = 0; index < 300; index += 1) {
+    writeFileSync(path.join(run.folder, `file-${index}.txt`), String(index));
+    writeFileSync(path.join(run.folder, "index.js"), answering(`storm ${index}`));
+  }
+  await expect.poll(() => run.text()).toBe("storm 299");
+  expect(run.count(/reloaded in/)).toBeLessThanOrEqual(2);
+});
+
+test("what is not packed reloads nothing", async () => {
+  await writeFile(path.join(run.folder, "notes/a"), "changed");
+  await writeFile(path.join(run.folder, "debug.log"), "changed");
+  await mkdir(path.join(run.folder, ".git"));
+  await run.save("index.js", answering("two"));
+  await expect.poll(() => run.text()).toBe("two");
+  expect(run.count(/reloaded in/)).toBe(1);
+});
+
+test.each([
+  [
+    "code that does not parse",
+    "index.js",
+    "const a = 1;\nexport default { fetch: ( };\n",
+    /index\.js:2:27: Unexpected "}"\n.*2 \| export default/,
+  ],
+  ["an import that is not there", "index.js", 'import "./lib/none.js";\n', /Cannot find module .*lib\/none\.js' imported from/],
+  ["code that throws while it loads", "index.js", '\nthrow new Error("not today");\n', /not today[^]*index\.js:2:7/],
+  ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
+  ["a manifest that is no YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml cannot be used: .* at line 3, column 1/],
+  ["a manifest with a wrong value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
+])("%s is shown with its place, and the last good code goes on serving", async (_, file, broken, shown) => {
+  const before = await run.text();
+  await run.save(file, broken);
+  await run.shows("the last good code goes on serving");
+  expect(run.stderr).toMatch(shown);
+  expect(await run.text()).toBe(before);
+});
+
+test("another name or version moves the worker", async () => {
+  const url = await run.url();
+  await run.save("manifest.yaml", "name: other\nversion: 0.9.0\n");
+  await run.shows("it answers at");
+  expect((await fetch(url.replace("/app/", "/other/"))).status).toBe(200);
+  expect((await fetch(url)).status).toBe(404);
+});

@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, vi } from "vitest";
+import { writeTree } from "../../support/write-tree.js";
+
+const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
+
+export interface DevEnd {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface DevRunOptions {
+  /** What stands after `dev`; the folder is `app`. */
+  readonly words?: string;
+  /** Gives it a pseudo-terminal; what that shows comes as stdout. */
+  readonly inTerminal?: boolean;
+  /** Called with the folder before it starts. */
+  readonly prepare?: (folder: string) => Promise<void>;
+}
+
+/** A real `runtimectl dev` on a folder of its own, with temporary files where we can look for what it leaves. */
+export class DevRun {
+  readonly home: string;
+  readonly folder: string;
+  readonly process: ChildProcess;
+  readonly ended: Promise<DevEnd>;
+  stdout = "";
+  stderr = "";
+
+  private constructor(home: string, child: ChildProcess) {
+    this.home = home;
+    this.folder = path.join(home, "app");
+    this.process = child;
+    child.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk.toString()));
+    child.stderr?.on("data", (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.ended = new Promise((resolve) => child.once("close", (status, signal) => resolve({ status, signal })));
+  }
+
+  /** The same, for the running test alone. */
+  static async forTest(files: Readonly<Record<string, string>>, options: DevRunOptions = {}): Promise<DevRun> {
+    const run = await DevRun.start(files, options);
+    onTestFinished(() => run.dispose());
+    return run;
+  }
+
+  static async start(
+    files: Readonly<Record<string, string>>,
+    { words = "app --port 0", inTerminal = false, prepare }: DevRunOptions = {},
+  ): Promise<DevRun> {
+    const home = await mkdtemp(path.join(tmpdir(), "dev-run-"));
+    await mkdir(path.join(home, "tmp"));
+    await writeTree(path.join(home, "app"), files);
+    await prepare?.(path.join(home, "app"));
+    const line = [program, "dev", ...words.split(" ")];
+    const [command, args] = inTerminal
+      ? (["script", ["--quiet", "--return", "--flush", "--command", `exec ${process.execPath} ${line.join(" ")}`, "/dev/null"]] as const)
+      : ([process.execPath, line] as const);
+    const child = spawn(command, args, {
+      cwd: home,
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: path.join(home, "tmp"), TERM: "xterm" },
+    });
+    return new DevRun(home, child);
+  }
+
+  /** Ends it the hard way; it must leave nothing all the same. */
+  async dispose(): Promise<void> {
+    this.process.kill("SIGKILL");
+    await this.ended;
+    await this.seenToLeaveNothing();
+    await rm(this.home, { recursive: true, force: true });
+  }
+
+  /** The URL, once the worker is served. */
+  async url(): Promise<string> {
+    await this.shows(/http:\S+\/\s/);
+    return /http:\S+\//.exec(this.stdout)?.[0] ?? "";
+  }
+
+  async text(target = ""): Promise<string> {
+    return (await fetch((await this.url()) + target)).text();
+  }
+
+  async shows(what: string | RegExp): Promise<void> {
+    await expect.poll(() => this.stdout + this.stderr).toMatch(what);
+  }
+
+  /** From here on only what is shown from here on counts; the URL stays. */
+  forget(): void {
+    this.stderr = "";
+  }
+
+  count(what: RegExp): number {
+    return [...(this.stdout + this.stderr).matchAll(new RegExp(what, "g"))].length;
+  }
+
+  /** Changes a file as editors do that write beside and rename. */
+  async save(file: string, content: string): Promise<void> {
+    const aside = path.join(this.home, "aside");
+    await writeFile(aside, content);
+    await rename(aside, path.join(this.folder, file));
+  }
+
+  /** Processes whose command line names our temporary folder: the daemon and its isolates. */
+  async processes(): Promise<string[]> {
+    const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+    const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+    return lines.filter((line) => line.includes(`${this.home}/tmp`)).map((line) => line.replaceAll("\0", " "));
+  }
+
+  async seenToLeaveNothing(): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        expect(await this.processes()).toEqual([]);
+        expect(await readdir(path.join(this.home, "tmp"))).toEqual([]);
+      },
+      { timeout: 15_000 },
+    );
+  }
+}

@@ -1,0 +1,143 @@
+import { cp, readdir, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { DevRun } from "./dev-run.js";
+
+const hono = fileURLToPath(new URL("../../../node_modules/hono", import.meta.url));
+
+const answering = (text: string) => `export default { fetch: () => new Response(${JSON.stringify(text)}) };\n`;
+const app = { "manifest.yaml": "name: app\nversion: 1.0.0\n", "index.js": answering("one") };
+
+const honoApp = (text: string) => `import { Hono } from "hono";
+import { boom } from "./boom.ts";
+
+const app = new Hono();
+app.get("/", (context) => context.text("${text}"));
+app.get("/boom", boom);
+export default app;
+`;
+
+test("code that is broken from the beginning: it waits for a change", async () => {
+  const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
+  await run.shows("nothing is served yet; waiting for a change");
+  await run.save("index.js", answering("at last"));
+  expect(await run.text()).toBe("at last");
+});
+
+test("--bundle serves TypeScript with its packages, and errors point to the sources", async () => {
+  const run = await DevRun.forTest(
+    {
+      "manifest.yaml": "name: app\nentrypoint: src/index.ts\n",
+      "src/index.ts": honoApp("one"),
+      "src/boom.ts":
+        "type Text = string;\n\nexport const boom = (): never => {\n  const text: Text = 'a boom';\n  throw new Error(text);\n};\n",
+    },
+    { words: "app --port 0 --bundle", prepare: (folder) => cp(hono, path.join(folder, "node_modules/hono"), { recursive: true }) },
+  );
+  expect(await run.text()).toBe("one");
+  await run.text("boom");
+  await run.shows(/a boom[^]*src\/boom\.ts:5:9/);
+  await run.save("src/index.ts", "const x = ;\n");
+  await run.shows("src/index.ts:1:11: Unexpected");
+  expect(await run.text()).toBe("one");
+  await run.save("src/index.ts", honoApp("two"));
+  await expect.poll(() => run.text()).toBe("two");
+});
+
+test("the worker gets the variables of .dev.vars and --vars-file, which are not packed", async () => {
+  const run = await DevRun.forTest(
+    {
+      "manifest.yaml": "name: app\nenv:\n  A: manifest\n  B: manifest\n  C: manifest\n",
+      ".dev.vars": 'B="dev vars"\nC=dev\n',
+      ".env.local": "C=env file\n",
+      "index.js": "export default { fetch: (_, env) => new Response([env.A, env.B, env.C].join()) };",
+    },
+    { words: "app --port 0 --vars-file app/.env.local" },
+  );
+  expect(await run.text()).toBe("manifest,dev vars,env file");
+  const [directory = ""] = await readdir(path.join(run.home, "tmp"));
+  const installed = await readdir(path.join(run.home, "tmp", directory, "workers/app/latest"));
+  expect(installed.toSorted()).toEqual(["index.js", "manifest.yaml"]);
+  await run.save(".dev.vars", "B=changed\n");
+  await expect.poll(() => run.text()).toBe("manifest,changed,env file");
+});
+
+test("a static site reloads too", async () => {
+  const run = await DevRun.forTest({ "manifest.yaml": "name: site\nentrypoint: public/index.html\n", "public/index.html": "<h1>one</h1>" });
+  expect(await run.text()).toContain("one");
+  await run.save("public/index.html", "<h1>two</h1>");
+  await expect.poll(() => run.text()).toContain("two");
+});
+
+async function occupy(port: number): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve).once("error", () => resolve()));
+  onTestFinished(() => void server.close());
+  return (server.address() as { port: number } | null)?.port ?? port;
+}
+
+test("the port is the next free one when 8787 is taken, and that is said", async () => {
+  await occupy(8787);
+  const run = await DevRun.forTest(app, { words: "app" });
+  const { port } = new URL(await run.url());
+  expect(Number(port)).toBeGreaterThan(8787);
+  expect(run.stderr).toContain(`port 8787 is in use; this is ${port}\n`);
+});
+
+test("a port that was asked for and is taken is a conflict", async () => {
+  const port = await occupy(0);
+  const run = await DevRun.forTest(app, { words: `app --port ${port}` });
+  expect(await run.ended).toMatchObject({ status: 7 });
+  expect(run.stderr).toContain(`port ${port} is in use by another program`);
+});
+
+test.each([
+  ["SIGINT", 130, null],
+  ["SIGTERM", 143, null],
+  ["SIGKILL", null, "SIGKILL"],
+] as const)("%s leaves no process and no folder behind, nor was the key shown", async (name, status, signal) => {
+  const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
+  const url = await run.url();
+  void fetch(url).catch(() => {});
+  const running = await run.processes();
+  expect(running.some((line) => line.includes("dev-daemon"))).toBe(true);
+  const [directory = ""] = await readdir(path.join(run.home, "tmp"));
+  expect((await stat(path.join(run.home, "tmp", directory))).mode & 0o777).toBe(0o700);
+  expect((await stat(path.join(run.home, "tmp", directory, "root.key"))).mode & 0o777).toBe(0o600);
+  run.process.kill(name);
+  expect(await run.ended).toEqual({ status, signal });
+  await run.seenToLeaveNothing();
+});
+
+test("keys reload and quit in a terminal", async () => {
+  const run = await DevRun.forTest(app, { inTerminal: true });
+  await run.url();
+  await run.shows("keys: r reload");
+  run.process.stdin?.write("r");
+  await run.shows(/reloaded in \d+ ms/);
+  run.process.stdin?.write("q");
+  expect(await run.ended).toMatchObject({ status: 0 });
+  await run.seenToLeaveNothing();
+});
+
+test("Ctrl-C in a terminal ends it as interrupted", async () => {
+  const run = await DevRun.forTest(app, { inTerminal: true });
+  await run.url();
+  run.process.stdin?.write("\u0003");
+  expect(await run.ended).toMatchObject({ status: 130 });
+});
+
+test.each([
+  ["a folder that is not there", "none --port 0", 6, "none is not there"],
+  ["a file", "app/index.js", 6, "app/index.js is not a folder"],
+  ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
+  ["an odd port", "app --port http", 2, "http is not a port"],
+  ["a file of variables that is not there", "app --port 0 --vars-file none", 2, "is not there"],
+])("%s ends it at once", async (_, words, status, message) => {
+  const run = await DevRun.forTest(app, { words });
+  expect(await run.ended).toMatchObject({ status });
+  expect(run.stderr).toContain(message);
+  expect(run.stdout).toBe("");
+});

@@ -1,0 +1,122 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
+const talker = `export default { fetch(request) {
+  const url = new URL(request.url);
+  console[url.pathname.slice(1)](url.searchParams.get("text"));
+  return new Response("said");
+} };`;
+
+let daemon: TestDaemon;
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  for (const name of ["talker", "silent"]) {
+    const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "index.js": talker });
+    await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("talker.tgz", archive) });
+  }
+});
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => daemon.dispose());
+
+const say = async (text: string, level = "info") => (await fetch(`${daemon.url}/talker/${level}?text=${encodeURIComponent(text)}`)).text();
+const read = (...words: string[]) => runRuntimectl(daemon, ["workers", "logs", ...words]);
+
+/** Starts `workers logs -f` and leaves it running. */
+function follow(...words: string[]) {
+  const child = spawn(process.execPath, [program, "workers", "logs", "-f", ...words], {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      RUNTIMECTL_URL: daemon.url,
+      RUNTIMECTL_KEY: daemon.rootKey,
+      RUNTIMECTL_CONFIG_DIR: path.join(daemon.directory, "runtimectl"),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.push(child);
+  const shown = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => (shown.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (shown.stderr += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, shown, ended };
+}
+
+const patient = { timeout: 15_000 };
+
+describe("runtimectl workers logs", () => {
+  test("says what to do when nothing was written, and what is wrong with its words", async () => {
+    expect(await read("silent")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("console.log()") });
+    expect(await read("silent", "--level", "warn")).toMatchObject({ status: 0, stderr: expect.stringContaining("no entry fits") });
+    expect(await read("none")).toMatchObject({ status: 6, stderr: expect.stringContaining("WORKER_NOT_FOUND") });
+    expect(await read("silent", "--since", "yesterday")).toMatchObject({ status: 2, stderr: expect.stringContaining("--since") });
+    expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
+  });
+
+  test("shows entries between tabs in a pipe, with nothing that a terminal would obey", async () => {
+    await say("plain");
+    await say("two\nlines\x1b[2J\x07", "error");
+    const { stdout, status } = await read("talker", "--grep", "LINES");
+    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\terror\t1\.0\.0\tapp\ttwo\n\t\t\t\tlines\\x1b\[2J\\x07\n$/);
+    expect(status).toBe(0);
+    expect((await read("talker@1.0.0", "--level", "error", "--since", "1h", "--limit", "5")).stdout.split("\n")).toHaveLength(3);
+  });
+
+  test("is one document with --json", async () => {
+    const { stdout } = await read("talker", "--json", "--grep", "plain");
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: "talker",
+      hasMore: false,
+      entries: [{ level: "info", source: "app", text: "plain", time: expect.stringContaining("T"), timeMilliseconds: expect.any(Number) }],
+    });
+  });
+});
+
+describe("runtimectl workers logs -f", () => {
+  test("shows what comes, ends on Ctrl-C with 130 and without a word", async () => {
+    const { child, shown, ended } = follow("talker", "--level", "warn");
+    await expect.poll(() => shown.stdout, patient).toContain("two");
+    await say("not this");
+    await say("a warning", "warn");
+    await expect.poll(() => shown.stdout, patient).toContain("a warning");
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect(shown.stdout).not.toContain("not this");
+    expect(shown.stderr).toBe("");
+  });
+
+  test("writes a document a line with --json, and ends when its reader goes", async () => {
+    const { child, shown, ended } = follow("talker", "--json", "--grep", "document");
+    await say("document 1");
+    await expect.poll(() => shown.stdout, patient).toContain("\n");
+    expect(JSON.parse(shown.stdout)).toMatchObject({ text: "document 1" });
+    child.stdout.destroy();
+    await expect.poll(async () => (await say("document 2"), child.exitCode), patient).toBe(0);
+    expect(await ended).toBe(0);
+  });
+
+  test("goes on when the daemon is restarted, and says so", async () => {
+    const { child, shown, ended } = follow("talker", "--grep", "restart");
+    await say("before the restart");
+    await expect.poll(() => shown.stdout, patient).toContain("before the restart");
+    const port = new URL(daemon.url).port;
+    await daemon.stop();
+    await expect.poll(() => shown.stderr, patient).toContain("the connection was lost");
+    daemon = await startDaemon({ directory: daemon.directory, env: { PORT: port } });
+    await say("after the restart");
+    await expect.poll(() => shown.stdout, patient).toContain("after the restart");
+    expect(shown.stderr).toContain("connected again");
+    expect(shown.stdout.match(/before the restart/g)).toHaveLength(1);
+    child.kill("SIGTERM");
+    expect(await ended).toBe(143);
+  });
+});

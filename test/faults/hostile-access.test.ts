@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HostileHouse, rootKeyMarker, type Offender } from "../support/hostile-house.js";
+
+let house: HostileHouse;
+beforeAll(async () => {
+  house = await HostileHouse.open();
+});
+afterAll(() => house.close());
+
+const head = `import fs from "node:fs"; import path from "node:path"; import { createRequire } from "node:module"; const require = createRequire(import.meta.url);
+  const attempt = (what) => { try { const value = what(); return "got " + String(value).slice(0, 50); } catch (error) { return error.code ?? error.name; } };
+  const outcomes = (...all) => new Response([...new Set(all.map(attempt))].join());`;
+const denied = "200 ERR_ACCESS_DENIED";
+const daemonFiles = (files: string) =>
+  `const daemon = "/proc/" + process.ppid; return outcomes(...${files}.map((file) => () => fs.readFileSync(file, "latin1")));`;
+
+/** Attempts to get at what is not its own. */
+const offenders: Offender[] = [
+  {
+    name: "its own and the daemon's process by /proc",
+    source: daemonFiles(
+      `[..."environ mem maps cmdline fd/0 root/etc/passwd cwd/state".split(" ").flatMap((file) => [daemon + "/" + file, "/proc/self/" + file]), "/proc/1/environ", "/proc/self/task/" + process.pid + "/environ"]`,
+    ),
+    expected: denied,
+  },
+  {
+    name: "files of the machine, of the daemon and of other apps",
+    source: daemonFiles("(await request.json())"),
+    strike: async (url) => post(url, await secretFiles()),
+    expected: denied,
+  },
+  {
+    name: "the same through its own folder",
+    source: `const here = import.meta.dirname; const ups = Array.from({ length: 12 }, (_, index) => here + "/" + "../".repeat(index + 1));
+      return outcomes(...ups.flatMap((up) => ["etc/passwd", "state/keys.db", "workers", "neighbour", "proc/self/environ"].map((end) => () => fs.readFileSync(up + end))));`,
+    expected: [denied, "200 ERR_ACCESS_DENIED,ENOENT", "200 ENOENT,ERR_ACCESS_DENIED"],
+  },
+  {
+    name: "writing into its own folder, and anywhere",
+    source: `const here = import.meta.dirname; return outcomes(...[here + "/index.js", here + "/new", here + "/../new", "/tmp/new", "/dev/shm/new"].flatMap((file) => [() => fs.writeFileSync(file, "x"), () => fs.mkdirSync(file + "d"), () => fs.symlinkSync("/etc", file + "l"), () => fs.rmSync(file), () => fs.truncateSync(file)]));`,
+    expected: [denied, "200 ERR_ACCESS_DENIED,ENOENT"],
+  },
+  {
+    name: "programs, threads and the inspector",
+    source: `return outcomes(() => require("child_process").execSync("id"), () => require("child_process").spawn("id").pid, () => require("child_process").fork("x").pid, () => new (require("worker_threads").Worker)("1", { eval: true }).threadId, () => require("inspector").open(0), () => new (require("wasi").WASI)({ version: "preview1" }));`,
+    expected: denied,
+  },
+  {
+    name: "addons and bindings",
+    source: `return outcomes(() => process.dlopen({ exports: {} }, "/usr/lib/x86_64-linux-gnu/libc.so.6"), () => process.binding("fs"), () => process._linkedBinding("x"), () => process.report.getReport());`,
+    expected: "200 TypeError",
+  },
+  {
+    name: "an addon by require",
+    source: `return outcomes(() => require("./addon.node"), () => require("/usr/lib/addon.node"));`,
+    expected: ["200 ERR_DLOPEN_DISABLED", "200 MODULE_NOT_FOUND", denied, "200 MODULE_NOT_FOUND,ERR_ACCESS_DENIED"],
+  },
+  {
+    name: "the environment, arguments and internals",
+    source: `const seen = JSON.stringify([process.env, env, process.argv, process.execArgv, process.title, process.config.variables ? 1 : 0, require("os").hostname ? 1 : 0]); return new Response(seen.includes("MARKER") || seen.includes("RUNTIME_") ? "leaked " + seen : "nothing");`,
+    expected: "200 nothing",
+  },
+  {
+    name: "an error that tells where it lives",
+    source: `throw new Error("at " + import.meta.url + " " + JSON.stringify(process.argv));`,
+    expected: "502 WORKER_BAD_RESPONSE",
+  },
+  {
+    name: "the API of the daemon, without a key",
+    source: `const base = "http://" + request.headers.get("x-forwarded-host") + "/api"; const answers = await Promise.all(["/keys", "/workers", "/metrics"].map((path) => fetch(base + path, { headers: { ...Object.fromEntries(request.headers), "x-runtime-internal": "true" } }))); return new Response([...new Set(answers.map((answer) => answer.status))].join());`,
+    // The key that its client sent must not have come through.
+    strike: (url) =>
+      post(url, [], { "x-api-key": rootKeyMarker, authorization: `Bearer ${rootKeyMarker}`, cookie: `runtime_api_key=${rootKeyMarker}` }),
+    expected: "200 401",
+  },
+];
+
+// Three attempts on a busy machine.
+describe("a worker that reaches for what is not its own gets none of it, and harms nobody else", { timeout: 90_000 }, () => {
+  test.each(offenders)("$name", (offender) => house.endure({ head, ...offender }));
+
+  test("and the root key is in no environment, argument, log or file that is not the daemon's own", async () => {
+    const { name } = await house.add({ head, source: "" });
+    const { pid } = house.daemon.process;
+    await (await fetch(`${house.daemon.url}/${name}/ok`)).text();
+    const tasks = await readdir(`/proc/${pid}/task`);
+    const isolates = tasks.flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean));
+    expect(isolates.length).toBeGreaterThan(1);
+    for (const isolate of isolates) {
+      for (const file of ["environ", "cmdline", "status"])
+        expect(readFileSync(`/proc/${isolate}/${file}`, "latin1"), file).not.toContain("MARKER");
+    }
+    expect(house.daemon.output()).not.toContain("MARKER");
+    for (const file of await filesBelow(house.daemon.directory)) expect(await readFile(file, "latin1"), file).not.toContain(rootKeyMarker);
+    await house.client.workers.remove({ params: { scope: "_", name } });
+  });
+});
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<string> {
+  const answer = await fetch(`${url}/bad`, { method: "POST", body: JSON.stringify(body), headers });
+  const text = await answer.text();
+  expect(text).not.toContain(rootKeyMarker);
+  return `${answer.status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? text}`;
+}
+
+/** All that the daemon and the other worker keep, the daemon's program, and files of the machine. */
+async function secretFiles(): Promise<string[]> {
+  const program = path.resolve("dist/server/main.js");
+  return [
+    ...(await filesBelow(house.daemon.directory)).filter((file) => !file.includes("offender")),
+    program,
+    "/etc/passwd",
+    "/etc/hostname",
+  ];
+}
+
+async function filesBelow(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+}

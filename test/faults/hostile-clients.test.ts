@@ -1,0 +1,173 @@
+import { once, setMaxListeners } from "node:events";
+import http from "node:http";
+import { connect, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { HostileHouse, type Offender } from "../support/hostile-house.js";
+
+let house: HostileHouse;
+beforeAll(async () => {
+  house = await HostileHouse.open();
+});
+afterAll(() => house.close());
+
+/** How long a client goes on with it; then it leaves. */
+const offendingMs = 1200;
+const aborted = 1000;
+
+async function open(url: string, head: string): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(`${url}/bad`);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(head.replace("PATH", pathname).replace("\n\n", `\nhost: ${hostname}:${port}\n\n`).replaceAll("\n", "\r\n"));
+  return socket;
+}
+
+/** The status line of an answer that has begun meanwhile, or that there is none. */
+function statusOf(socket: Socket): string {
+  const bytes = socket.read() as Buffer | null;
+  return bytes === null ? "silence" : bytes.toString("latin1").split(" ")[1]!;
+}
+
+async function leave(socket: Socket, outcome: string): Promise<string> {
+  socket.destroy();
+  await once(socket, "close");
+  return outcome;
+}
+
+/** Sends a body without end, as fast as it is taken. */
+async function pourBody(url: string): Promise<string> {
+  const socket = await open(url, "POST PATH HTTP/1.1\ntransfer-encoding: chunked\n\n");
+  socket.pause();
+  const piece = `4000\r\n${"x".repeat(0x4000)}\r\n`;
+  const endMs = performance.now() + offendingMs;
+  while (performance.now() < endMs && !socket.destroyed) {
+    if (socket.write(piece)) await delay(0);
+    else await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), delay(100)]);
+  }
+  return leave(socket, statusOf(socket));
+}
+
+async function sendSlowly(url: string): Promise<string> {
+  const socket = await open(url, "POST PATH HTTP/1.1\ncontent-length: 100000\n\n");
+  socket.pause();
+  for (let turn = 0; turn < 5; turn += 1) {
+    socket.write("x");
+    await delay(offendingMs / 5);
+  }
+  return leave(socket, statusOf(socket));
+}
+
+async function readSlowly(url: string): Promise<string> {
+  const socket = await open(url, "GET PATH HTTP/1.1\n\n");
+  socket.pause();
+  const bytes: Buffer[] = [];
+  for (let turn = 0; turn < 12; turn += 1) {
+    await delay(offendingMs / 12);
+    const byte = socket.read(1) as Buffer | null;
+    if (byte) bytes.push(byte);
+  }
+  const text = Buffer.concat(bytes).toString("latin1");
+  return leave(socket, text.length > 3 && "HTTP/1.1 200 OK".startsWith(text) ? "slowly" : text);
+}
+
+/** One request that is given up when the signal says so. */
+async function abortOne(url: string, signal: AbortSignal): Promise<void> {
+  const asked = http.get(`${url}/bad`, { agent: false });
+  const closed = new Promise((resolve) => asked.once("close", resolve));
+  asked.on("error", () => undefined);
+  const giveUp = () => void asked.destroy();
+  if (signal.aborted) giveUp();
+  else signal.addEventListener("abort", giveUp, { once: true });
+  await closed;
+  signal.removeEventListener("abort", giveUp);
+}
+
+const reads = `let size = 0; for await (const piece of request.body) size += piece.length; return new Response(String(size));`;
+const timely = "timeout: 20s";
+
+const offenders: Offender[] = [
+  { name: "a body without end that the app reads", source: reads, manifest: timely, strike: pourBody, expected: ["413", "silence"] },
+  {
+    name: "a body without end that the app never reads",
+    source: `return new Promise(() => {});`,
+    // Nobody reads from that connection, so nobody sees that it was closed: the time limit ends the request.
+    manifest: "timeout: 3s",
+    strike: pourBody,
+    expected: "silence",
+  },
+  {
+    name: "a body without end after the answer",
+    source: `return new Response("early");`,
+    manifest: timely,
+    strike: pourBody,
+    expected: "200",
+  },
+  { name: "a body sent a byte at a time", source: reads, manifest: timely, strike: sendSlowly, expected: "silence" },
+  {
+    name: "a large answer read a byte at a time",
+    source: `return new Response("y".repeat(50_000_000));`,
+    manifest: "timeout: 20s\nmemory: 256mb",
+    strike: readSlowly,
+    expected: "slowly",
+  },
+  {
+    name: `${aborted} requests given up one after the other`,
+    source: `return new Promise((resolve) => setTimeout(() => resolve(new Response("late")), 50));`,
+    manifest: timely,
+    strike: async (url) => {
+      for (let index = 0; index < aborted; index += 1) await abortOne(url, AbortSignal.timeout(index % 3));
+      return "all given up";
+    },
+    expected: "all given up",
+  },
+  {
+    name: `${aborted} requests given up at once`,
+    source: `return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve(new Response("heard"))));`,
+    manifest: timely,
+    // One thousand new connections within a millisecond would be a load of its own: they come within a second, and leave together.
+    strike: async (url) => {
+      const end = new AbortController();
+      setMaxListeners(aborted, end.signal);
+      const all = Array.from({ length: aborted }, async (_, index) => {
+        await delay(index);
+        await abortOne(url, end.signal);
+      });
+      await delay(aborted + 200);
+      end.abort();
+      await Promise.all(all);
+      return "all given up";
+    },
+    expected: "all given up",
+  },
+  {
+    name: "50 streams that are left in their midst",
+    source: `return new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) }));`,
+    manifest: timely,
+    strike: async (url) => {
+      const sockets = await Promise.all(Array.from({ length: 50 }, () => open(url, "GET PATH HTTP/1.1\n\n")));
+      await Promise.all(sockets.map((socket) => once(socket, "readable")));
+      await Promise.all(sockets.map((socket) => leave(socket, "")));
+      return "all left";
+    },
+    expected: "all left",
+  },
+  {
+    name: "300 connections that say nothing",
+    source: `return new Response("ok");`,
+    manifest: timely,
+    strike: async (url) => {
+      const sockets = await Promise.all(Array.from({ length: 300 }, () => open(url, "GET PATH HTTP/1.1")));
+      await delay(500);
+      await Promise.all(sockets.map((socket) => leave(socket, "")));
+      return "all left";
+    },
+    expected: "all left",
+  },
+];
+
+// Three attempts on a busy machine.
+describe("a client that offends harms nobody else", { timeout: 90_000 }, () => {
+  test.each(offenders)("$name", (offender) => house.endure(offender));
+});

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { HostileHouse, strikeWithGet, type Offender } from "../support/hostile-house.js";
+
+let house: HostileHouse;
+beforeAll(async () => {
+  house = await HostileHouse.open();
+});
+afterAll(() => house.close());
+
+const crashed = "502 WORKER_CRASHED";
+const threw = "502 WORKER_BAD_RESPONSE";
+const fsHead = `import fs from "node:fs";`;
+/** Every pid from the offender's own down to the daemon's: the neighbour's and the daemon's are among them. */
+const everyPid = `const pids = []; for (let pid = process.pid + 50; pid >= process.ppid - 5 && pid > 1; pid -= 1) if (pid !== process.pid) pids.push(pid);`;
+
+/** Ends of its own process, and of others. */
+const offenders: Offender[] = [
+  { name: "process.exit", source: `process.exit(0);`, expected: crashed },
+  { name: "process.reallyExit", source: `process.reallyExit(7);`, expected: crashed },
+  { name: "process.abort", source: `process.abort();`, expected: crashed },
+  { name: "process.kill of itself", source: `process.kill(process.pid, "SIGKILL");`, expected: threw },
+  { name: "process.kill of the daemon", source: `process.kill(process.ppid, "SIGKILL");`, expected: threw },
+  {
+    name: "process.kill of everybody, by every name that there is",
+    source: `${everyPid}
+      let sent = 0;
+      for (const kill of [process.kill, process._kill, process.constructor.prototype.kill, Object.getPrototypeOf(process).kill])
+        for (const pid of pids) try { kill.call(process, pid, 9); sent += 1; } catch {}
+      return new Response("sent " + sent);`,
+    expected: "200 sent 0",
+  },
+  {
+    name: "closed descriptors",
+    head: fsHead,
+    source: `for (let fd = 0; fd <= 40; fd += 1) try { fs.closeSync(fd); } catch {} return new Response("closed");`,
+    expected: crashed,
+  },
+  { name: "a stack without end", source: `const deeper = () => deeper() + 1; return new Response(String(deeper()));`, expected: threw },
+  {
+    name: "an unhandled rejection",
+    source: `void Promise.reject(new Error("nobody caught this")); return new Response("answered");`,
+    expected: "200 answered",
+  },
+  {
+    name: "a throw in a timer",
+    source: `setTimeout(() => { throw new Error("thrown in a timer"); }, 1); return new Response("answered");`,
+    expected: "200 answered",
+  },
+  {
+    name: "a throw in the handler of an event",
+    head: `import { EventEmitter } from "node:events";`,
+    source: `const events = new EventEmitter(); events.on("late", () => { throw new Error("thrown in a handler"); }); setImmediate(() => events.emit("late")); request.signal.addEventListener("abort", () => { throw new Error("thrown at the end"); }); return new Response("answered");`,
+    expected: "200 answered",
+  },
+  {
+    name: "an error event that nobody hears",
+    head: `import net from "node:net";`,
+    source: `net.connect(1, "127.0.0.1"); return new Response("answered");`,
+    expected: "200 answered",
+  },
+  {
+    name: "10,000 promises that nobody awaits, all rejected",
+    source: `for (let index = 0; index < 10_000; index += 1) void (async () => { throw new Error("unawaited " + index); })(); return new Response("answered");`,
+    expected: "200 answered",
+  },
+  {
+    name: "10,000 promises that never settle",
+    source: `for (let index = 0; index < 10_000; index += 1) void new Promise(() => {}); return new Response("answered");`,
+    expected: "200 answered",
+  },
+  {
+    name: "an error whose every property throws",
+    source: `throw new Proxy(new Error(), { get() { throw new Error("trap"); }, getPrototypeOf() { throw new Error("trap"); } });`,
+    expected: threw,
+  },
+  {
+    name: "prototypes that it replaces",
+    source: `Promise.prototype.then = () => {}; Array.prototype.push = () => { throw new Error(); }; Buffer.prototype.copy = () => {}; Map.prototype.get = () => {}; return new Response("answered");`,
+    expected: ["200 answered", crashed, threw, "504 WORKER_TIMEOUT"],
+    // What is broken is broken for its own requests, until somebody uploads it anew.
+    strike: async (url) => {
+      const outcome = await strikeWithGet(url);
+      await house.client.workers.restart({ params: { scope: "_", name: url.split("/").at(-1) as string, version: "1.0.0" } });
+      return outcome;
+    },
+  },
+];
+
+// Three attempts on a busy machine.
+describe("a worker that ends, or lets things end, harms nobody else", { timeout: 90_000 }, () => {
+  test.each(offenders)("$name", (offender) => house.endure(offender));
+});

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { HostileHouse, type Offender } from "../support/hostile-house.js";
+
+let house: HostileHouse;
+beforeAll(async () => {
+  house = await HostileHouse.open({ RUNTIME_WORKER_PERMISSIONS: "network,child-process" });
+});
+afterAll(() => house.close());
+
+const timedOut = "504 WORKER_TIMEOUT";
+
+/** Code that does not come back. */
+const offenders: Offender[] = [
+  { name: "an endless loop", source: `for (;;);`, expected: timedOut },
+  { name: "an endless chain of promises", source: `for (;;) await null;`, expected: timedOut },
+  {
+    name: "an endless chain of nextTick",
+    source: `return new Promise(() => { const next = () => process.nextTick(next); next(); });`,
+    expected: timedOut,
+  },
+  {
+    name: "an endless chain of setImmediate",
+    source: `return new Promise(() => { const next = () => { if (!globalThis.isOver) setImmediate(next); }; next(); });`,
+    expected: timedOut,
+  },
+  { name: "a wait that nobody ends", source: `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`, expected: timedOut },
+  {
+    name: "a read that blocks on an inherited descriptor",
+    head: `import { readSync } from "node:fs";`,
+    source: `const got = []; for (const fd of [0, 1, 2, 3]) try { got.push(readSync(fd, Buffer.alloc(1))); } catch (error) { got.push(error.code); } return new Response(got.join());`,
+    // A descriptor that the isolate has made non-blocking says so instead.
+    expected: [timedOut, "200 0,EAGAIN,EAGAIN,EAGAIN"],
+  },
+  {
+    name: "a program that it waits for, where that is permitted",
+    head: `import { execSync } from "node:child_process";`,
+    manifest: "timeout: 500ms\npermissions: [child-process]",
+    source: `execSync("sleep 61"); return new Response("slept");`,
+    expected: timedOut,
+  },
+  {
+    name: "a regular expression that explodes",
+    source: `return new Response(String(/^(a+)+$/.test("a".repeat(60) + "b")));`,
+    expected: timedOut,
+  },
+  {
+    name: "a storm of timers",
+    source: `return new Promise(() => { const next = () => { if (globalThis.timers > 200_000) return; for (let i = 0; i < 2; i += 1) { globalThis.timers = (globalThis.timers ?? 0) + 1; setTimeout(next, 1); } }; next(); });`,
+    expected: timedOut,
+  },
+  { name: "a promise that nothing settles", source: `return new Promise(() => {});`, expected: timedOut },
+];
+
+// Three attempts on a busy machine.
+describe("a worker that does not come back harms nobody else", { timeout: 90_000 }, () => {
+  test.each(offenders)("$name", (offender) => house.endure(offender));
+});

@@ -1,0 +1,104 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PermissionCeiling } from "../../../src/server/workers/permission-ceiling.js";
+import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
+import { WorkerServer } from "../../support/worker-server.js";
+
+const prober = `
+import fs from "node:fs";
+import { execFileSync } from "node:child_process";
+import { Worker } from "node:worker_threads";
+const attempts = {
+  exec: () => execFileSync("/bin/echo", ["ran"], { encoding: "utf8" }).trim(),
+  thread: () => new Promise((resolve, reject) => new Worker("require('worker_threads').parentPort.postMessage('ran')", { eval: true }).on("message", resolve).on("error", reject)),
+  read: (file) => fs.readFileSync(file, "utf8"),
+  write: (file) => { fs.writeFileSync(file, "kept"); return "written"; },
+};
+export default { async fetch(request) {
+  const query = new URL(request.url).searchParams;
+  try {
+    return Response.json({ value: await attempts[query.get("try")](query.get("with")) });
+  } catch (error) {
+    return Response.json({ error: error.code ?? error.name });
+  }
+} };`;
+
+let server: WorkerServer;
+let data: string;
+beforeAll(async () => {
+  data = path.join(await mkdtemp(path.join(tmpdir(), "data-")), "kept");
+  server = await WorkerServer.start({ permissions: ["child-process", "worker-threads", `fs-read:${data}`, `fs-write:${data}`] });
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(path.dirname(data), { recursive: true, force: true });
+});
+
+async function attempt(name: string, what: string, value = ""): Promise<unknown> {
+  return (await server.fetch(`/${name}/?try=${what}&with=${encodeURIComponent(value)}`)).json();
+}
+
+const denied = { error: "ERR_ACCESS_DENIED" };
+
+describe("an isolate", () => {
+  test("may do what its manifest asks for within the ceiling, and nothing else", async () => {
+    await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
+    await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
+    expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
+    expect(await attempt("runner", "thread")).toEqual(denied);
+    expect(await attempt("runner", "read", "/etc/passwd")).toEqual(denied);
+    expect(await attempt("threads", "thread")).toEqual({ value: "ran" });
+    expect(await attempt("threads", "exec")).toEqual(denied);
+  });
+
+  test("does not have what it did not ask for, although the ceiling has it", async () => {
+    await server.add("modest", { files: { "index.js": prober } });
+    for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);
+  });
+
+  test.runIf(process.getuid?.() === 0)("keeps files in a folder of its own, also as the next process", async () => {
+    // The parent stays closed to it without this.
+    await chmod(path.dirname(data), 0o711);
+    const permissions = [`fs-read:${data}`, `fs-write:${data}`];
+    await server.add("keeper", { files: { "index.js": prober }, manifest: { permissions, maxRequests: 1 } });
+    const file = path.join(data, "note.txt");
+    expect(await attempt("keeper", "write", file)).toEqual({ value: "written" });
+    expect(await attempt("keeper", "read", file)).toEqual({ value: "kept" });
+    expect(await attempt("keeper", "write", path.join(path.dirname(data), "beside.txt"))).toEqual(denied);
+  });
+});
+
+describe("a permission beyond the ceiling", () => {
+  test("keeps the version from being served, and the answer says which and what the operator can do", async () => {
+    await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
+    expect(await server.refusal("/greedy/")).toMatchObject({
+      status: 502,
+      code: "WORKER_START_FAILED",
+      message: expect.stringMatching(/permission addons.*RUNTIME_WORKER_PERMISSIONS/),
+    });
+  });
+
+  test("may be a path: one covers what lies below it, of the same kind", () => {
+    const ceiling = new PermissionCeiling(["fs-read:/srv/data"]);
+    for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
+      expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();
+    }
+    for (const permission of ["fs-read:/srv", "fs-read:/srv/database", "fs-write:/srv/data", "child-process"]) {
+      expect(ceiling.refusal({ permissions: [permission] })).toContain(permission);
+    }
+  });
+
+  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("may be one that this Node cannot give", () => {
+    expect(new PermissionCeiling(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
+  });
+});
+
+test.each([["fs-read:relative"], ["fs-read:/a/../b"], ["fs-read:/a,/b"], ["fs-write:/*"], ["root"], ["network"], [""]])(
+  "%j is no permission",
+  (permission) => {
+    const parsed = WorkerManifest.safeParse({ permissions: [permission] });
+    expect(parsed.error?.issues[0]?.message).toContain("child-process");
+  },
+);

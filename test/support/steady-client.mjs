@@ -1,0 +1,42 @@
+// Steady requests to the worker at argv[2], in a process of its own so that a busy test is not taken for a slow server. Each message
+// from the parent is answered with what came since the one before: { timesMs, problems }.
+import http from "node:http";
+
+/** 200 requests a second: enough for a percentile of a second's window, too few to be what the machine is busy with. */
+const intervalMs = 5;
+const connections = 4;
+
+const url = process.argv[2];
+const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+let asked = 0;
+let timesMs = [];
+let problems = [];
+
+setInterval(ask, intervalMs);
+process.on("message", () => {
+  process.send({ timesMs, problems });
+  timesMs = [];
+  problems = [];
+});
+process.on("disconnect", () => process.exit());
+
+/** The time counts from when the request was due, also while it waits for one of the connections: a server that stalls delays them all. */
+function ask() {
+  const startedMs = performance.now();
+  asked += 1;
+  const expected = `${asked}:${"x".repeat(1000)}`;
+  const end = (problem) => {
+    timesMs.push(performance.now() - startedMs);
+    if (problem !== undefined) problems.push(problem);
+  };
+  const request = http.get(`${url}?${asked}`, { agent }, (response) => {
+    let text = "";
+    response.setEncoding("latin1");
+    response.on("data", (piece) => (text += piece));
+    response.once("end", () => {
+      if (response.statusCode !== 200) end(`status ${response.statusCode}: ${text.slice(0, 200)}`);
+      else end(text === expected ? undefined : `wrong bytes: ${text.slice(0, 200)}`);
+    });
+  });
+  request.once("error", (error) => end(error.message));
+}
