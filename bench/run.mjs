@@ -1,24 +1,73 @@
-// Runs every piece of the bench, prints a table of ratios, each against its peer in the same run, and writes bench/RESULTS.md.
+// Measures what the runtime claims, each figure as a ratio against a peer in the same run: `npm run bench`, or `npm run bench -- warm static`.
 import { writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
-import { fileURLToPath } from "node:url";
+import { describeRun } from "./support/describe-run.mjs";
+import { LoadGenerator } from "./support/load-generator.mjs";
+import { installPeerPackages } from "./support/peer-packages.mjs";
+import { readSettings } from "./support/settings.mjs";
+import { Stage } from "./support/stage.mjs";
+import { tableOf, verdictOf } from "./support/table.mjs";
 
-const pieces = ["./warm-worker.mjs", "./cli-start.mjs"];
-const chosen = process.argv.slice(2);
+/** In the order of the table. */
+const pieces = [
+  "warm",
+  "instances",
+  "bodies",
+  "hono",
+  "static",
+  "streams",
+  "first-request",
+  "many-workers",
+  "many-installed",
+  "upload",
+  "cli-start",
+  "alongside",
+];
+/** No piece takes longer, whatever hangs. */
+const pieceTimeoutMs = 5 * 60_000;
 
-const rows = [];
-for (const file of pieces) {
-  if (chosen.length > 0 && !chosen.some((name) => file.includes(name))) continue;
-  const piece = await import(file);
-  console.error(`${piece.name} …`);
-  rows.push(...(await piece.run()).rows);
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const unknown = wanted.filter((word) => !pieces.some((piece) => piece.includes(word)));
+if (unknown.length > 0) {
+  console.error(`There is no piece called ${unknown.join(", ")}. There are: ${pieces.join(", ")}.`);
+  process.exit(2);
 }
 
-const cells = rows.map(({ work, against, ratio, target }) => `| ${work} | ${against} | ${ratio.toFixed(2)} × | ${target} |`);
-const table = `| Work | Against | Ratio | Target |\n| --- | --- | --- | --- |\n${cells.join("\n")}\n`;
-console.log(table);
-const machine = `${cpus()[0]?.model.trim() ?? "unknown processor"}, ${cpus().length} cores, Node ${process.versions.node}, ${process.platform}`;
-if (chosen.length === 0) {
-  const text = `# Results\n\nMade by \`npm run bench\` on ${machine}, ${new Date().toISOString().slice(0, 10)}. Each ratio compares two medians of alternating rounds in the same run.\n\n${table}`;
-  await writeFile(fileURLToPath(new URL("RESULTS.md", import.meta.url)), text);
+installPeerPackages();
+const settings = readSettings(flags, process.env);
+const load = new LoadGenerator();
+const rows = [];
+const startedAtMs = performance.now();
+for (const piece of pieces) {
+  if (wanted.length > 0 && !wanted.some((word) => piece.includes(word))) continue;
+  rows.push(...(await play(piece)));
+}
+const description = describeRun({ settings, load, seconds: (performance.now() - startedAtMs) / 1000 });
+const text = `# Results\n\n${description}\n\n${tableOf(rows)}`;
+console.log(text);
+// What is committed is a whole run and no other.
+if (wanted.length === 0 && !settings.isQuick) await writeFile(new URL("RESULTS.md", import.meta.url), text);
+process.exitCode = rows.some((row) => verdictOf(row) === "failed") ? 1 : 0;
+
+/** Plays one piece; whatever happens, its processes end and its folders go. */
+async function play(piece) {
+  const { name, run } = await import(`./pieces/${piece}.mjs`);
+  console.error(`${name} …`);
+  const stage = new Stage({ settings, load });
+  const interrupt = () => void stage.dispose().finally(() => process.exit(130));
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  let timer;
+  const timeout = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${pieceTimeoutMs / 60_000} minutes`)), pieceTimeoutMs);
+  });
+  try {
+    return await Promise.race([run(stage), timeout]);
+  } catch (error) {
+    console.error(error);
+    return [{ work: name, against: "–", ours: "failed", theirs: "–", error, note: error.message.split("\n")[0] }];
+  } finally {
+    clearTimeout(timer);
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    await stage.dispose();
+  }
 }

@@ -1,0 +1,67 @@
+import { fileURLToPath } from "node:url";
+import { startDaemon } from "../support/daemon.mjs";
+import { expectAnswer } from "../support/expect-answer.mjs";
+import { childrenOf, peakRssBytes, resetPeak, rssBytes } from "../support/memory.mjs";
+import { alternate, median, medianRatio } from "../support/rounds.mjs";
+import { limitRow } from "../support/rows.mjs";
+import { startPeer } from "../support/server.mjs";
+import { workerOf } from "../support/worker-source.mjs";
+
+export const name = "streams";
+
+const megabyte = 1024 * 1024;
+const client = fileURLToPath(new URL("../support/stream-client.mjs", import.meta.url));
+
+export async function run(stage) {
+  const bytes = (stage.settings.isQuick ? 128 : 1024) * megabyte;
+  const manifest = { maxBodySize: "2gb" };
+  const daemon = await startDaemon(stage, {
+    workers: { app: await workerOf("stream.js", { manifest }) },
+    env: { RUNTIME_MAX_BODY_SIZE: "2gb" },
+  });
+  const raw = await startPeer(stage, "raw-http.mjs", "stream");
+  const urls = { ours: `${daemon.url}/app/`, theirs: `${raw.url}/` };
+  for (const url of Object.values(urls)) await expectAnswer(url, { method: "POST", body: "x".repeat(1000), text: "1000" });
+  const rows = [];
+  for (const direction of ["down", "up"]) {
+    const transfer = async (url, size) => Number(await stage.run(process.execPath, [client, direction, url, String(size)]));
+    for (const url of Object.values(urls)) await transfer(url, bytes / 8);
+    const growths = { daemon: [], isolate: [] };
+    const measureOurs = async () => {
+      const processes = { daemon: daemon.pid, isolate: busiest(childrenOf(daemon.pid)) };
+      const before = Object.fromEntries(Object.entries(processes).map(([title, pid]) => [title, rssBytes(pid)]));
+      for (const pid of Object.values(processes)) resetPeak(pid);
+      const perSecond = await transfer(urls.ours, bytes);
+      for (const [title, pid] of Object.entries(processes)) growths[title].push((peakRssBytes(pid) - before[title]) / megabyte);
+      return perSecond;
+    };
+    const { ours, theirs } = await alternate(stage.settings.rounds, { ours: measureOurs, theirs: () => transfer(urls.theirs, bytes) });
+    rows.push({
+      work: `${bytes / megabyte} MB streamed ${direction}`,
+      against: "raw node:http pipe",
+      ours: `${rate(ours)} MB/s`,
+      theirs: `${rate(theirs)} MB/s`,
+      ratio: medianRatio(ours, theirs),
+      target: { atLeast: 0.7 },
+    });
+    rows.push(
+      limitRow({
+        work: `${bytes / megabyte} MB streamed ${direction}: growth of the daemon's memory`,
+        value: Math.max(...growths.daemon),
+        atMost: 64,
+        unit: "MB",
+        note: `The largest of all rounds: peak of the resident memory during the transfer, less what it was just before, after a transfer to warm up. The isolate's own, ${direction}: ${Math.max(...growths.isolate).toFixed(1)} MB.`,
+      }),
+    );
+  }
+  return rows;
+}
+
+/** Blank isolates wait beside the one that serves. */
+function busiest(pids) {
+  return pids.toSorted((left, right) => rssBytes(right) - rssBytes(left))[0];
+}
+
+function rate(bytesPerSecond) {
+  return (median(bytesPerSecond) / megabyte).toFixed(0);
+}

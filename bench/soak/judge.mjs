@@ -1,0 +1,59 @@
+import { median } from "../support/rounds.mjs";
+import { figures } from "./figures.mjs";
+
+/** How long a window is from which a figure is read. */
+const windowMs = 30_000;
+
+/** A line for every figure: before the trouble, after its first minutes, at its end, when all is over, and how it changes a minute. */
+export function judge(samples, { troubleFromMs, troubleToMs }) {
+  const warmMs = troubleFromMs + Math.min(120_000, (troubleToMs - troubleFromMs) / 5);
+  const span = Math.min(windowMs, (troubleToMs - troubleFromMs) / 5);
+  const windows = {
+    before: within(samples, 0, troubleFromMs),
+    early: within(samples, warmMs, warmMs + span),
+    late: within(samples, troubleToMs - span, troubleToMs),
+    // The last few: isolates without requests need their time to go.
+    after: samples.slice(-3),
+  };
+  return figures.map((figure) => {
+    const read = (window) => (figure.least ? Math.min(...valuesOf(window, figure)) : median(valuesOf(window, figure)));
+    const values = Object.fromEntries(Object.entries(windows).map(([title, window]) => [title, read(window)]));
+    const steady = within(samples, warmMs, troubleToMs);
+    return { ...figure, ...values, slope: slopePerMinute(steady, figure.field), problems: problemsOf(figure, values) };
+  });
+}
+
+function problemsOf({ title, growth, left }, { before, early, late, after }) {
+  const problems = [];
+  if (growth !== undefined && late - early > growth)
+    problems.push(`${title}: grew by ${(late - early).toFixed(1)} under trouble, ${growth} are allowed`);
+  if (left !== undefined && after - before > left)
+    problems.push(`${title}: ${(after - before).toFixed(1)} more are left than there were, ${left} are allowed`);
+  return problems;
+}
+
+function within(samples, fromMs, toMs) {
+  return samples.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs);
+}
+
+function valuesOf(samples, { field }) {
+  const values = samples.map((sample) => sample[field]);
+  return values.length === 0 ? [Number.NaN] : values;
+}
+
+/** The slope of the straight line that fits best, per minute. */
+function slopePerMinute(samples, field) {
+  const meanTime = mean(samples.map(({ timeMs }) => timeMs));
+  const meanValue = mean(samples.map((sample) => sample[field]));
+  let product = 0;
+  let square = 0;
+  for (const sample of samples) {
+    product += (sample.timeMs - meanTime) * (sample[field] - meanValue);
+    square += (sample.timeMs - meanTime) ** 2;
+  }
+  return square === 0 ? 0 : (product / square) * 60_000;
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+}

@@ -1,0 +1,45 @@
+/** Workers that do harm, each in its own way; one request sets it off. */
+const bodies = {
+  "loops-for-ever": "for (;;);",
+  "blocks-in-a-wait": "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);",
+  "pushes-without-end": "const list = []; for (;;) list.push({ value: list.length });",
+  "fills-arrays": "const all = []; for (;;) all.push(new Array(1e6).fill(0.5));",
+  "grows-a-map": "const map = new Map(); for (let key = 0; ; key += 1) map.set(key, `value ${key}`);",
+  "hoards-buffers": "const all = []; for (;;) all.push(Buffer.alloc(8 * 1024 * 1024, 1));",
+  "grows-wasm-memory":
+    "const all = []; for (;;) { const memory = new WebAssembly.Memory({ initial: 256 }); new Uint8Array(memory.buffer).fill(1); all.push(memory); }",
+  exits: "process.exit(1);",
+  "kills-itself": 'process.kill(process.pid, "SIGKILL");',
+  "closes-descriptors":
+    'const { closeSync } = await import("node:fs"); for (let fd = 3; fd < 40; fd += 1) try { closeSync(fd); } catch {} return new Response("closed");',
+  "rejects-unheard": 'void Promise.reject(new Error("nobody listens")); return new Response("ok");',
+  "throws-in-a-timer": 'setTimeout(() => { throw new Error("from a timer"); }); return new Response("ok");',
+  "starts-10000-promises":
+    'for (let index = 0; index < 10000; index += 1) void new Promise((resolve) => setTimeout(resolve, 500)); return new Response("ok");',
+  "floods-the-console":
+    'for (let line = 0; line < 20000; line += 1) console.log("flood", line, "x".repeat(80)); return new Response("ok");',
+  "floods-stderr": 'for (let line = 0; line < 2000; line += 1) process.stderr.write(`${"e".repeat(500)}\\n`); return new Response("ok");',
+  "sends-20000-headers":
+    'const headers = new Headers(); for (let index = 0; index < 20000; index += 1) headers.append(`x-${index}`, "v"); return new Response("ok", { headers });',
+  throws: 'throw new Error("as it does");',
+  "answers-nonsense": "return { status: 9999 };",
+  "never-answers": "await new Promise(() => {});",
+  "never-reads": 'return new Response("not read");',
+  "streams-without-end": "return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65536)) }));",
+  "breaks-off":
+    'let turn = 0; return new Response(new ReadableStream({ pull(controller) { turn += 1; if (turn > 3) controller.error(new Error("broken off")); else controller.enqueue(new Uint8Array(1000)); } }));',
+};
+
+/** Short times and little memory, so that a soak of minutes sees many lives; an isolate without requests goes after 20 s. */
+const manifest = { timeout: "2s", memory: "64mb", ttl: "20s" };
+
+export const offenderNames = Object.keys(bodies);
+
+export function offenders() {
+  return Object.fromEntries(
+    Object.entries(bodies).map(([name, body]) => [
+      name,
+      { files: { "index.js": `export default { async fetch(request) { ${body} } };` }, manifest },
+    ]),
+  );
+}

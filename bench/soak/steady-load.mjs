@@ -1,0 +1,47 @@
+// Steady requests to one worker, in a process of its own so that its clock is nobody else's: steady-load.mjs PLAN, with PLAN as JSON
+// { url, method, bodyBytes, connections, pauseMs, mayFail }. Writes a line of JSON a second: requests, failures, p99Ms.
+import http from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+
+const { url, method, bodyBytes, connections, pauseMs, mayFail } = JSON.parse(process.argv[2]);
+const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+const body = Buffer.alloc(bodyBytes, "x");
+let timesMs = [];
+let failures = [];
+
+for (let connection = 0; connection < connections; connection += 1) void keepAsking();
+setInterval(report, 1_000);
+process.on("SIGTERM", () => process.exit());
+process.on("disconnect", () => process.exit());
+
+async function keepAsking() {
+  for (;;) {
+    const startedAtMs = performance.now();
+    const problem = await ask();
+    timesMs.push(performance.now() - startedAtMs);
+    if (problem !== undefined && !mayFail) failures.push(problem);
+    await delay(pauseMs);
+  }
+}
+
+/** Undefined when the answer was whole and well. */
+function ask() {
+  return new Promise((resolve) => {
+    const request = http.request(url, { method, agent, headers: { "content-length": bodyBytes } }, (response) => {
+      response.resume();
+      response.once("end", () => resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`));
+      response.once("error", (error) => resolve(error.message));
+    });
+    request.once("error", (error) => resolve(error.message));
+    request.setTimeout(30_000, () => request.destroy(new Error("no answer within 30 s")));
+    request.end(body);
+  });
+}
+
+function report() {
+  const sorted = timesMs.toSorted((left, right) => left - right);
+  const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+  process.send({ requests: sorted.length, failures: failures.length, problem: failures[0], p99Ms });
+  timesMs = [];
+  failures = [];
+}

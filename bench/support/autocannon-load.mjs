@@ -1,0 +1,22 @@
+// The load generator where wrk is not installed; takes its plan as JSON in the first argument, writes the report of report.lua.
+import autocannon from "autocannon";
+
+const { url, connections, seconds, method, headers, bodyBytes, paths } = JSON.parse(process.argv[2]);
+const result = await autocannon({
+  url,
+  connections,
+  duration: seconds,
+  method,
+  headers,
+  ...(bodyBytes > 0 ? { body: "x".repeat(bodyBytes) } : {}),
+  ...(paths.length > 0 ? { requests: paths.map((path) => ({ path })) } : {}),
+});
+const report = {
+  requests: result.requests.total,
+  seconds: result.duration,
+  bytes: result.throughput.total,
+  p50Ms: result.latency.p50,
+  p99Ms: result.latency.p99,
+  errors: result.errors + result.timeouts + result["4xx"] + result["5xx"],
+};
+console.log(`report ${JSON.stringify(report)}`);

@@ -1,0 +1,63 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { profileFlags, waitForOutput } from "./server.mjs";
+
+const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
+const rootKey = "root-key-of-the-bench";
+
+/**
+ * The daemon under test: the real program with its defaults, on a free port, in a folder of its own.
+ * `workers` maps a name to `{ files: { "index.js": source }, manifest }`.
+ */
+export async function startDaemon(stage, { workers = {}, directory, env = {}, nodeFlags = [] } = {}) {
+  const home = directory ?? (await stage.temporaryDirectory());
+  const workersDirectory = path.join(home, "workers");
+  await mkdir(home, { recursive: true });
+  for (const [name, worker] of Object.entries(workers)) await writeWorker(workersDirectory, name, worker);
+  const startedAtMs = performance.now();
+  const child = stage.spawn(process.execPath, [...nodeFlags, ...profileFlags(stage, "daemon"), program], {
+    cwd: home,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      PATH: process.env.PATH,
+      HOST: "127.0.0.1",
+      PORT: "0",
+      RUNTIME_ROOT_KEY: rootKey,
+      RUNTIME_WORKER_DIRS: workersDirectory,
+      RUNTIME_PLUGIN_DIRS: path.join(home, "plugins"),
+      RUNTIME_STATE_DIR: path.join(home, "state"),
+      ...env,
+    },
+  });
+  const url = await waitForOutput(child, /"address":"(http:[^"]+)"/, "the daemon");
+  return {
+    url,
+    pid: child.pid,
+    child,
+    directory: home,
+    rootKey,
+    /** From the start of the process until it listened. */
+    startMs: performance.now() - startedAtMs,
+    headers: { "x-api-key": rootKey, "x-runtime-internal": "true" },
+    stop: () => stage.end(child),
+  };
+}
+
+/** Puts a worker where the daemon scans for them. */
+async function writeWorker(workersDirectory, name, { files, manifest = {} }) {
+  const folder = path.join(workersDirectory, name, "1.0.0");
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, "manifest.yaml"), yamlOf({ name, version: "1.0.0", ...manifest }));
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), content);
+  }
+}
+
+/** A line for each key, as people write it. */
+function yamlOf(manifest) {
+  return Object.entries(manifest)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
+    .join("");
+}

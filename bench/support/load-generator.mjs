@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const script = fileURLToPath(new URL("report.lua", import.meta.url));
+const substitute = fileURLToPath(new URL("autocannon-load.mjs", import.meta.url));
+const warmUpSeconds = 1;
+
+/** wrk where it is installed, since it takes the least of the machine away from the servers; else autocannon. */
+export class LoadGenerator {
+  #version = /^wrk (?:debian\/)?([^\s[]+)/.exec(spawnSync("wrk", ["-v"], { encoding: "utf8" }).stdout ?? "")?.[1];
+
+  get name() {
+    return this.#version === undefined ? "autocannon" : `wrk ${this.#version}`;
+  }
+
+  /** A load without a report, so that the server's code is compiled and its connections' memory is there. */
+  async warmUp(stage, target) {
+    await this.measure(stage, { ...target, seconds: warmUpSeconds });
+  }
+
+  /**
+   * Requests per second and latency of one load; throws when any answer failed or was too short.
+   * `paths` are asked in turn, `bodyBytes` is the size of the request's body, `leastBytes` that of each answer.
+   */
+  async measure(stage, target) {
+    const plan = {
+      connections: 32,
+      seconds: stage.settings.secondsPerRound,
+      method: "GET",
+      headers: {},
+      bodyBytes: 0,
+      paths: [],
+      ...target,
+    };
+    const output = await (this.#version === undefined ? runAutocannon(stage, plan) : runWrk(stage, plan));
+    const line = /^report (.*)$/m.exec(output)?.[1];
+    if (line === undefined) throw new Error(`no report of the load on ${plan.url}:\n${output}`);
+    const report = JSON.parse(line);
+    if (report.errors > 0) throw new Error(`${plan.url}: ${report.errors} of ${report.requests} requests failed`);
+    if (report.bytes / report.requests < (plan.leastBytes ?? 1))
+      throw new Error(`${plan.url}: answers of ${report.bytes / report.requests} bytes`);
+    return { perSecond: report.requests / report.seconds, p50Ms: report.p50Ms, p99Ms: report.p99Ms };
+  }
+}
+
+async function runWrk(stage, { url, connections, seconds, method, headers, bodyBytes, paths }) {
+  const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return await stage.run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url], {
+    env: {
+      PATH: process.env.PATH,
+      BENCH_METHOD: method,
+      BENCH_BODY_BYTES: String(bodyBytes),
+      BENCH_HEADERS: headerLines.join("\n"),
+      BENCH_PATHS: paths.join("\n"),
+    },
+  });
+}
+
+async function runAutocannon(stage, plan) {
+  return await stage.run(process.execPath, [substitute, JSON.stringify(plan)]);
+}

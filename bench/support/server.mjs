@@ -1,0 +1,53 @@
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const startTimeoutMs = 30_000;
+const peersDirectory = fileURLToPath(new URL("../peers/", import.meta.url));
+
+/** Starts a server that writes `listening PORT` to stdout when it is ready; each is a process of its own, as in real life. */
+export async function startServer(stage, command, args, { readyPattern = /^listening (\d+)$/m, ...options } = {}) {
+  const child = stage.spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
+  const port = await waitForOutput(child, readyPattern, args.join(" "));
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop: () => stage.end(child) };
+}
+
+/** Starts bench/peers/FILE, a program for Node. */
+export async function startPeer(stage, file, ...args) {
+  return await startServer(stage, process.execPath, [
+    ...profileFlags(stage, `peer-${path.parse(file).name}`),
+    path.join(peersDirectory, file),
+    ...args,
+  ]);
+}
+
+/** The first group of a pattern in what a child writes to stdout. */
+export async function waitForOutput(child, pattern, title) {
+  let output = "";
+  return await new Promise((resolve, reject) => {
+    const fail = (reason) => reject(new Error(`${title} ${reason}\n${output}`));
+    const timer = setTimeout(() => fail(`was not ready within ${startTimeoutMs} ms`), startTimeoutMs);
+    const read = (chunk) => {
+      output += chunk;
+      const found = pattern.exec(output)?.[1];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      child.stdout.off("data", read);
+      child.stdout.resume();
+      resolve(found);
+    };
+    child.stdout.on("data", read);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      fail(`cannot be started: ${error.message}`);
+    });
+    child.once("exit", (code) => {
+      clearTimeout(timer);
+      fail(`ended with ${code}`);
+    });
+  });
+}
+
+export function profileFlags(stage, name) {
+  const directory = stage.settings.profileDirectory;
+  return directory === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${directory}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`];
+}

@@ -1,0 +1,35 @@
+const columns = ["Work", "Against", "Ours", "Theirs", "Ratio", "Target", "Verdict"];
+
+/** The rows as a table of Markdown, notes below it. */
+export function tableOf(rows) {
+  const notes = [...new Set(rows.flatMap(({ note }) => note ?? []))];
+  const cells = rows.map((row) => [
+    row.note === undefined ? row.work : `${row.work} (${notes.indexOf(row.note) + 1})`,
+    row.against,
+    row.ours,
+    row.theirs,
+    row.ratio === undefined ? "–" : `${row.ratio.toFixed(2)} ×`,
+    targetText(row.target),
+    verdictOf(row),
+  ]);
+  const lines = [columns, columns.map(() => "---"), ...cells].map((line) => `| ${line.join(" | ")} |`);
+  return `${lines.join("\n")}\n${notes.length === 0 ? "" : `\n${notes.map((note, index) => `${index + 1}. ${note}\n`).join("")}`}`;
+}
+
+/** `met`, `not met`, or nothing to say. */
+export function verdictOf({ ratio, target, error }) {
+  if (error !== undefined) return "failed";
+  if (target === undefined) return "for the record";
+  const value = target.value ?? ratio;
+  if (value === undefined) return "not measured";
+  const isMet = target.atLeast === undefined ? value <= target.atMost : value >= target.atLeast;
+  if (!isMet) return "**not met**";
+  return target.aim !== undefined && value >= target.aim ? "met, and the aim" : "met";
+}
+
+function targetText(target) {
+  if (target === undefined) return "–";
+  const unit = target.unit ?? "×";
+  const limit = target.atLeast === undefined ? `≤ ${target.atMost} ${unit}` : `≥ ${target.atLeast} ${unit}`;
+  return target.aim === undefined ? limit : `${limit} (aim ${target.aim})`;
+}

@@ -1,0 +1,1 @@
+export default { fetch: async (request) => new Response(await request.arrayBuffer()) };

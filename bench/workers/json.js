@@ -1,0 +1,3 @@
+import { records } from "./payload.js";
+
+export default { fetch: () => Response.json(records) };
