@@ -26,14 +26,15 @@ function invalid(context: z.RefinementCtx, value: unknown, wanted: string): neve
 }
 
 /** A path below the package folder: relative, forward slashes, no climbing. */
-const relativePath = z
+export const relativePath = z
   .string()
   .refine(
     (text) => text !== "" && !text.startsWith("/") && !text.includes("\\") && !text.includes("\0") && !text.split("/").includes(".."),
     "must be a path below the package folder",
   );
 
-const methodRoutes = z.record(z.string(), z.array(z.string()));
+/** Paths below the base, as `*` and `**` patterns: for any method, or by method. */
+export const publicRoutes = z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).default([]);
 
 /**
  * What a worker's manifest may say beyond its name, version and `enabled`. All fields are optional; unknown ones are ignored.
@@ -68,10 +69,7 @@ export const WorkerManifest = z.object({
     .boolean()
     .default(false)
     .describe("Puts `<base href>` into HTML pages, so that relative links work below the worker's base path."),
-  publicRoutes: z
-    .union([z.array(z.string()), methodRoutes])
-    .default([])
-    .describe("Routes that plugins' request hooks leave alone."),
+  publicRoutes: publicRoutes.describe("Routes that plugins' request hooks leave alone."),
   visibility: z.enum(["public", "protected", "internal"]).default("public").describe("How file browsers show the worker."),
   cron: z
     .array(z.object({ schedule: z.string(), endpoint: z.string(), method: z.string().default("POST") }))

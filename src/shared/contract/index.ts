@@ -4,6 +4,7 @@ import type { EndpointDefinition } from "./endpoint.js";
 import { live, overall, ready } from "./health.js";
 import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
+import * as plugins from "./plugins.js";
 import * as session from "./session.js";
 import * as workerLogs from "./worker-logs.js";
 import * as workers from "./workers.js";
@@ -22,6 +23,15 @@ export const contract = {
     remove: workers.remove,
     removeVersion: workers.removeVersion,
     logs: workerLogs.logs,
+  },
+  plugins: {
+    list: plugins.list,
+    loaded: plugins.loaded,
+    upload: plugins.upload,
+    reload: plugins.reload,
+    enable: plugins.enable,
+    disable: plugins.disable,
+    remove: plugins.remove,
   },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, revoke: keys.revoke },
   metrics: { text: metrics.text, show: metrics.show },

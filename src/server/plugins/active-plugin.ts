@@ -1,0 +1,19 @@
+import type { AppInfo, Plugin } from "../../plugin/index.js";
+import type { InstalledPlugin } from "./installed-plugin.js";
+import type { ServerRoutes } from "./server-routes.js";
+
+/** A plugin that was initialised and takes part in serving. */
+export interface ActivePlugin {
+  readonly name: string;
+  /** With a slash in front, without one behind; undefined = hooks only. */
+  readonly base: string | undefined;
+  readonly installed: InstalledPlugin;
+  /** What its module or factory gave. */
+  readonly hooks: Plugin;
+  /** Its `server.routes`. */
+  readonly routes: ServerRoutes | undefined;
+  /** What hooks are told about requests below its base. */
+  readonly info: AppInfo;
+  /** Tells that a hook failed; never throws. */
+  readonly complain: (hook: string, error: unknown) => void;
+}

@@ -1,0 +1,28 @@
+import type { ActivePlugin } from "./active-plugin.js";
+
+/** The plugins at work, as one value that never changes: a reload makes another one and puts it in its place. */
+export class PluginSet {
+  /** In the order of their hooks: what a plugin depends on comes before it. */
+  readonly plugins: readonly ActivePlugin[];
+  readonly withRequestHook: readonly ActivePlugin[];
+  readonly withResponseHook: readonly ActivePlugin[];
+  readonly withServerRoutes: readonly ActivePlugin[];
+  readonly withServerFetch: readonly ActivePlugin[];
+  /** Those that are served below a base, the longest base first. */
+  readonly withBase: readonly ActivePlugin[];
+
+  constructor(plugins: readonly ActivePlugin[]) {
+    this.plugins = Object.freeze([...plugins]);
+    this.withRequestHook = plugins.filter(({ hooks }) => hooks.onRequest);
+    this.withResponseHook = plugins.filter(({ hooks }) => hooks.onResponse);
+    this.withServerRoutes = plugins.filter(({ routes }) => routes);
+    this.withServerFetch = plugins.filter(({ hooks }) => hooks.server?.fetch);
+    this.withBase = plugins.filter(({ base }) => base !== undefined).toSorted((a, b) => (b.base ?? "").length - (a.base ?? "").length);
+  }
+
+  /** True when no plugin has a part in serving requests: then they go straight to the workers. */
+  get isTransparent(): boolean {
+    const { withRequestHook, withResponseHook, withServerRoutes, withServerFetch, withBase } = this;
+    return [withRequestHook, withResponseHook, withServerRoutes, withServerFetch, withBase].every(({ length }) => length === 0);
+  }
+}

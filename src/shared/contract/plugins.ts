@@ -1,0 +1,124 @@
+import * as z from "zod";
+import { isPackageName } from "../package-name.js";
+import { endpoint } from "./endpoint.js";
+import { Success, successOf } from "./success.js";
+
+/** What became of an installed plugin. */
+export const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
+export type PluginStatus = (typeof pluginStatuses)[number];
+
+export const Plugin = z.object({
+  name: z.string(),
+  path: z.string().describe("Folder of the plugin on the server"),
+  removable: z.boolean().describe("True only for uploaded plugins"),
+  source: z.enum(["built-in", "uploaded"]),
+  version: z.string(),
+  enabled: z.boolean(),
+  status: z.enum(pluginStatuses).describe("waiting: what lies on the disk is not loaded yet; a reload loads it"),
+  error: z.string().optional().describe("Why it is not loaded"),
+});
+export type Plugin = z.output<typeof Plugin>;
+
+const PluginMenu = z.object({ title: z.string(), icon: z.string(), path: z.string() });
+
+export const LoadedPlugin = z.object({
+  name: z.string(),
+  base: z.string().describe("Base route; empty for a plugin that has only hooks"),
+  dependencies: z.array(z.string()),
+  optionalDependencies: z.array(z.string()),
+  menus: z.array(PluginMenu),
+});
+export type LoadedPlugin = z.output<typeof LoadedPlugin>;
+
+const ReloadedPlugin = z.object({ name: z.string(), version: z.string(), loaded: z.boolean(), error: z.string().optional() });
+export type ReloadedPlugin = z.output<typeof ReloadedPlugin>;
+
+/** `:name` is one segment; the slash of a scoped name is encoded. */
+const PluginParams = z.object({ name: z.string().refine(isPackageName, "not a package name") });
+const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
+const ToggledPlugin = successOf(z.object({ name: z.string(), enabled: z.boolean() }));
+
+export const list = endpoint({
+  method: "GET",
+  path: "/plugins",
+  summary: "List the installed plugins that the key may see",
+  access: "plugins:read",
+  status: 200,
+  result: z.array(Plugin),
+});
+
+export const loaded = endpoint({
+  method: "GET",
+  path: "/plugins/loaded",
+  summary: "List the plugins that are at work, in the order of their hooks",
+  access: "plugins:read",
+  status: 200,
+  result: z.array(LoadedPlugin),
+});
+
+export const upload = endpoint({
+  method: "POST",
+  path: "/plugins/upload",
+  summary: "Install a plugin from an archive, in place of the one of that name",
+  access: "plugins:install",
+  upload: "file",
+  status: 201,
+  result: successOf(
+    z.object({ plugin: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
+  ),
+  errors: [
+    "NO_PLUGIN_DIRS",
+    "INVALID_FILE_TYPE",
+    "INVALID_ARCHIVE",
+    "UNSUPPORTED_ENTRY",
+    "PATH_TRAVERSAL",
+    "ARCHIVE_TOO_LARGE",
+    "MISSING_PACKAGE_NAME",
+    "INVALID_PACKAGE_NAME",
+    "INVALID_PACKAGE_VERSION",
+    "INVALID_PACKAGE_METADATA",
+    "NAMESPACE_DENIED",
+    "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
+  ],
+});
+
+export const reload = endpoint({
+  method: "POST",
+  path: "/plugins/reload",
+  summary: "Read the plugin directories again, load all plugins anew and swap them in",
+  access: "plugins:install",
+  status: 200,
+  result: successOf(z.object({ plugins: z.array(ReloadedPlugin) })),
+});
+
+export const enable = endpoint({
+  method: "POST",
+  path: "/plugins/:name/enable",
+  summary: "Let a plugin take part again",
+  access: "plugins:install",
+  namespaced: true,
+  params: PluginParams,
+  inputErrors: nameErrors,
+  status: 200,
+  result: ToggledPlugin,
+  errors: ["PLUGIN_NOT_FOUND", "PLUGIN_MANIFEST_NOT_FOUND", "INVALID_PACKAGE_METADATA", "NO_PLUGIN_DIRS", "INSUFFICIENT_STORAGE"],
+});
+
+export const disable = endpoint({
+  ...enable,
+  path: "/plugins/:name/disable",
+  summary: "Take a plugin out of service, keep it installed",
+});
+
+export const remove = endpoint({
+  method: "DELETE",
+  path: "/plugins/:name",
+  summary: "Delete a plugin",
+  access: "plugins:remove",
+  namespaced: true,
+  params: PluginParams,
+  inputErrors: nameErrors,
+  status: 200,
+  result: Success,
+  errors: ["PLUGIN_NOT_FOUND", "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN"],
+});
