@@ -9,5 +9,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     // Two cores: more forks would only make daemons wait for each other.
     maxWorkers: 2,
+    // What is built runs as Node runs it: vite's own import would load the code of plugins in another way.
+    server: { deps: { external: [/\/dist\//] } },
   },
 });

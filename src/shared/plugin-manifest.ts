@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isPackageName } from "./package-name.js";
-import { publicRoutes, relativePath } from "./worker-manifest.js";
+import { publicRoutes, relativePath, WorkerManifest } from "./worker-manifest.js";
 
 /** How many entries a plugin may add to the menus of our own screens. */
 const mostMenus = 20;
@@ -49,6 +49,9 @@ export type PluginManifest = z.output<typeof PluginManifest>;
 /** Keys of the manifest that are not configuration of the plugin: its own, and those of the app that it serves. */
 export const runtimeKeys: ReadonlySet<string> = new Set([
   ...Object.keys(PluginManifest.shape),
-  ...["name", "version", "enabled", "description", "env", "envPrefix", "timeout", "idleTimeout", "ttl", "maxRequests"],
-  ...["maxBodySize", "memory", "permissions", "instances", "injectBase", "visibility", "cron"],
+  ...Object.keys(WorkerManifest.shape),
+  "name",
+  "version",
+  "enabled",
+  "description",
 ]);

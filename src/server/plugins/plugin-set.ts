@@ -13,8 +13,8 @@ export class PluginSet {
 
   constructor(plugins: readonly ActivePlugin[]) {
     this.plugins = Object.freeze([...plugins]);
-    this.withRequestHook = plugins.filter(({ hooks }) => hooks.onRequest);
-    this.withResponseHook = plugins.filter(({ hooks }) => hooks.onResponse);
+    this.withRequestHook = plugins.filter(({ hooks }) => typeof hooks.onRequest === "function");
+    this.withResponseHook = plugins.filter(({ hooks }) => typeof hooks.onResponse === "function");
     this.withServerRoutes = plugins.filter(({ routes }) => routes);
     this.withServerFetch = plugins.filter(({ hooks }) => hooks.server?.fetch);
     this.withBase = plugins.filter(({ base }) => base !== undefined).toSorted((a, b) => (b.base ?? "").length - (a.base ?? "").length);

@@ -6,10 +6,12 @@ import { AutoScale } from "./auto-scale.js";
 import type { CallQueue } from "./call-queue.js";
 import { CrashBackOff } from "./crash-back-off.js";
 import type { IsolateEvents } from "./isolate-events.js";
+import type { IsolateObserver, ServingIsolate } from "./isolate-observer.js";
 import type { IsolateProcess } from "./isolate-process.js";
 import type { IsolateStarter } from "./isolate-starter.js";
 import type { WorkerOutput } from "./logs/worker-output.js";
 import { saturated } from "./saturated.js";
+import type { ServedVersion } from "./served-version.js";
 import { tendIsolate } from "./tend-isolate.js";
 import type { WorkerCall } from "./worker-call.js";
 
@@ -20,6 +22,8 @@ const freshIsolatesPerInstance = 4;
 
 /** The isolates of one version: how many there are, and which of them gets the next call. */
 export class IsolateFleet {
+  readonly #version: ServedVersion;
+  readonly #observer: IsolateObserver | undefined;
   readonly #manifest: WorkerManifest;
   readonly #starter: IsolateStarter;
   readonly #queue: CallQueue;
@@ -40,14 +44,24 @@ export class IsolateFleet {
   #epoch = 0;
   #isRetired = false;
 
-  constructor(options: { manifest: WorkerManifest; starter: IsolateStarter; queue: CallQueue; output: WorkerOutput; onQuiet: () => void }) {
-    this.#manifest = options.manifest;
+  constructor(options: {
+    version: ServedVersion;
+    observer: IsolateObserver | undefined;
+    starter: IsolateStarter;
+    queue: CallQueue;
+    output: WorkerOutput;
+    onQuiet: () => void;
+  }) {
+    const { manifest } = options.version;
+    this.#version = options.version;
+    this.#observer = options.observer;
+    this.#manifest = manifest;
     this.#starter = options.starter;
     this.#queue = options.queue;
     this.#output = options.output;
     this.#onQuiet = options.onQuiet;
-    this.#isEphemeral = options.manifest.ttl === 0;
-    const { instances } = options.manifest;
+    this.#isEphemeral = manifest.ttl === 0;
+    const { instances } = manifest;
     this.#most = (instances === "auto" ? availableParallelism() : instances) * (this.#isEphemeral ? freshIsolatesPerInstance : 1);
     this.#mostAtOnce = instances === "auto" ? 1 : this.#most;
     this.#load = instances === "auto" && !this.#isEphemeral ? new AutoScale({ most: this.#most }) : undefined;
@@ -149,6 +163,10 @@ export class IsolateFleet {
     );
   }
 
+  #described({ pid = 0 }: IsolateProcess): ServingIsolate {
+    return { name: this.#version.name, version: this.#version.version, pid };
+  }
+
   #serving(): IsolateProcess[] {
     return [...this.#isolates].filter((isolate) => isolate.isServing);
   }
@@ -201,6 +219,7 @@ export class IsolateFleet {
     const isolate = await this.#starter.start(this.#events, isWanted);
     this.#output.runtime(this.#isEphemeral ? "debug" : "info", `Started in ${Math.round(performance.now() - startedAtMs)} ms.`);
     this.#isolates.add(isolate);
+    this.#observer?.spawned(this.#described(isolate));
     if (this.#isRetired || epoch !== this.#epoch) {
       isolate.drain();
       return false;
@@ -243,6 +262,7 @@ export class IsolateFleet {
     },
     onExit: (isolate) => {
       const wasRunning = this.#isolates.delete(isolate);
+      if (wasRunning) this.#observer?.terminated(this.#described(isolate));
       if (wasRunning && isolate.hasCrashed) this.#noteCrash();
       this.#onQuiet();
       if (this.#queue.length === 0) return;

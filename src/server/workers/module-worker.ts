@@ -4,6 +4,7 @@ import { CallQueue } from "./call-queue.js";
 import { DeadlineSweep } from "./deadline-sweep.js";
 import type { Entrypoint } from "./entrypoint.js";
 import { IsolateFleet } from "./isolate-fleet.js";
+import type { IsolateObserver } from "./isolate-observer.js";
 import type { IsolatePool } from "./isolate-pool.js";
 import { IsolateStarter } from "./isolate-starter.js";
 import type { WorkerLogs } from "./logs/worker-logs.js";
@@ -26,6 +27,7 @@ export interface ModuleWorkerOptions {
   readonly writeHead: (visit: Visit) => string | undefined;
   /** Finds another worker for a call that came here before this version was replaced. */
   readonly reroute: (call: WorkerCall) => void;
+  readonly observer: IsolateObserver | undefined;
   readonly logs: WorkerLogs;
   readonly log: Log;
 }
@@ -56,7 +58,14 @@ export class ModuleWorker implements ServedApp {
     const queue = this.#queue;
     const output = new WorkerOutput({ logs: options.logs, log: this.#log, name, version });
     const starter = new IsolateStarter(options);
-    this.#fleet = new IsolateFleet({ manifest, starter, queue, output, onQuiet: () => this.#noteIdle() });
+    this.#fleet = new IsolateFleet({
+      version: options.version,
+      observer: options.observer,
+      starter,
+      queue,
+      output,
+      onQuiet: () => this.#noteIdle(),
+    });
     this.#sweep = new DeadlineSweep({
       queue,
       fleet: this.#fleet,

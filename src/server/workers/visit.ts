@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServedVersion } from "./served-version.js";
 import type { ClientUpgrade } from "./sockets/client-upgrade.js";
 import type { WorkerPath } from "./worker-path.js";
 
@@ -10,6 +11,8 @@ export interface Visit {
   readonly address: WorkerPath;
   /** Set when the client wants to go on with WebSocket. */
   readonly upgrade: ClientUpgrade | undefined;
+  /** Finds the version that answers, where no name leads to it: the app of a plugin. */
+  readonly resolve?: (() => ServedVersion | undefined) | undefined;
   /** The schedule that it is a call of; no client has a part in it. */
   readonly cron: string | undefined;
 }

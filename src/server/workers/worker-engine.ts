@@ -10,6 +10,7 @@ import { createInternalExchange } from "./cron/internal-exchange.js";
 import { findEntrypoint } from "./entrypoint.js";
 import { checkLoads } from "./load-check.js";
 import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
+import type { IsolateObserver } from "./isolate-observer.js";
 import type { QuartersOptions } from "./isolate-quarters.js";
 import type { WorkerLogs } from "./logs/worker-logs.js";
 import { ModuleWorker } from "./module-worker.js";
@@ -27,7 +28,7 @@ import type { Visit } from "./visit.js";
 import type { WorkerMeter } from "./worker-meter.js";
 import { WorkerMeters } from "./worker-meters.js";
 import { lifeOf, type WorkerNumbers } from "./worker-numbers.js";
-import { parseWorkerPath } from "./worker-path.js";
+import { parseWorkerPath, type WorkerPath } from "./worker-path.js";
 
 const drainTimeoutMs = 30_000;
 /** About a connection, so they are not passed on as the client sent them; apps tell by them that they may answer 101. */
@@ -48,9 +49,19 @@ export interface WorkerEngineOptions {
   readonly permissions?: readonly string[];
   /** True for a bearer token that is a key of ours: apps never see one. */
   readonly isOurKey: (token: string) => boolean;
+  /** Hears of every isolate that begins or ends to serve an app. */
+  readonly observer?: IsolateObserver;
   /** Where the apps' output goes. */
   readonly logs: WorkerLogs;
   readonly log: Log;
+}
+
+/** A request as it comes to the engine. */
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly connection: UpgradedConnection | undefined;
 }
 
 /** Answers with an error, and counts it where a worker is known. */
@@ -103,10 +114,12 @@ export class WorkerEngine {
       this.#meters.unknownPathCount += 1;
       return answerError(response, notFound(), requestId);
     }
-    const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
-    const problem = upgrade && ClientUpgrade.problemOf(request);
-    if (problem) return answerError(response, problem, requestId);
-    this.#route({ request, response, requestId, address, upgrade, cron: undefined }, this.#enter, this.#refuse);
+    this.#admit({ request, response, requestId, connection }, address, undefined);
+  }
+
+  /** The same for an app that no name leads to, such as that of a plugin; `address` says what of the path is its base. */
+  handleApp(arrival: Arrival, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
+    this.#admit(arrival, { ...address, name: "", range: undefined }, resolve);
   }
 
   /** Loads a version's code once, aside. Throws WORKER_START_FAILED when that cannot be done. */
@@ -195,10 +208,17 @@ export class WorkerEngine {
     await this.#pool.close();
   }
 
+  #admit({ request, response, requestId, connection }: Arrival, address: WorkerPath, resolve: Visit["resolve"]): void {
+    const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
+    const problem = upgrade && ClientUpgrade.problemOf(request);
+    if (problem) return answerError(response, problem, requestId);
+    this.#route({ request, response, requestId, address, upgrade, resolve, cron: undefined }, this.#enter, this.#refuse);
+  }
+
   #route(visit: Visit, onApp: (app: ServedApp, visit: Visit) => void, refuse: Refuse): void {
     const { name, range } = visit.address;
     if (this.#isClosing) return refuse(visit, stopping(), undefined);
-    const version = this.#options.resolve(name, range);
+    const version = visit.resolve ? visit.resolve() : this.#options.resolve(name, range);
     if (!version) return refuse(visit, notFound(), this.#options.isInstalled(name, undefined) ? this.#meters.of(name) : undefined);
     if (version.problem !== undefined) {
       return refuse(visit, new ApiError("WORKER_START_FAILED", version.problem), this.#meters.of(name, version.version));
@@ -265,6 +285,7 @@ export class WorkerEngine {
           (app) => app.takeOver(call),
           (_visit, error) => call.fail(error),
         ),
+      observer: this.#options.observer,
       logs: this.#options.logs,
       log: this.#options.log,
     });

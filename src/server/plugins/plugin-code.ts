@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { cp, lstat, mkdir, readdir, readlink, rm, symlink } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { findSyntaxFault } from "./syntax-fault.js";
+import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+
+/** They say nothing about the code, and change with each toggle. */
+const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
+/** Code that no plugin uses any more, but may again: after a toggle, a rollback. */
+const mostUnusedCopies = 10;
+/** A plugin's folder is read at each reload. */
+const mostFiles = 50_000;
+
+/**
+ * Imports the code of plugins. Modules are cached by URL for the life of the process, so code is imported from a copy whose path carries
+ * the hash of all its files: changed code is loaded anew with all that it imports, unchanged code is never loaded twice.
+ */
+export class PluginCode {
+  readonly #directory: string;
+  readonly #packageRoot: string;
+  /** By hash, the latest use last. */
+  readonly #copies = new Map<string, CodeCopy>();
+  /** By folder: the last look at it, and the hash that was found. */
+  readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
+  readonly #copyPath: RegExp;
+  #copyCount = 0;
+
+  /** `packageRoot` is where `runtimectl/plugin` is found by plugins. */
+  constructor(options: { directory: string; packageRoot: string }) {
+    this.#directory = options.directory;
+    this.#packageRoot = options.packageRoot;
+    this.#copyPath = new RegExp(`(?:file://)?${options.directory.replaceAll(/[^\w/]/g, String.raw`\$&`)}/[0-9a-f]+-\\d+/`, "g");
+  }
+
+  /** Removes what an earlier daemon left. */
+  async open(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+    const modules = path.join(this.#directory, "node_modules");
+    await mkdir(modules, { recursive: true, mode: 0o700 });
+    await symlink(this.#packageRoot, path.join(modules, "runtimectl"));
+  }
+
+  /** Whether an error comes from the code of a plugin. */
+  isSourceOf(error: unknown): boolean {
+    return error instanceof Error && error.stack?.includes(this.#directory + path.sep) === true;
+  }
+
+  /** A text from a plugin's code, with the paths as the plugin's author knows them. */
+  withoutPaths(text: string): string {
+    return text.replaceAll(this.#copyPath, "");
+  }
+
+  /** Tells apart the contents of a folder, its manifest left out; of two plugins with the same code each has its own modules. */
+  async hashOf(plugin: string, folder: string): Promise<string> {
+    const entries = await listTree(folder);
+    const look = JSON.stringify(entries);
+    const known = this.#looks.get(folder);
+    if (known?.look === look) return known.hash;
+    const hash = await hashTree(plugin, folder, entries);
+    this.#looks.set(folder, { look, hash });
+    return hash;
+  }
+
+  /** The module at `entry` of a folder whose hash is given. Throws what the import throws. */
+  async load({ name, folder, hash, entry }: { name: string; folder: string; hash: string; entry: string }): Promise<unknown> {
+    const copy = this.#copies.get(hash) ?? this.#makeCopy(name, folder, hash);
+    const module = copy.modules.get(entry) ?? copy.made.then(() => importFrom(copy.path, entry));
+    copy.modules.set(entry, module);
+    // What failed may be tried again: from another copy, since Node remembers failed imports as well.
+    module.catch(() => this.#delete(hash, copy));
+    return await module;
+  }
+
+  /** Deletes copies that are of no use any more; `hashes` are those that are used. */
+  async keep(hashes: ReadonlySet<string>): Promise<void> {
+    for (const hash of hashes) {
+      const copy = this.#copies.get(hash);
+      if (!copy) continue;
+      this.#copies.delete(hash);
+      this.#copies.set(hash, copy);
+    }
+    const unused = [...this.#copies].filter(([hash]) => !hashes.has(hash));
+    const surplus = unused.slice(0, Math.max(0, unused.length - mostUnusedCopies));
+    await Promise.all(surplus.map(([hash, copy]) => this.#delete(hash, copy)));
+  }
+
+  #makeCopy(name: string, folder: string, hash: string): CodeCopy {
+    this.#copyCount += 1;
+    const target = path.join(this.#directory, `${hash.slice(0, 32)}-${this.#copyCount}`);
+    const copy = { path: target, made: copyTree({ name, folder, hash }, target), modules: new Map<string, Promise<unknown>>() };
+    this.#copies.set(hash, copy);
+    return copy;
+  }
+
+  async #delete(hash: string, copy: CodeCopy): Promise<void> {
+    if (this.#copies.get(hash) === copy) this.#copies.delete(hash);
+    // What cannot be deleted goes at the next start.
+    await rm(copy.path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+interface CodeCopy {
+  readonly path: string;
+  readonly made: Promise<void>;
+  /** By entry: what the import gives. */
+  readonly modules: Map<string, Promise<unknown>>;
+}
+
+async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
+  await cp(folder, target, { recursive: true });
+  if ((await hashTree(name, target, await listTree(target))) !== hash) throw new Error("its files changed while they were read");
+}
+
+async function importFrom(folder: string, entry: string): Promise<unknown> {
+  try {
+    return await withinTimeLimit(import(pathToFileURL(path.join(folder, entry)).href), lifeTimeLimitMs, "its import");
+  } catch (error) {
+    const fault = error instanceof SyntaxError ? await findSyntaxFault(folder) : undefined;
+    throw fault === undefined ? error : new Error(`syntax error in ${fault}`, { cause: error });
+  }
+}
+
+interface TreeEntry {
+  readonly path: string;
+  readonly kind: "file" | "link";
+  readonly size: number;
+  readonly changedAtMs: number;
+  readonly inode: number;
+}
+
+async function listTree(folder: string): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  const pending = [""];
+  for (let relative = pending.pop(); relative !== undefined; relative = pending.pop()) {
+    for (const entry of await readdir(path.join(folder, relative), { withFileTypes: true })) {
+      const entryPath = path.join(relative, entry.name);
+      if (relative === "" && manifestNames.has(entry.name)) continue;
+      if (entry.isDirectory()) pending.push(entryPath);
+      else if (entry.isFile() || entry.isSymbolicLink()) entries.push(await lookAt(folder, entryPath));
+      if (entries.length > mostFiles) throw new Error(`it has more than ${mostFiles} files`);
+    }
+  }
+  return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function lookAt(folder: string, entryPath: string): Promise<TreeEntry> {
+  const stat = await lstat(path.join(folder, entryPath));
+  const kind = stat.isSymbolicLink() ? "link" : "file";
+  return { path: entryPath, kind, size: stat.size, changedAtMs: stat.ctimeMs, inode: stat.ino };
+}
+
+async function hashTree(plugin: string, folder: string, entries: readonly TreeEntry[]): Promise<string> {
+  const tree = createHash("sha256").update(`${plugin}\n`);
+  for (const entry of entries) {
+    const absolute = path.join(folder, entry.path);
+    const content = createHash("sha256");
+    if (entry.kind === "link") content.update(await readlink(absolute));
+    else for await (const chunk of createReadStream(absolute) as AsyncIterable<Buffer>) content.update(chunk);
+    tree.update(`${entry.kind}\0${entry.path}\0${content.digest("hex")}\n`);
+  }
+  return tree.digest("hex");
+}

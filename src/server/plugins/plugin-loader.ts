@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Plugin } from "../../plugin/index.js";
+import type { InstalledPlugin } from "./installed-plugin.js";
+import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+
+const entryNames = ["plugin.js", "plugin.mjs", "index.js", "index.mjs"];
+const functionHooks = [
+  "onInit",
+  "onRequest",
+  "onResponse",
+  "onServerStart",
+  "onShutdown",
+  "onWorkerSpawn",
+  "onWorkerTerminate",
+  "provides",
+] as const;
+
+/** The file of a plugin's module, relative to its folder; undefined = it has none. Throws when the one that it names is not there. */
+export function findPluginEntry({ folder, manifest }: InstalledPlugin): string | undefined {
+  const { pluginEntry } = manifest;
+  if (pluginEntry === undefined) return entryNames.find((name) => existsSync(path.join(folder, name)));
+  if (!existsSync(path.join(folder, pluginEntry))) throw new Error(`its pluginEntry ${pluginEntry} is not there`);
+  return pluginEntry;
+}
+
+/** What a module exports for us: its default export, else itself. */
+export function exportOf(module: unknown): unknown {
+  const { default: exported } = module as { default?: unknown };
+  return exported ?? module;
+}
+
+/** The plugin that a module's export is or makes. Throws with what is wrong with it. */
+export async function makePlugin(exported: unknown, config: InstalledPlugin["config"]): Promise<Plugin> {
+  if (typeof exported !== "function") return checked(exported, "its module exports");
+  const made: unknown = await withinTimeLimit((exported as (given: unknown) => unknown)(config), lifeTimeLimitMs, "its factory");
+  return checked(made, "its factory returned");
+}
+
+function checked(value: unknown, what: string): Plugin {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new TypeError(`${what} ${describe(value)}, and not an object with hooks`);
+  const plugin = value as Record<string, unknown>;
+  for (const name of functionHooks) assertKind(plugin[name], "function", name);
+  assertKind(plugin["routes"], "object", "routes");
+  assertKind(plugin["server"], "object", "server");
+  assertKind(plugin["onRequestFailOpen"], "boolean", "onRequestFailOpen");
+  const { routes, server } = plugin as { routes?: { fetch?: unknown }; server?: { fetch?: unknown; routes?: unknown } };
+  if (routes && typeof routes.fetch !== "function") throw new TypeError("routes has no function fetch");
+  assertKind(server?.fetch, "function", "server.fetch");
+  assertKind(server?.routes, "object", "server.routes");
+  return plugin;
+}
+
+function assertKind(value: unknown, kind: "function" | "object" | "boolean", name: string): void {
+  if (value === undefined) return;
+  // A Hono app is an object; what other routers export may be a function with a method fetch.
+  const isObject = kind === "object" && value !== null && (typeof value === "object" || typeof value === "function");
+  if (isObject || (kind !== "object" && typeof value === kind)) return;
+  throw new TypeError(`${name} is ${describe(value)}, and not ${kind === "object" ? "an" : "a"} ${kind}`);
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an array";
+  return `a ${typeof value}`;
+}

@@ -1,0 +1,138 @@
+import type { LoadedPlugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
+import type { ServerInfo, WorkerEvent } from "../../plugin/index.js";
+import type { ReservedSegments } from "./base-claims.js";
+import type { InstalledPlugin } from "./installed-plugin.js";
+import { endPlugin } from "./end-plugin.js";
+import { NextSet } from "./next-set.js";
+import type { PluginCode } from "./plugin-code.js";
+import type { PluginSurroundings } from "./plugin-context.js";
+import { PluginSet } from "./plugin-set.js";
+import type { RunningPlugin } from "./running-plugin.js";
+import { hookTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+
+export interface PluginsOptions extends PluginSurroundings {
+  /** Reads what is installed, in the order in which plugins load where their dependencies do not decide. */
+  readonly discover: () => InstalledPlugin[];
+  readonly code: PluginCode;
+  readonly reserved: ReservedSegments;
+  /** A plugin is at work no more, for good or until it is enabled again. */
+  readonly onGone: (name: string) => void;
+}
+
+/** The plugins at work: loads them, exchanges them as a whole, tells them what happens. */
+export class Plugins {
+  readonly #options: PluginsOptions;
+  #running: readonly RunningPlugin[] = [];
+  #set = new PluginSet([]);
+  #failures: ReadonlyMap<string, string> = new Map();
+  #lastReload: Promise<unknown> = Promise.resolve();
+  #server: ServerInfo | undefined;
+
+  constructor(options: PluginsOptions) {
+    this.#options = options;
+  }
+
+  /** What serves requests now; take it once for each request. */
+  get set(): PluginSet {
+    return this.#set;
+  }
+
+  /**
+   * Reads the directories again and puts the next set in the place of this one; one reload at a time. `fresh`: plugins that did not
+   * change are made anew too. When it throws, the set is as it was.
+   */
+  reload({ fresh }: { fresh: boolean }): Promise<ReloadedPlugin[]> {
+    const reloading = this.#lastReload.then(() => this.#reload(fresh));
+    this.#lastReload = reloading.catch(() => undefined);
+    return reloading;
+  }
+
+  statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string } {
+    if (this.#running.some(({ active }) => active.name === name)) return { status: "loaded" };
+    if (!enabled) return { status: "disabled" };
+    const error = problem ?? this.#failures.get(name);
+    return error === undefined ? { status: "waiting" } : { status: "failed", error };
+  }
+
+  /** In the order of their hooks. */
+  loaded(): LoadedPlugin[] {
+    return this.#set.plugins.map(({ name, base = "", installed: { manifest } }) => {
+      const { dependencies, optionalDependencies, menus } = manifest;
+      return { name, base, dependencies, optionalDependencies, menus };
+    });
+  }
+
+  /** The daemon listens; plugins that come later are told when they come. */
+  async serverStarted(server: ServerInfo): Promise<void> {
+    this.#server = server;
+    for (const running of this.#running) await tell(running, "onServerStart", server);
+  }
+
+  workerSpawned(event: WorkerEvent): void {
+    for (const running of this.#running) void tell(running, "onWorkerSpawn", event);
+  }
+
+  workerTerminated(event: WorkerEvent): void {
+    for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
+  }
+
+  /** Ends all plugins, those first that depend on others. */
+  async close(): Promise<void> {
+    await this.#lastReload;
+    const ending = this.#running;
+    this.#running = [];
+    this.#set = new PluginSet([]);
+    await endAll(ending);
+  }
+
+  async #reload(fresh: boolean): Promise<ReloadedPlugin[]> {
+    const { discover, log, code, onGone } = this.#options;
+    const installed = discover();
+    const before = this.#running;
+    const next = new NextSet({ ...this.#options, before, fresh, current: (name) => providedBy(this.#running, name) });
+    await next.build(installed);
+    this.#running = next.running;
+    this.#failures = next.failures;
+    this.#set = new PluginSet(next.running.map(({ active }) => active));
+    for (const [plugin, reason] of next.failures) log.error({ plugin, reason }, "a plugin is left out");
+    const arrived = next.running.filter((running) => !before.includes(running));
+    for (const running of arrived) {
+      log.info({ plugin: running.active.name, version: running.active.installed.version }, "a plugin is at work");
+      if (this.#server) await tell(running, "onServerStart", this.#server);
+    }
+    const gone = before.filter((running) => !next.running.includes(running));
+    await endAll(gone.filter((running) => !next.ended.has(running)));
+    for (const { active } of gone) if (!next.running.some((running) => running.active.name === active.name)) onGone(active.name);
+    await code.keep(new Set(next.running.flatMap(({ codeHash }) => codeHash ?? [])));
+    return installed.map(({ name, version, enabled, problem }) => {
+      const loaded = next.running.some(({ active }) => active.name === name);
+      const error = enabled ? (next.failures.get(name) ?? problem) : undefined;
+      return { name, version, loaded, ...(loaded || error === undefined ? {} : { error }) };
+    });
+  }
+}
+
+function providedBy(running: readonly RunningPlugin[], name: string): unknown {
+  return running.find(({ active }) => active.name === name)?.provided;
+}
+
+type Told = "onServerStart" | "onWorkerSpawn" | "onWorkerTerminate";
+
+async function tell<Hook extends Told>(
+  { active }: RunningPlugin,
+  hook: Hook,
+  event: Parameters<NonNullable<PluginHooks[Hook]>>[0],
+): Promise<void> {
+  const { hooks, complain } = active;
+  try {
+    await withinTimeLimit((hooks[hook] as ((event: unknown) => unknown) | undefined)?.call(hooks, event), hookTimeLimitMs, hook);
+  } catch (error) {
+    complain(hook, error);
+  }
+}
+
+type PluginHooks = RunningPlugin["active"]["hooks"];
+
+async function endAll(plugins: readonly RunningPlugin[]): Promise<void> {
+  for (const running of plugins.toReversed()) await endPlugin(running);
+}
