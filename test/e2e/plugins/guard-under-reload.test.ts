@@ -1,0 +1,55 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Client } from "../../../src/shared/client.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { CountingLoad } from "../../support/counting-load.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+const reloads = 50;
+
+let daemon: TestDaemon;
+let client: Client;
+
+beforeEach(async () => {
+  daemon = await startDaemon();
+  client = connect(daemon.url, daemon.rootKey);
+});
+
+afterEach(() => daemon.dispose());
+
+/** Refuses whoever has no ticket, and stamps those who have one, so that each answer tells whether its request was seen. */
+const guardOf = (round: number) => `// round ${round}
+export default () => ({
+  async onInit() { await new Promise((resolve) => setTimeout(resolve, 5)); },
+  onRequest(request) {
+    if (request.headers.get("x-ticket") !== "yes") return new Response("refused", { status: 401 });
+    const stamped = new Request(request);
+    stamped.headers.set("x-guarded", "yes");
+    return stamped;
+  },
+});`;
+
+test(`no request slips past a guard during ${reloads} reloads under load, and none fails`, async () => {
+  const app = `export default { fetch: (request) => new Response(request.headers.get("x-guarded") ?? "SLIPPED PAST") };`;
+  await client.workers.upload({
+    file: uploadOf("app.tgz", await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": app })),
+  });
+  const upload = async (round: number) => {
+    const archive = await packFiles({ "manifest.yaml": "name: guard\n", "plugin.js": guardOf(round) });
+    await client.plugins.upload({ file: uploadOf("guard.tgz", archive) });
+  };
+  await upload(0);
+  const admitted = new CountingLoad(`${daemon.url}/app/`, { headers: { "x-ticket": "yes" } });
+  const refused = new CountingLoad(`${daemon.url}/app/`);
+  for (let round = 1; round <= reloads; round += 1) {
+    if (round % 3 === 0) await upload(round);
+    if (round % 3 === 1) await writeFile(path.join(daemon.directory, "plugins", "guard", "note.txt"), String(round));
+    if (round % 3 !== 0) await client.plugins.reload();
+  }
+  await Promise.all([admitted.stop(), refused.stop()]);
+  expect(admitted.answers).toEqual(new Map([["200 yes", admitted.total]]));
+  expect(refused.answers).toEqual(new Map([["401 refused", refused.total]]));
+  expect(Math.min(admitted.total, refused.total)).toBeGreaterThan(reloads * 4);
+});

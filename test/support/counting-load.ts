@@ -1,0 +1,37 @@
+import { Agent, request } from "undici";
+
+/** Asks for one URL over a few connections until it is stopped, and counts the answers by status and text. */
+export class CountingLoad {
+  /** `200 text` → how often; a request that failed counts by its message. */
+  readonly answers = new Map<string, number>();
+  readonly #agent: Agent;
+  readonly #loops: Promise<void>[];
+  #isStopped = false;
+
+  constructor(url: string, { headers = {}, connections = 4 }: { headers?: Record<string, string>; connections?: number } = {}) {
+    this.#agent = new Agent({ connections });
+    this.#loops = Array.from({ length: connections }, () => this.#loop(url, headers));
+  }
+
+  get total(): number {
+    return [...this.answers.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#loops);
+    await this.#agent.close();
+  }
+
+  async #loop(url: string, headers: Record<string, string>): Promise<void> {
+    while (!this.#isStopped) {
+      const answer = await this.#ask(url, headers).catch((error: unknown) => `failed: ${String(error)}`);
+      this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
+    }
+  }
+
+  async #ask(url: string, headers: Record<string, string>): Promise<string> {
+    const { statusCode, body } = await request(url, { headers, dispatcher: this.#agent });
+    return `${statusCode} ${await body.text()}`;
+  }
+}
