@@ -41,11 +41,12 @@ export class IsolateQuarters {
 
   async give({ permissions, name }: IsolateNeeds): Promise<Quarter> {
     const { directory, users } = await this.#ready;
-    this.#slots += 1;
+    // Taken before anything is waited for: two isolates in one folder would read each other's apps, and the first to end takes it along.
+    const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-"));
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
     await makeWritable(permissions, user);
-    const slot = await SlotFolder.create(path.join(directory, String(this.#slots)), user);
+    const slot = await SlotFolder.create(path.join(directory, slotName), user);
     return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
   }
 

@@ -14,9 +14,9 @@ export class SlotFolder {
     this.path = folder;
   }
 
-  /** For us alone, or to be read by one user besides. */
+  /** For us alone, or to be read by one user besides. Throws when the folder is there already: it would be somebody else's. */
   static async create(folder: string, reader: number | undefined): Promise<SlotFolder> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { mode: 0o700 });
     if (reader !== undefined) {
       await chown(folder, process.getuid?.() ?? 0, reader);
       await chmod(folder, 0o750);
