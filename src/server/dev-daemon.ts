@@ -10,10 +10,9 @@ import { runDaemon } from "./main.js";
  */
 const [directory] = process.argv.slice(2) as [string];
 
-process.on("disconnect", () => {
-  rmSync(directory, { recursive: true, force: true });
-  process.exit(0);
-});
+// However it ends; a thread or a child of ours may be about to write a last file.
+process.on("exit", () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
+process.on("disconnect", () => process.exit(0));
 reportAnswers();
 report({ kind: "listening", origin: await runDaemon() });
 
@@ -30,6 +29,7 @@ function reportAnswers(): void {
   });
 }
 
+/** A parent that is gone is noticed by its channel; a report that finds it closed before that must not fail. */
 function report(message: DevReport): void {
-  if (process.connected) process.send?.(message);
+  if (process.connected) process.send?.(message, () => undefined);
 }

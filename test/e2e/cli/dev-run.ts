@@ -106,9 +106,20 @@ export class DevRun {
 
   /** Processes whose command line names our temporary folder: the daemon and its isolates. */
   async processes(): Promise<string[]> {
-    const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+    return [...(await this.#commandLines()).values()];
+  }
+
+  async daemonPid(): Promise<number> {
+    const [pid] = [...(await this.#commandLines())].find(([, line]) => line.includes("dev-daemon")) ?? [];
+    if (pid === undefined) throw new Error("no daemon runs");
+    return pid;
+  }
+
+  async #commandLines(): Promise<Map<number, string>> {
+    const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
     const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
-    return lines.filter((line) => line.includes(`${this.home}/tmp`)).map((line) => line.replaceAll("\0", " "));
+    const named = pids.map((pid, index) => [pid, (lines[index] ?? "").replaceAll("\0", " ")] as const);
+    return new Map(named.filter(([, line]) => line.includes(`${this.home}/tmp`)));
   }
 
   async seenToLeaveNothing(): Promise<void> {

@@ -1,5 +1,6 @@
 import { cp, readdir, stat } from "node:fs/promises";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -108,6 +109,24 @@ test.each([
   expect((await stat(path.join(run.home, "tmp", directory, "root.key"))).mode & 0o777).toBe(0o600);
   run.process.kill(name);
   expect(await run.ended).toEqual({ status, signal });
+  await run.seenToLeaveNothing();
+});
+
+test("a request that is answered when nobody hears of it any more leaves no folder behind", async () => {
+  const run = await DevRun.forTest(app);
+  const { port, hostname } = new URL(await run.url());
+  const client = connect(Number(port), hostname);
+  onTestFinished(() => void client.destroy());
+  const request = `GET /nobody HTTP/1.1\r\nhost: ${hostname}:${port}\r\n\r\n`;
+  client.write(request);
+  await once(client, "data");
+  const daemon = await run.daemonPid();
+  // Stopped, it finds both at once when it goes on: first the request, then that its parent is gone.
+  process.kill(daemon, "SIGSTOP");
+  client.write(request);
+  run.process.kill("SIGKILL");
+  await run.ended;
+  process.kill(daemon, "SIGCONT");
   await run.seenToLeaveNothing();
 });
 
