@@ -20,14 +20,14 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** Registers what must happen before the process ends, in any case; it must not wait. */
+  /** Registers what must happen before the process ends, in any case; it must not wait. What came last goes first. */
   onExit(cleanUp: () => void): void {
     this.#cleanUps.push(cleanUp);
   }
 
   /** Runs what was registered and gives the signals back. */
   finish(): void {
-    for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
+    for (const cleanUp of this.#cleanUps.splice(0).toReversed()) cleanUp();
     process.off("SIGINT", this.#onInterrupt);
     process.off("SIGTERM", this.#onTerminate);
   }

@@ -46,14 +46,10 @@ export const command = defineCommand<[folder: string], Options>({
     const folder = await findFolder(context, given);
     const { port, taken } = await choosePort(options.host ?? "127.0.0.1", options.port);
     const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-dev-"));
-    context.onExit(() => rmSync(directory, { recursive: true, force: true }));
+    context.onExit(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
     const daemon = await startDaemon(context, { directory, host: options.host ?? "127.0.0.1", port });
     if (taken !== undefined) context.output.note(`port ${taken} is in use; this is ${new URL(daemon.origin).port}`);
-    try {
-      await serve(context, daemon, { folder, directory, options });
-    } finally {
-      await daemon.stop();
-    }
+    await serve(context, daemon, { folder, directory, options });
   },
 });
 
@@ -98,8 +94,9 @@ async function serve(
     if (isFirst) output.result({ name, version, url }, url);
     else output.note(`reloaded in ${tookMs} ms${before === url ? "" : `; it answers at ${url}`}`);
   };
-  await new Promise<void>((resolve, reject) => {
-    const reloader = new Reloader({
+  let reloader: Reloader | undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    reloader = new Reloader({
       context,
       folder,
       directory,
@@ -109,15 +106,22 @@ async function serve(
       onServed,
       onHopeless: reject,
     });
-    context.onExit(() => reloader.close());
     signal.addEventListener("abort", () => reject(signal.reason as Error));
     void daemon.ended.then((words) => reject(daemonEnded(words)));
     if (terminal.stdinIsTty && terminal.stderrIsTty && flags.input) {
       output.note("keys: r reload, o open the browser, c clear, q quit");
-      listenForKeys(context, { reload: () => reloader.request("forced"), quit: resolve, url: () => url });
+      listenForKeys(context, { reload: () => reloader?.request("forced"), quit: resolve, url: () => url });
     }
     reloader.request("changed");
   });
+  try {
+    await ended;
+  } finally {
+    // No reload begins any more; one that is under way fails with the daemon, and must not write when the folder goes.
+    const closed = reloader?.close();
+    await daemon.stop();
+    await closed;
+  }
 }
 
 /** An address that stands for all of a machine's is none to go to. */

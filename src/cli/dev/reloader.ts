@@ -46,7 +46,8 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   readonly #watch: FolderWatch;
   #wanted: "changed" | "forced" | undefined;
-  #isRunning = false;
+  #running: Promise<void> | undefined;
+  #isClosed = false;
   #count = 0;
   #leftOut: ReadonlySet<string> = new Set();
   /** What the daemon was last asked to take. */
@@ -61,22 +62,29 @@ export class Reloader {
 
   /** Reloads now, or once more when it is being done. Unchanged content goes only when that is `forced`. */
   request(reason: "changed" | "forced"): void {
+    if (this.#isEnding) return;
     if (this.#wanted !== "forced") this.#wanted = reason;
-    if (!this.#isRunning) void this.#run();
+    this.#running ??= this.#run();
   }
 
-  close(): void {
+  /** Nothing is reloaded any more, nothing told or watched. Resolves when nothing is written below the directory either. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     this.#watch.close();
+    await this.#running;
+  }
+
+  get #isEnding(): boolean {
+    return this.#isClosed || this.#options.context.signal.aborted;
   }
 
   async #run(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#wanted !== undefined && !this.#options.context.signal.aborted) {
+    while (this.#wanted !== undefined && !this.#isEnding) {
       const isForced = this.#wanted === "forced";
       this.#wanted = undefined;
       await this.#reload(isForced);
     }
-    this.#isRunning = false;
+    this.#running = undefined;
   }
 
   async #reload(isForced: boolean): Promise<void> {
@@ -136,7 +144,7 @@ export class Reloader {
 
   async #onFailure(error: unknown, plan: PackPlan | undefined, isForced: boolean): Promise<void> {
     const { context, folder, onHopeless } = this.#options;
-    if (context.signal.aborted) return;
+    if (this.#isEnding) return;
     const { code, message } = error as { code?: string; message: string };
     if (code === "FILE_CHANGED" || code === "ENOENT") return void setTimeout(() => this.request("changed"), retryMs);
     if (hopeless.has(code ?? "") && this.#served === undefined && this.#lastFailure === undefined) return onHopeless(error);

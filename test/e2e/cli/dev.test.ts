@@ -141,6 +141,22 @@ test("keys reload and quit in a terminal", async () => {
   await run.seenToLeaveNothing();
 });
 
+test("quitting in the midst of a reload leaves nothing behind", async () => {
+  const run = await DevRun.forTest(
+    { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
+    {
+      words: "app --port 0 --bundle",
+      inTerminal: true,
+      prepare: (folder) => cp(hono, path.join(folder, "node_modules/hono"), { recursive: true }),
+    },
+  );
+  await run.url();
+  await run.shows("keys: r reload");
+  run.process.stdin?.write("rq");
+  expect(await run.ended).toMatchObject({ status: 0 });
+  await run.seenToLeaveNothing();
+});
+
 test("Ctrl-C in a terminal ends it as interrupted", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
@@ -159,4 +175,15 @@ test.each([
   expect(await run.ended).toMatchObject({ status });
   expect(run.stderr).toContain(message);
   expect(run.stdout).toBe("");
+});
+
+test("what changes while it ends does not hold it up", async () => {
+  const run = await DevRun.forTest({ "index.js": answering("one") });
+  const changes = { isOver: false };
+  const changing = (async () => {
+    while (!changes.isOver) await run.save("index.js", answering("two"));
+  })();
+  expect(await run.ended).toMatchObject({ status: 1 });
+  changes.isOver = true;
+  await changing;
 });
