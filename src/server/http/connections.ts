@@ -14,7 +14,6 @@ export class Connections {
   /** They have left HTTP; whoever took them ends them. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
-  #isDraining = false;
 
   constructor(server: Server) {
     this.#server = server;
@@ -25,9 +24,6 @@ export class Connections {
     if (server.listenerCount("upgrade") > 0) {
       server.prependListener("upgrade", (_request: IncomingMessage, socket: Duplex) => this.#upgraded.add(socket));
     }
-    server.prependListener("request", (_request, response) => {
-      if (this.#isDraining) response.shouldKeepAlive = false;
-    });
   }
 
   get count(): number {
@@ -36,7 +32,7 @@ export class Connections {
 
   /** Takes no new connections, closes idle ones, and the others once they are answered; cuts what is left after the timeout. */
   async drain(timeoutMs: number): Promise<void> {
-    this.#isDraining = true;
+    this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
     const sweeper = setInterval(() => this.#closeIdle(), sweepIntervalMs);
     // The close() of node:http also closes connections whose answers have ended but not left yet.

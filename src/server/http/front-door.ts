@@ -7,8 +7,10 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
 import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
+import { newRequestIds } from "./new-request-ids.js";
 import { inviteBody, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
+import { watchStalledClients } from "./stalled-clients.js";
 import { takeUpgrades, type UpgradedConnection } from "./upgrades.js";
 
 export interface FrontDoorOptions {
@@ -17,19 +19,20 @@ export interface FrontDoorOptions {
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
   /** Answers everything else; `connection` comes with a handshake of WebSocket, whose answer may be to go on with that. */
   readonly serve: (request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection) => void;
+  /** How long a client may neither go on with its request nor take anything of its answer. */
+  readonly stalledClientTimeoutMs?: number;
 }
 
 /** How long a client may take to send the head of a request. */
 const headersTimeoutMs = 20_000;
 /** How long a request may take to arrive whole: a large upload over a slow line. */
 const requestTimeoutMs = 15 * 60_000;
-/** How long a client may neither go on with its request nor take anything of its answer. */
-const stalledClientTimeoutMs = 60_000;
 /** Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 
 /** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
-export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Server {
+export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 60_000 }: FrontDoorOptions): Server {
+  const newId = newRequestIds();
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const problem = problemOfHead(request);
@@ -42,7 +45,7 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
     else {
       inviteBody(request, response);
       outlastBody(request, response);
-      serve(request, response, requestIdOf(request));
+      serve(request, response, requestIdOf(request, newId));
     }
   };
   const server = createServer(
@@ -63,6 +66,7 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
     endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
   );
+  watchStalledClients(server, stalledClientTimeoutMs);
   takeUpgrades(server, {
     isTaken: (request) => !isApi(pathOf(request)),
     stalledClientTimeoutMs,
@@ -74,7 +78,6 @@ export function createFrontDoor({ apiBase, api, serve }: FrontDoorOptions): Serv
     },
   });
   server.on("clientError", answerBrokenRequest);
-  server.timeout = stalledClientTimeoutMs;
   server.on("timeout", endStalledConnection);
   return server;
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 const acceptedId = /^[\x21-\x7e]{1,128}$/;
 
 /** The correlation id of a request: the caller's when it is acceptable, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
+export function requestIdOf(request: IncomingMessage, create: () => string = randomUUID): string {
   const given = request.headers["x-request-id"];
-  return typeof given === "string" && acceptedId.test(given) ? given : randomUUID();
+  return typeof given === "string" && acceptedId.test(given) ? given : create();
 }

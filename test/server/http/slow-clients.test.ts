@@ -1,16 +1,16 @@
 import { once } from "node:events";
-import http, { type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import http, { type IncomingMessage } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createFrontDoor } from "../../../src/server/http/front-door.js";
+import { createFrontDoor, type FrontDoorOptions } from "../../../src/server/http/front-door.js";
 import { openConnection } from "../../support/exchange.js";
 
 const stalledMs = 300;
 
 /** A front door whose workers are the given function; returns its origin. */
-async function open(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createFrontDoor({ apiBase: "/api", api: () => undefined, serve });
-  server.timeout = stalledMs;
+async function open(serve: FrontDoorOptions["serve"]): Promise<string> {
+  const server = createFrontDoor({ apiBase: "/api", api: () => undefined, serve, stalledClientTimeoutMs: stalledMs });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
@@ -52,6 +52,29 @@ describe("a client that stalls", () => {
     socket.resume();
 
     await closed;
+  });
+
+  test.each([
+    ["before it said anything", ""],
+    ["in the midst of a head", "GET /app/ HTTP/1.1\r\n"],
+  ])("%s is cut off", async (_, bytes) => {
+    const url = await open((_request, response) => response.end());
+    const { socket, closed } = await openConnection(url);
+    socket.write(bytes);
+
+    expect(await closed()).toBe("");
+  });
+
+  test("after its connection has left HTTP is not ours to judge", async () => {
+    const url = await open((_request, _response, _id, connection) => {
+      connection?.takeHead();
+      connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+      setTimeout(() => connection?.socket.end("still here"), 3 * stalledMs);
+    });
+    const upgrade = http.get(url, { path: "/app/", headers: { connection: "Upgrade", upgrade: "websocket" } });
+    const [, socket] = (await once(upgrade, "upgrade")) as [IncomingMessage, Socket];
+
+    expect(await text(socket)).toBe("still here");
   });
 
   test("because the app thinks is left alone", async () => {
