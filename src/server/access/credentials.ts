@@ -14,19 +14,20 @@ const maximumSecretLength = 512;
 
 /** The credentials that a request carries, in the order in which they are tried. */
 export function credentialsOf(headers: IncomingHttpHeaders): Credential[] {
-  const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1];
-  const apiKey = headers["x-api-key"];
-  const found: Credential[] = [
-    { secret: typeof apiKey === "string" ? apiKey : "", channel: "header" },
-    { secret: bearer ?? "", channel: "header" },
-    { secret: sessionCookieOf(headers.cookie) ?? "", channel: "cookie" },
-  ];
-  return found.filter(({ secret }) => secret !== "" && secret.length <= maximumSecretLength);
+  const { authorization, cookie, "x-api-key": apiKey } = headers;
+  const found: Credential[] = [];
+  const add = (secret: string | undefined, channel: CredentialChannel): void => {
+    if (secret !== undefined && secret !== "" && secret.length <= maximumSecretLength) found.push({ secret, channel });
+  };
+  if (typeof apiKey === "string") add(apiKey, "header");
+  if (authorization !== undefined) add(/^Bearer +(\S.*)$/i.exec(authorization)?.[1], "header");
+  if (cookie !== undefined) add(sessionCookieOf(cookie), "cookie");
+  return found;
 }
 
 /** The session cookie's value, percent-decoded; the first one counts, a malformed one is none. */
-function sessionCookieOf(header: string | undefined): string | undefined {
-  for (const pair of header?.split(";") ?? []) {
+function sessionCookieOf(header: string): string | undefined {
+  for (const pair of header.split(";")) {
     const equals = pair.indexOf("=");
     if (equals < 0 || pair.slice(0, equals).trim() !== sessionCookieName) continue;
     const value = pair.slice(equals + 1).trim();

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** How every generated key begins. */
 export const keyPrefixLiteral = "rtk_";
@@ -18,5 +18,5 @@ export function shownPrefixOf(secret: string): string {
 
 /** SHA-256 in hex: all that is ever stored of a key. */
 export function hashKeySecret(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return hash("sha256", secret);
 }

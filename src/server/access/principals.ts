@@ -19,13 +19,14 @@ export const rootPrincipal: Principal = {
 /** Tells who a credential belongs to. */
 export class Principals {
   readonly #store: KeyStore;
+  /** The hash in hex, as bytes: to be compared in constant time. */
   readonly #rootKeyHash: Buffer | undefined;
   readonly #now: () => number;
 
   /** `now` gives Unix seconds. */
   constructor(options: { store: KeyStore; rootKey: string | undefined; now: () => number }) {
     this.#store = options.store;
-    this.#rootKeyHash = options.rootKey === undefined ? undefined : Buffer.from(hashKeySecret(options.rootKey), "hex");
+    this.#rootKeyHash = options.rootKey === undefined ? undefined : Buffer.from(hashKeySecret(options.rootKey), "latin1");
     this.#now = options.now;
   }
 
@@ -55,7 +56,7 @@ export class Principals {
   }
 
   #isRootHash(hash: string): boolean {
-    return this.#rootKeyHash !== undefined && timingSafeEqual(Buffer.from(hash, "hex"), this.#rootKeyHash);
+    return this.#rootKeyHash !== undefined && timingSafeEqual(Buffer.from(hash, "latin1"), this.#rootKeyHash);
   }
 }
 

@@ -23,28 +23,32 @@ export interface OperationOptions {
   readonly streams: EventStreams;
 }
 
+/** The parts of a call that its endpoint says of which type they are; to the one route for all of them they have none. */
 interface ParsedInput {
-  readonly params: undefined;
-  readonly query: undefined;
-  readonly body: undefined;
+  readonly params: never;
+  readonly query: never;
+  readonly body: never;
   readonly file: UploadedFile | undefined;
 }
 
 /** One operation of the contract as Koa middleware: authorise, read the input, call the handler, answer. */
 export function createOperation(options: OperationOptions): Middleware {
-  const { endpoint, handler, principals } = options;
+  const { endpoint, handler, principals, config } = options;
   const texts = new ResultTexts();
+  const answerOptions = { endpoint, config, texts };
   return async (context) => {
     const state = context.state as CallState;
     state.isRouted = true;
     const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
     const principal = authorise(principals, endpoint, context.req, pathParams);
     if (principal) state.principalId = principal.id;
-    const input = await readInput(context, options, pathParams);
+    const { params, query, body, file } = await readInput(context, options, pathParams);
     try {
       const result = await handler({
-        ...input,
-        file: input.file as never,
+        params,
+        query,
+        body,
+        file: file as never,
         lastEventId: lastEventIdOf(endpoint, context) as never,
         principal: endpoint.access === "public" ? undefined : principal,
       });
@@ -52,9 +56,9 @@ export function createOperation(options: OperationOptions): Middleware {
         const feed = result as EventFeed<{ readonly id: number }>;
         options.streams.start(context.res, { feed, assertAllowed: () => authorise(principals, endpoint, context.req, pathParams) });
         context.respond = false;
-      } else answer(context, { ...options, texts }, input, result);
+      } else answer(context, answerOptions, body, result);
     } finally {
-      if (input.file) await rm(input.file.path, { force: true });
+      if (file) await rm(file.path, { force: true });
     }
   };
 }
@@ -68,7 +72,7 @@ function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number |
 async function readInput(context: Context, options: OperationOptions, pathParams: Record<string, string>): Promise<ParsedInput> {
   const { endpoint, config } = options;
   const params = parseInput(endpoint, "path", endpoint.params, pathParams);
-  const query = parseInput(endpoint, "query", endpoint.query, { ...context.query });
+  const query = endpoint.query && parseInput(endpoint, "query", endpoint.query, { ...context.query });
   if (endpoint.body || endpoint.upload !== undefined) inviteBody(context.req, context.res);
   const body = endpoint.body
     ? parseInput(endpoint, "body", endpoint.body, await readJsonBody(context, config.limits.maxJsonBodySizeBytes))
@@ -86,12 +90,12 @@ async function readInput(context: Context, options: OperationOptions, pathParams
 
 function answer(
   context: Context,
-  { endpoint, config, texts }: OperationOptions & { texts: ResultTexts },
-  input: ParsedInput,
+  { endpoint, config, texts }: Pick<OperationOptions, "endpoint" | "config"> & { texts: ResultTexts },
+  body: unknown,
   result: unknown,
 ): void {
   if (endpoint.session === "issue")
-    context.set("Set-Cookie", issueSessionCookie(context.req, (input.body as unknown as { key: string }).key, config.sessionTtlSeconds));
+    context.set("Set-Cookie", issueSessionCookie(context.req, (body as { key: string }).key, config.sessionTtlSeconds));
   if (endpoint.session === "clear") context.set("Set-Cookie", clearSessionCookie(context.req));
   context.status = endpoint.status;
   if (endpoint.contentType !== undefined) {
