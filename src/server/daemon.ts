@@ -25,6 +25,7 @@ import { Exposition } from "./observe/exposition.js";
 import type { Log } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
 import { UploadMeter } from "./observe/upload-meter.js";
+import { PackageTools } from "./packages/package-tools.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import { CronJobs } from "./workers/cron/cron-jobs.js";
@@ -92,7 +93,9 @@ export class Daemon {
     await this.#connections?.drain(drainTimeoutMs);
     this.#metrics?.close();
     await this.#rooms?.engine.close();
+    this.#rooms?.tools.stopUnpacking();
     await this.#rooms?.packages.close();
+    await this.#rooms?.tools.close();
     this.#rooms?.store.close();
     this.#rooms?.lock.release();
   }
@@ -126,6 +129,7 @@ interface Rooms {
   readonly lock: StateLock;
   readonly store: KeyStore;
   readonly principals: Principals;
+  readonly tools: PackageTools;
   readonly packages: WorkerPackages;
   readonly engine: WorkerEngine;
   readonly cronJobs: CronJobs;
@@ -148,11 +152,12 @@ async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Roo
     call: (call) => engine.call(call),
     tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
   });
+  const tools = new PackageTools(limits);
   const packages: WorkerPackages = await WorkerPackages.open({
     directories: config.workerDirectories,
     builtInDirectory: path.join(config.builtInDirectory, "workers"),
     reservedNames: reservedNames(config.apiBase),
-    limits,
+    tools,
     knownVersionsFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal: (manifest) => engine.refusal(manifest) ?? cronRefusal(manifest),
@@ -175,7 +180,7 @@ async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Roo
     logs,
     log,
   });
-  return { lock, store, principals, packages, engine, cronJobs, logs, spoolDirectory };
+  return { lock, store, principals, tools, packages, engine, cronJobs, logs, spoolDirectory };
 }
 
 /** The state directory is closed to other users; this belongs to the one daemon that uses that state directory. */

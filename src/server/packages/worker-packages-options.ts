@@ -1,7 +1,7 @@
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { Log } from "../observe/log.js";
-import type { ArchiveLimits } from "./archive/archive-entry.js";
 import type { InstalledVersion } from "./installed-version.js";
+import type { PackageTools } from "./package-tools.js";
 
 export interface WorkerPackagesOptions {
   /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
@@ -10,7 +10,8 @@ export interface WorkerPackagesOptions {
   readonly builtInDirectory: string;
   /** Names that uploads cannot take. */
   readonly reservedNames: ReadonlySet<string>;
-  readonly limits: ArchiveLimits;
+  /** Shared with other kinds of packages; closed by whoever made them, after this. */
+  readonly tools: PackageTools;
   /** Where what was read is kept for the next start. */
   readonly knownVersionsFile?: string;
   readonly log: Log;

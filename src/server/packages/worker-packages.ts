@@ -1,10 +1,10 @@
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
 import type { Worker } from "../../shared/contract/workers.js";
-import { archiveFormat, ArchiveUnpacker } from "./archive-unpacker.js";
+import { archiveFormat } from "./archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
-import { installDirectory } from "./install-directory.js";
+import { inStagedFolder } from "./in-staged-folder.js";
+import { InstallAreas } from "./install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
 import { KnownVersions } from "./known-versions.js";
 import { KeyedLock } from "./keyed-lock.js";
@@ -12,16 +12,11 @@ import { toggledManifest } from "./manifest-toggle.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import type { WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagedFolder } from "./staged-folder.js";
-import { StagingArea } from "./staging-area.js";
-import { asStorageFailure } from "./storage-full.js";
-import { TreeRemover } from "./tree-remover.js";
+import type { StagingArea } from "./staging-area.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 import { parseWorkerManifest } from "./worker-version.js";
 
 export type { InstalledVersion } from "./installed-version.js";
-
-/** How long starting and stopping wait for old folders to be deleted; what is left then goes on in the background, or goes at the next start. */
-const longestCleanUpMs = 2_000;
 
 /** The installed workers: what there is, and every way to change it. */
 export class WorkerPackages {
@@ -29,32 +24,19 @@ export class WorkerPackages {
   readonly #catalog: WorkerCatalog;
   readonly #known: KnownVersions;
   readonly #poll: CatalogPoll;
-  readonly #unpacker: ArchiveUnpacker;
-  readonly #remover: TreeRemover;
-  /** By directory; only those that may be changed. */
-  readonly #areas: ReadonlyMap<string, StagingArea>;
+  readonly #areas: InstallAreas;
   readonly #locks = new KeyedLock();
 
   /** Finishes or undoes what a crash left in the directories, then reads them. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    const uploaded = directories.filter(({ source }) => source === "uploaded");
-    const remover = new TreeRemover();
-    const areas = uploaded.map(({ path: directory }) => new StagingArea({ directory, remover, log: options.log }));
-    for (const area of areas) await area.recover();
-    await Promise.race([Promise.all(areas.map((area) => area.settled())), delay(longestCleanUpMs, undefined, { ref: false })]);
-    return new WorkerPackages(options, { directories, areas, remover });
+    const areas = await InstallAreas.open({ directories, remover: options.tools.remover, log: options.log });
+    return new WorkerPackages(options, directories, areas);
   }
 
-  private constructor(
-    options: WorkerPackagesOptions,
-    parts: { directories: readonly PackageDirectory[]; areas: readonly StagingArea[]; remover: TreeRemover },
-  ) {
-    const { directories, areas, remover } = parts;
+  private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: InstallAreas) {
     this.#options = options;
-    this.#remover = remover;
-    this.#areas = new Map(areas.map((area) => [area.directory, area]));
-    this.#unpacker = new ArchiveUnpacker(options.limits);
+    this.#areas = areas;
     this.#known = new KnownVersions({ file: options.knownVersionsFile, log: options.log });
     this.#catalog = new WorkerCatalog({
       directories,
@@ -92,7 +74,7 @@ export class WorkerPackages {
 
   /** Whether there is a directory to install to. */
   async canInstall(): Promise<boolean> {
-    return (await installDirectory([...this.#areas.keys()])) !== undefined;
+    return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
@@ -107,7 +89,7 @@ export class WorkerPackages {
     const area = await this.#installArea();
     return await inStagedFolder(area, async (staged) => {
       const content = await staged.makeContentFolder();
-      const { root, metadata } = await this.#unpacker.unpack(file.path, format, content);
+      const { root, metadata } = await this.#options.tools.unpacker.unpack(file.path, format, content);
       const { name, version } = metadata;
       this.#refuseReserved(name);
       authorise(name);
@@ -131,7 +113,7 @@ export class WorkerPackages {
         throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
       }
       if (current.enabled === enabled && current.problem === undefined) return;
-      await inStagedFolder(this.#areaOf(current), async (staged) => {
+      await inStagedFolder(this.#areas.of(current.directory), async (staged) => {
         const { filePath, text } = toggledManifest(current.folder, enabled);
         await staged.writeFile(filePath, text, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
@@ -167,13 +149,10 @@ export class WorkerPackages {
     });
   }
 
-  /** Stops looking at the directories, unpacking and deleting; what is not deleted yet goes at the next start. */
+  /** Stops looking at the directories; what is not deleted yet goes at the next start. */
   async close(): Promise<void> {
     this.#poll.close();
-    this.#unpacker.close();
-    const settled = Promise.all([...this.#areas.values()].map((area) => area.settled()));
-    await Promise.race([settled, delay(longestCleanUpMs, undefined, { ref: false })]);
-    await this.#remover.close();
+    await this.#areas.settled();
     await this.#known.save();
   }
 
@@ -208,8 +187,8 @@ export class WorkerPackages {
   }
 
   async #takeAway(versions: readonly CatalogedVersion[], choose: (version: CatalogedVersion) => string): Promise<void> {
-    for (const [directory, area] of this.#areas) {
-      const inArea = versions.filter((version) => version.directory === directory);
+    for (const area of this.#areas.all()) {
+      const inArea = versions.filter((version) => version.directory === area.directory);
       const targets = [...new Set(inArea.map(choose))];
       if (targets.length === 0) continue;
       await inStagedFolder(area, async (staged) => {
@@ -240,17 +219,12 @@ export class WorkerPackages {
   }
 
   async #installArea(): Promise<StagingArea> {
-    const directory = await installDirectory([...this.#areas.keys()]);
-    const area = directory === undefined ? undefined : this.#areas.get(directory);
+    const area = await this.#areas.forInstalling();
     if (area) return area;
     throw new ApiError(
       "NO_WORKER_DIRS",
       "None of the worker directories can be installed to. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
     );
-  }
-
-  #areaOf(version: CatalogedVersion): StagingArea {
-    return this.#areas.get(version.directory) as StagingArea;
   }
 
   #refuseReserved(name: string): void {
@@ -271,16 +245,4 @@ function newPath(folder: string, moved: { targets: readonly string[]; movedTo: r
   const index = moved.targets.findIndex((target) => folder === target || folder.startsWith(target + path.sep));
   if (index === -1) return undefined;
   return path.join(moved.movedTo[index] as string, path.relative(moved.targets[index] as string, folder));
-}
-
-/** Runs a change in a staged folder, which is deleted when the change fails; a full disk is told as such. */
-async function inStagedFolder<Result>(area: StagingArea, change: (staged: StagedFolder) => Promise<Result>): Promise<Result> {
-  let staged: StagedFolder | undefined;
-  try {
-    staged = await area.begin();
-    return await change(staged);
-  } catch (error) {
-    await staged?.discard();
-    throw asStorageFailure(error);
-  }
 }

@@ -2,14 +2,16 @@
 import { copyFileSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
+import { PackageTools } from "../../../dist/server/packages/package-tools.js";
 import { WorkerPackages } from "../../../dist/server/packages/worker-packages.js";
 
 const [directory, first, second, other] = process.argv.slice(2);
+const tools = new PackageTools({ maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 });
 const packages = await WorkerPackages.open({
   directories: [directory],
   builtInDirectory: path.join(directory, ".builtin"),
   reservedNames: new Set(),
-  limits: { maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 },
+  tools,
   log: pino({ level: "silent" }),
   retire: async () => undefined,
 });

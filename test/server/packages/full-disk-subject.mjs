@@ -3,14 +3,16 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
+import { PackageTools } from "../../../dist/server/packages/package-tools.js";
 import { WorkerPackages } from "../../../dist/server/packages/worker-packages.js";
 
 const [directory, small, big] = process.argv.slice(2);
+const tools = new PackageTools({ maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 });
 const packages = await WorkerPackages.open({
   directories: [directory],
   builtInDirectory: mkdtempSync(path.join(tmpdir(), "builtin-")),
   reservedNames: new Set(),
-  limits: { maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 },
+  tools,
   log: pino({ level: "silent" }),
   retire: async () => undefined,
 });
@@ -22,4 +24,5 @@ const entries = readdirSync(directory);
 await packages.remove("app");
 const removedAfterwards = packages.list().length === 0;
 await packages.close();
+await tools.close();
 process.stdout.write(JSON.stringify({ code, mark, entries, removedAfterwards }));

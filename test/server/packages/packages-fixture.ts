@@ -2,6 +2,8 @@ import { copyFile, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
+import type { ArchiveLimits } from "../../../src/server/packages/archive/archive-entry.js";
+import { PackageTools } from "../../../src/server/packages/package-tools.js";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
 import type { WorkerPackagesOptions } from "../../../src/server/packages/worker-packages-options.js";
 
@@ -27,7 +29,9 @@ export interface PackagesFixture {
 
 export const silentLog = pino({ level: "silent" });
 
-export async function openPackages(changed: Partial<WorkerPackagesOptions> = {}): Promise<PackagesFixture> {
+const usualLimits: ArchiveLimits = { maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 50_000 };
+
+export async function openPackages({ limits = usualLimits }: { limits?: ArchiveLimits } = {}): Promise<PackagesFixture> {
   const root = await mkdtemp(path.join(tmpdir(), "packages-"));
   const uploads = path.join(root, "workers");
   const builtIn = path.join(root, "builtin");
@@ -38,12 +42,16 @@ export async function openPackages(changed: Partial<WorkerPackagesOptions> = {})
     directories: [uploads],
     builtInDirectory: builtIn,
     reservedNames: new Set(["api", "cpanel"]),
-    limits: { maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 50_000 },
+    tools: new PackageTools(limits),
     log: silentLog,
     retire: async (folder, movedTo) => void retirements.push({ folder, movedTo }),
-    ...changed,
   };
   let spooled = 0;
+  const closeAll = async () => {
+    options.tools.stopUnpacking();
+    await fixture.packages.close();
+    await options.tools.close();
+  };
   const fixture: PackagesFixture = {
     root,
     uploads,
@@ -52,7 +60,8 @@ export async function openPackages(changed: Partial<WorkerPackagesOptions> = {})
     options,
     packages: await WorkerPackages.open(options),
     async reopen() {
-      await fixture.packages.close();
+      await closeAll();
+      Object.assign(options, { tools: new PackageTools(limits) });
       fixture.packages = await WorkerPackages.open(options);
     },
     async install(archive, filename = "package.tgz") {
@@ -64,7 +73,7 @@ export async function openPackages(changed: Partial<WorkerPackagesOptions> = {})
       return await fixture.packages.install(file, () => undefined).finally(() => rm(spool, { force: true }));
     },
     async close() {
-      await fixture.packages.close();
+      await closeAll();
       await rm(root, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,24 @@
+import type { ArchiveLimits } from "./archive/archive-entry.js";
+import { ArchiveUnpacker } from "./archive-unpacker.js";
+import { TreeRemover } from "./tree-remover.js";
+
+/** What unpacks and deletes, for all kinds of packages: how much of that is done at once is a matter of the machine. */
+export class PackageTools {
+  readonly unpacker: ArchiveUnpacker;
+  readonly remover = new TreeRemover();
+
+  constructor(limits: ArchiveLimits) {
+    this.unpacker = new ArchiveUnpacker(limits);
+  }
+
+  /** Ends what is being unpacked; those who wait for it give up and clean up. */
+  stopUnpacking(): void {
+    this.unpacker.close();
+  }
+
+  /** After the rooms that use them: what is not deleted yet goes at the next start. */
+  async close(): Promise<void> {
+    this.stopUnpacking();
+    await this.remover.close();
+  }
+}
