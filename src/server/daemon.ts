@@ -12,6 +12,7 @@ import { createDocumentationHandlers } from "./api/documentation.js";
 import { createHealthHandlers } from "./api/health.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
+import { createPluginHandlers, type PluginsPort } from "./api/plugins.js";
 import { createSessionHandlers } from "./api/session.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import type { Config } from "./config.js";
@@ -26,7 +27,9 @@ import type { Log } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
 import { UploadMeter } from "./observe/upload-meter.js";
 import { PackageTools } from "./packages/package-tools.js";
+import { PluginPackages } from "./packages/plugin-packages.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
+import { UnloadedPlugins } from "./plugins/unloaded-plugins.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import { CronJobs } from "./workers/cron/cron-jobs.js";
 import { cronRefusal } from "./workers/cron/cron-schedule.js";
@@ -95,12 +98,13 @@ export class Daemon {
     await this.#rooms?.engine.close();
     this.#rooms?.tools.stopUnpacking();
     await this.#rooms?.packages.close();
+    await this.#rooms?.pluginPackages.close();
     await this.#rooms?.tools.close();
     this.#rooms?.store.close();
     this.#rooms?.lock.release();
   }
 
-  #handlers({ packages, store, principals, logs, engine }: Rooms): Handlers {
+  #handlers({ packages, pluginPackages, plugins, store, principals, logs, engine }: Rooms): Handlers {
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({ engine, uploads, connectionCount: () => this.#connections?.count ?? 0 });
     return {
@@ -108,6 +112,7 @@ export class Daemon {
       health: createHealthHandlers(() => this.#whatIsMissing()),
       session: createSessionHandlers(principals),
       workers: createWorkerHandlers({ packages, engine, logs, uploads }),
+      plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       metrics: createMetricsHandlers(this.#metrics, new Exposition()),
       documentation: createDocumentationHandlers(this.#config.apiBase),
@@ -131,6 +136,8 @@ interface Rooms {
   readonly principals: Principals;
   readonly tools: PackageTools;
   readonly packages: WorkerPackages;
+  readonly pluginPackages: PluginPackages;
+  readonly plugins: PluginsPort;
   readonly engine: WorkerEngine;
   readonly cronJobs: CronJobs;
   readonly logs: WorkerLogs;
@@ -180,7 +187,17 @@ async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Roo
     logs,
     log,
   });
-  return { lock, store, principals, tools, packages, engine, cronJobs, logs, spoolDirectory };
+  const pluginPackages = await PluginPackages.open({
+    directories: config.pluginDirectories,
+    builtInDirectory: path.join(config.builtInDirectory, "plugins"),
+    reservedNames: reservedNames(config.apiBase),
+    tools,
+    log,
+    refusal: (app) => engine.refusal(app) ?? cronRefusal(app),
+    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+  });
+  const plugins = new UnloadedPlugins({ discover: () => pluginPackages.discover() });
+  return { lock, store, principals, tools, packages, pluginPackages, plugins, engine, cronJobs, logs, spoolDirectory };
 }
 
 /** The state directory is closed to other users; this belongs to the one daemon that uses that state directory. */

@@ -2,6 +2,9 @@ import * as z from "zod";
 import { isPackageName } from "./package-name.js";
 import { publicRoutes, relativePath, WorkerManifest } from "./worker-manifest.js";
 
+/** Where a plugin's module is when its manifest does not say; the first that is there. */
+export const usualPluginEntries = ["plugin.js", "plugin.mjs", "index.js", "index.mjs"] as const;
+
 /** How many entries a plugin may add to the menus of our own screens. */
 const mostMenus = 20;
 

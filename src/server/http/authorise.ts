@@ -34,7 +34,12 @@ function assertAllowed(endpoint: EndpointDefinition, principal: Principal | unde
       "PERMISSION_DENIED",
       `This call needs the permission ${endpoint.access}, which the key "${principal.name}" (role ${principal.role}) does not have.`,
     );
-  if (endpoint.namespaced) assertNamespace(principal, fromPathSegments({ scope: params["scope"] ?? "", name: params["name"] ?? "" }));
+  if (endpoint.namespaced) assertNamespace(principal, packageNameIn(params));
+}
+
+/** Paths name a package by `:scope/:name`, or by `:name` alone, scope included. Whether it is a name is not known yet. */
+function packageNameIn({ scope, name = "" }: Readonly<Record<string, string>>): string {
+  return scope === undefined ? name : fromPathSegments({ scope, name });
 }
 
 /** Refuses a package outside the principal's namespaces: 403 NAMESPACE_DENIED. */

@@ -21,6 +21,8 @@ export interface PackageMetadata {
   readonly enabled: boolean;
   /** The manifest's keys, and those of package.json that the manifest leaves out. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The manifest's keys alone; undefined when there is only package.json. */
+  readonly declared: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -31,10 +33,10 @@ export function readPackageMetadata(folder: string): PackageMetadata | undefined
   const manifest = readManifest(folder);
   const packageJson = readPackageJson(folder);
   if (!manifest && !packageJson) return undefined;
-  const declared = Object.entries(manifest?.fields ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  const fields = { ...packageJson, ...Object.fromEntries(declared) };
+  const declared = manifest && withoutEmpty(manifest.fields);
+  const fields = { ...packageJson, ...declared };
   const name = nameOf(fields);
-  return { name, version: versionOf(fields, manifest?.versionText), enabled: enabledOf(fields), fields };
+  return { name, version: versionOf(fields, manifest?.versionText), enabled: enabledOf(fields), fields, declared };
 }
 
 /** The text of a file that is a regular one and not too long; undefined when there is none. Links are not followed. */
@@ -101,6 +103,10 @@ function readPackageJson(folder: string): Record<string, unknown> | undefined {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidMetadata("package.json", "it is not a JSON object");
   return value as Record<string, unknown>;
+}
+
+function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
 function nameOf(fields: Record<string, unknown>): string {

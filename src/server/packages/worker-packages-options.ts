@@ -1,9 +1,9 @@
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { Log } from "../observe/log.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { PackageTools } from "./package-tools.js";
+import type { Retiring } from "./retire-folder.js";
 
-export interface WorkerPackagesOptions {
+export interface WorkerPackagesOptions extends Retiring {
   /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
   readonly directories: readonly string[];
   /** Scanned before all others, never changed. */
@@ -14,13 +14,10 @@ export interface WorkerPackagesOptions {
   readonly tools: PackageTools;
   /** Where what was read is kept for the next start. */
   readonly knownVersionsFile?: string;
-  readonly log: Log;
   /** Why a worker with this manifest would not be served here; such an upload is refused. */
   readonly refusal?: (manifest: WorkerManifest) => string | undefined;
   /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
   /** The version that answers for a name may be another one now; undefined = none does. */
   readonly onAnswering?: (name: string, version: InstalledVersion | undefined) => void;
-  /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
-  readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
 }

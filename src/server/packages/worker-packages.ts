@@ -10,6 +10,8 @@ import { KnownVersions } from "./known-versions.js";
 import { KeyedLock } from "./keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
+import { refuseReservedName } from "./reserved-names.js";
+import { retireFolder } from "./retire-folder.js";
 import type { WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagedFolder } from "./staged-folder.js";
 import type { StagingArea } from "./staging-area.js";
@@ -91,7 +93,7 @@ export class WorkerPackages {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file.path, format, content);
       const { name, version } = metadata;
-      this.#refuseReserved(name);
+      refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
       const manifest = parseWorkerManifest(metadata);
       const refusal = this.#options.refusal?.(manifest);
@@ -210,12 +212,8 @@ export class WorkerPackages {
     void Promise.all(retiring).then(() => staged.discard());
   }
 
-  async #retire(folder: string, movedTo: string | undefined): Promise<void> {
-    try {
-      await this.#options.retire(folder, movedTo);
-    } catch (error) {
-      this.#options.log.error({ err: error, folder }, "what runs from a replaced folder could not be retired");
-    }
+  #retire(folder: string, movedTo: string | undefined): Promise<void> {
+    return retireFolder(this.#options, folder, movedTo);
   }
 
   async #installArea(): Promise<StagingArea> {
@@ -225,11 +223,6 @@ export class WorkerPackages {
       "NO_WORKER_DIRS",
       "None of the worker directories can be installed to. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
     );
-  }
-
-  #refuseReserved(name: string): void {
-    if (!this.#options.reservedNames.has(name)) return;
-    throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is taken by the runtime itself. Give the package another name.`);
   }
 
   #notFound(name: string, version: string | undefined): ApiError {

@@ -2,6 +2,7 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { parseManifestFields } from "./manifest-fields.js";
 import { readPackageMetadata, type PackageMetadata } from "./package-metadata.js";
 
 export interface WorkerVersion {
@@ -14,12 +15,7 @@ export interface WorkerVersion {
 
 /** The worker's manifest from its metadata; throws `INVALID_PACKAGE_METADATA` that names the field. */
 export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
-  const parsed = WorkerManifest.safeParse(metadata.fields);
-  if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  throw new ApiError("INVALID_PACKAGE_METADATA", `The package's manifest cannot be used. ${faults.slice(0, 5).join("; ")}.`, {
-    details: faults.slice(0, 50),
-  });
+  return parseManifestFields(WorkerManifest, metadata.fields);
 }
 
 /**

@@ -25,7 +25,7 @@ export interface EndpointDefinition {
   readonly access: Access;
   /** The path lies at the origin, not below the API base. */
   readonly atOrigin?: boolean;
-  /** The path names a package by `:scope/:name`: a key restricted to other namespaces is refused. */
+  /** The path names a package by `:scope/:name`, or by `:name` with its scope: a key restricted to other namespaces is refused. */
   readonly namespaced?: boolean;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;

@@ -101,7 +101,14 @@ export const enable = endpoint({
   inputErrors: nameErrors,
   status: 200,
   result: ToggledPlugin,
-  errors: ["PLUGIN_NOT_FOUND", "PLUGIN_MANIFEST_NOT_FOUND", "INVALID_PACKAGE_METADATA", "NO_PLUGIN_DIRS", "INSUFFICIENT_STORAGE"],
+  errors: [
+    "PLUGIN_NOT_FOUND",
+    "PLUGIN_MANIFEST_NOT_FOUND",
+    "INVALID_PACKAGE_METADATA",
+    "NO_PLUGIN_DIRS",
+    "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
+    "INSUFFICIENT_STORAGE",
+  ],
 });
 
 export const disable = endpoint({

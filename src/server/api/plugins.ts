@@ -1,0 +1,68 @@
+import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { LoadedPlugin, Plugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { assertNamespace } from "../http/authorise.js";
+import type { ResourceHandlers } from "../http/handler.js";
+import type { InstalledPlugin } from "../installed-plugin.js";
+import type { UploadMeter } from "../observe/upload-meter.js";
+
+/** What these handlers need of the packages. */
+export interface PluginPackagesPort {
+  discover(): InstalledPlugin[];
+  install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
+  setEnabled(name: string, enabled: boolean): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+/** What they need of the plugins at work. */
+export interface PluginsPort {
+  /** Has what lies on the disk take part: `fresh` = all of it anew, else what changed. Resolves when it is at work. */
+  reload(options: { fresh: boolean }): Promise<ReloadedPlugin[]>;
+  statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
+  /** In the order of their hooks. */
+  loaded(): LoadedPlugin[];
+}
+
+export function createPluginHandlers({
+  packages,
+  plugins,
+  uploads,
+}: {
+  packages: PluginPackagesPort;
+  plugins: PluginsPort;
+  uploads: UploadMeter;
+}): ResourceHandlers<"plugins"> {
+  const toggle = async (name: string, enabled: boolean) => {
+    await packages.setEnabled(name, enabled);
+    await plugins.reload({ fresh: false });
+    return { success: true as const, data: { name, enabled } };
+  };
+  const shown = (plugin: InstalledPlugin): Plugin => {
+    const { name, path, source, version, enabled } = plugin;
+    return { name, path, removable: source === "uploaded", source, version, enabled, ...plugins.statusOf(plugin) };
+  };
+  return {
+    list: ({ principal }) => visibleTo(principal, packages.discover()).map(shown),
+    loaded: ({ principal }) => visibleTo(principal, plugins.loaded()),
+    upload: async ({ file, principal }) => {
+      const plugin = await uploads.count(() => packages.install(file, (name) => assertNamespace(principal, name)));
+      await plugins.reload({ fresh: false });
+      return { success: true, data: { plugin } };
+    },
+    reload: async ({ principal }) => {
+      return { success: true, data: { plugins: visibleTo(principal, await plugins.reload({ fresh: true })) } };
+    },
+    enable: ({ params }) => toggle(params.name, true),
+    disable: ({ params }) => toggle(params.name, false),
+    remove: async ({ params }) => {
+      await packages.remove(params.name);
+      await plugins.reload({ fresh: false });
+      return { success: true };
+    },
+  };
+}
+
+function visibleTo<Named extends { readonly name: string }>({ namespaces }: Principal, plugins: readonly Named[]): Named[] {
+  return plugins.filter(({ name }) => namespacesCover(namespaces, name));
+}
