@@ -113,9 +113,12 @@ describe("without the permission", () => {
 describe("outside the key's namespaces", () => {
   test.each(operations.filter(({ endpoint }) => endpoint.namespaced))("$id is refused", async ({ id, endpoint }) => {
     const headers = headersFor(endpoint, { "x-api-key": stage.keys.team, origin: ownOrigin() });
-    const refusals = ["@other", "_", "@teams", "@tea", "@TEAM", "team", "%40other", "_%2f@team"].map((scope): Refusal => {
-      const path = pathOf(id, { ...stage.examples[id]?.params, scope, name: "app" });
-      return [scope, { path, headers }, "NAMESPACE_DENIED"];
+    const outside = ["@other", "_", "@teams", "@tea", "@TEAM", "team", "%40other", "_%2f@team"].map((scope) =>
+      "scope" in (endpoint.params?.shape ?? {}) ? { scope, name: "app" } : { name: `${scope}%2fplugin` },
+    );
+    const refusals = [...outside, { scope: "_", name: "plain-plugin" }, { scope: "team", name: "@team" }].map((named): Refusal => {
+      const path = pathOf(id, { ...stage.examples[id]?.params, ...named });
+      return [path, { path, headers }, "NAMESPACE_DENIED"];
     });
     const wrong: Refusal = [
       "all else wrong",
@@ -177,10 +180,21 @@ describe("with bad path parameters", () => {
     "%ff",
     "%252e%252e",
   ];
-  const oddNames = ["App", "a%20b", "%F0%9F%98%80", "__proto__", "a".repeat(300), "@team", "@team%2fapp", "@team%2fapp%2fx", "~app", "*"];
+  const oddNames = ["App", "a%20b", "%F0%9F%98%80", "__proto__", "a".repeat(300), "@team", "@team%2fapp%2fx", "~app", "*"];
+  const badWholeNames = [
+    "@team%2f",
+    "@team%2f..",
+    "@team%2f%2e%2e%2fplugin",
+    "@%2fplugin",
+    "%2fplugin",
+    "@team%5cplugin",
+    "..%2fp",
+    "_%2fplugin",
+  ];
   const badValues: Readonly<Record<string, readonly string[]>> = {
     scope: ["team", "%2e%2e", "@%2e%2e", "@team%2fapp", "@", "@Team", "__", "_%2f_", "@team%2f..", "%40team%2f..%2f@other"],
-    name: [...badNames, ...oddNames],
+    name: [...badNames, ...oddNames, "@team%2fapp"],
+    wholeName: [...badNames, ...oddNames, ...badWholeNames],
     version: [
       "%2e%2e",
       "1",
@@ -199,9 +213,11 @@ describe("with bad path parameters", () => {
   };
 
   test.each(operations.filter(({ endpoint }) => endpoint.params))("$id is refused", async ({ id, endpoint }) => {
-    const refusals = Object.keys(endpoint.params?.shape ?? {}).flatMap((name) => {
+    const names = Object.keys(endpoint.params?.shape ?? {});
+    const refusals = names.flatMap((name) => {
       const code = endpoint.inputErrors?.[name === "scope" ? "name" : name] ?? "INVALID_REQUEST";
-      return (badValues[name] ?? []).map((value): Refusal => {
+      const isWhole = name === "name" && !names.includes("scope");
+      return (badValues[isWhole ? "wholeName" : name] ?? []).map((value): Refusal => {
         const path = pathOf(id, { ...stage.examples[id]?.params, [name]: value });
         return [`${name}=${value}`, { path, headers: asAdmin(endpoint) }, code];
       });

@@ -14,7 +14,7 @@ import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { settledDigest } from "../support/settled-digest.js";
 import { createExamples, type Example } from "./examples.js";
 
-/** A daemon with some workers and with a key of every kind, for calls that must be refused. */
+/** A daemon with some workers and plugins and with a key of every kind, for calls that must be refused. */
 export interface Stage {
   readonly daemon: TestDaemon;
   readonly send: ReturnType<typeof createSender>;
@@ -22,7 +22,7 @@ export interface Stage {
   /** Keys that hold everything but one permission. */
   readonly keyWithout: Readonly<Record<Permission, string>>;
   readonly keys: Readonly<Record<"admin" | "editor" | "viewer" | "team" | "expired" | "revoked", string>>;
-  /** Everything that a call could change: files, keys, workers. */
+  /** Everything that a call could change: files, keys, workers, plugins. */
   readonly snapshot: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -33,6 +33,7 @@ export async function openStage(): Promise<Stage> {
   const daemon = await startDaemon({ directory });
   const root = connect(daemon.url, daemon.rootKey);
   for (const name of ["@team/app", "@team/doomed", "@team/halved", "@other/app", "plain"]) await install(root, name);
+  for (const name of ["@team/plugin", "@team/doomed-plugin", "@other/plugin", "plain-plugin"]) await installPlugin(root, name);
   const create = async (body: Parameters<Client["keys"]["create"]>[0]["body"]) => (await root.keys.create({ body })).data;
   const revoked = await create({ name: "revoked", role: "admin" });
   await root.keys.revoke({ params: { id: String(revoked.id) } });
@@ -97,10 +98,19 @@ async function install(root: Client, name: string): Promise<void> {
   await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
 }
 
+async function installPlugin(root: Client, name: string): Promise<void> {
+  const plugin = "export default {};\n";
+  const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": plugin });
+  await root.plugins.upload({ file: uploadOf("plugin.tgz", archive) });
+}
+
 async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<unknown> {
   const { keys } = await root.keys.list();
   return {
     files: await settledDigest(path.join(directory, "workers")),
+    pluginFiles: await settledDigest(path.join(directory, "plugins")),
+    plugins: await root.plugins.list(),
+    loadedPlugins: await root.plugins.loaded(),
     spool: await readdir(path.join(directory, "state", "spool")),
     workers: await root.workers.list(),
     // A refused call is a use of the key all the same.
