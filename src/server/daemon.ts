@@ -25,6 +25,7 @@ import { answerWhileStarting } from "./http/starting.js";
 import { Exposition } from "./observe/exposition.js";
 import type { Log } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
+import { PluginCounters } from "./observe/plugin-counters.js";
 import { UploadMeter } from "./observe/upload-meter.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
@@ -47,6 +48,7 @@ export class Daemon {
   #connections: Connections | undefined;
   readonly #streams = new EventStreams();
   #metrics: Metrics | undefined;
+  readonly #pluginCounters = new PluginCounters();
 
   constructor(config: Config, log: Log) {
     this.#config = config;
@@ -106,7 +108,12 @@ export class Daemon {
 
   #handlers({ packages, pluginPackages, plugins, store, principals, logs, engine }: Rooms): Handlers {
     const uploads = new UploadMeter();
-    this.#metrics = new Metrics({ engine, uploads, connectionCount: () => this.#connections?.count ?? 0 });
+    this.#metrics = new Metrics({
+      engine,
+      uploads,
+      pluginCounters: this.#pluginCounters,
+      connectionCount: () => this.#connections?.count ?? 0,
+    });
     return {
       discovery: createDiscoveryHandlers(this.#config.apiBase),
       health: createHealthHandlers(() => this.#whatIsMissing()),

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { DaemonMetrics, WorkerMetrics } from "../../shared/contract/metrics.js";
+import type { DaemonMetrics, PluginMetrics, WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import type { ResourceHandlers } from "../http/handler.js";
@@ -13,6 +13,7 @@ const batchSize = 50;
 export interface MetricsPort {
   workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]>;
   daemon(isRestricted: boolean): DaemonMetrics;
+  plugins(isRestricted: boolean): PluginMetrics[];
 }
 
 export function createMetricsHandlers(metrics: MetricsPort, exposition: Exposition): ResourceHandlers<"metrics"> {
@@ -21,6 +22,7 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Expositi
       exposition.write({
         workers: await metrics.workers((name) => namespacesCover(principal.namespaces, name)),
         daemon: metrics.daemon(isRestricted(principal)),
+        plugins: metrics.plugins(isRestricted(principal)),
       }),
     show: async ({ query, principal }) => {
       const isWanted = (name: string) =>
@@ -32,10 +34,12 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Expositi
         // Many workers must not hold up requests.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
+      const wantsAll = query.detail === "workers" && query.worker === undefined;
       return {
         daemon: metrics.daemon(isRestricted(principal)),
         totals: totalsOf(workers),
         workers: query.detail === "workers" ? workers : [],
+        ...(wantsAll && !isRestricted(principal) ? { plugins: metrics.plugins(false) } : {}),
       };
     },
   };

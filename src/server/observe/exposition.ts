@@ -1,17 +1,23 @@
 import { setImmediate } from "node:timers/promises";
 import type { Metric, Registry } from "prom-client";
-import type { DaemonMetrics } from "../../shared/contract/metrics.js";
-import { daemonFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
+import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics.js";
+import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
 import type { WorkerReading } from "./worker-reading.js";
 
 /** Workers that are written at once; between such batches requests are served. */
 const batchSize = 50;
 
+interface Numbers {
+  readonly workers: readonly WorkerReading[];
+  readonly daemon: DaemonMetrics;
+  readonly plugins: readonly PluginMetrics[];
+}
+
 /** Writes numbers in the text format of Prometheus. prom-client is loaded when the first one asks. */
 export class Exposition {
   #prometheus: Promise<Prometheus> | undefined;
 
-  async write(numbers: { workers: readonly WorkerReading[]; daemon: DaemonMetrics }): Promise<string> {
+  async write(numbers: Numbers): Promise<string> {
     this.#prometheus ??= loadPrometheus();
     const prometheus = await this.#prometheus;
     const labelled = numbers.workers.map((reading) => ({
@@ -21,6 +27,7 @@ export class Exposition {
     const parts: string[] = [];
     for (const family of workerFamilies) parts.push(await writeFamily(prometheus, family, labelled));
     for (const family of daemonFamilies) parts.push(await writeFamily(prometheus, family, [numbers.daemon]));
+    for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(prometheus, family, numbers.plugins));
     // What Node itself tells about the process is for those who may see all of the daemon.
     if (numbers.daemon.process) parts.push(withStandardNaN(await prometheus.defaults.metrics()));
     return parts.join("");

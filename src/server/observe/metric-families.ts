@@ -1,4 +1,4 @@
-import type { DaemonMetrics } from "../../shared/contract/metrics.js";
+import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics.js";
 import { statusClasses, type WorkerReading } from "./worker-reading.js";
 
 export interface MetricValue {
@@ -104,6 +104,21 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
     unknownPathRequests === undefined ? [] : [{ labels: {}, value: unknownPathRequests }],
   ),
 ];
+
+/** One family for each name, with the values of all plugins that count under it; the first one's help counts. */
+export function pluginFamilies(plugins: readonly PluginMetrics[]): MetricFamily<PluginMetrics>[] {
+  const helps = new Map<string, string>();
+  for (const { name, help } of plugins.flatMap(({ counters }) => counters)) if (!helps.has(name)) helps.set(name, help);
+  return [...helps].map(([name, help]) => ({
+    name: `runtimed_plugin_${name}_total`,
+    help,
+    type: "counter",
+    valuesOf: ({ plugin, counters }) =>
+      counters
+        .filter((counter) => counter.name === name)
+        .flatMap(({ values }) => values.map(({ labels, value }) => ({ labels, sharedLabels: { plugin }, value }))),
+  }));
+}
 
 function durationValues({ meter: { latency, endedCount }, sharedLabels }: LabelledReading): MetricValue[] {
   const counts = latency.countsBelow(bucketBoundsMs);

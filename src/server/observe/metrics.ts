@@ -1,10 +1,11 @@
-import type { DaemonMetrics } from "../../shared/contract/metrics.js";
+import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics.js";
 import { packageVersion } from "../package-root.js";
 import type { PoolNumbers } from "../workers/isolate-pool.js";
 import type { WorkerMeter } from "../workers/worker-meter.js";
 import type { WorkerNumbers } from "../workers/worker-numbers.js";
 import { CpuAccount } from "./cpu-account.js";
 import { EventLoopLag } from "./event-loop-lag.js";
+import type { PluginCounters } from "./plugin-counters.js";
 import { ProcessSampler, type ProcessSample } from "./process-sampler.js";
 import type { UploadMeter } from "./upload-meter.js";
 import type { WorkerReading } from "./worker-reading.js";
@@ -13,6 +14,7 @@ import type { WorkerReading } from "./worker-reading.js";
 export interface MetricsSources {
   readonly engine: { numbers(): WorkerNumbers[]; readonly poolNumbers: PoolNumbers; readonly unknownPathCount: number };
   readonly uploads: UploadMeter;
+  readonly pluginCounters: PluginCounters;
   readonly connectionCount: () => number;
 }
 
@@ -53,6 +55,11 @@ export class Metrics {
       uploads: { running: uploads.runningCount, installed: uploads.installedCount, failed: uploads.failedCount },
       unknownPathRequests: engine.unknownPathCount,
     };
+  }
+
+  /** What plugins count; nothing for a restricted key, since a label may tell of anybody. */
+  plugins(isRestricted: boolean): PluginMetrics[] {
+    return isRestricted ? [] : this.#sources.pluginCounters.read();
   }
 
   close(): void {

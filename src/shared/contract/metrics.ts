@@ -71,6 +71,18 @@ export const DaemonMetrics = z.object({
 });
 export type DaemonMetrics = z.output<typeof DaemonMetrics>;
 
+export const PluginMetrics = z.object({
+  plugin: z.string(),
+  counters: z.array(
+    z.object({
+      name: z.string(),
+      help: z.string(),
+      values: z.array(z.object({ labels: z.record(z.string(), z.string()), value: z.number().min(0) })),
+    }),
+  ),
+});
+export type PluginMetrics = z.output<typeof PluginMetrics>;
+
 export const text = endpoint({
   method: "GET",
   path: "/metrics",
@@ -94,5 +106,11 @@ export const show = endpoint({
     daemon: DaemonMetrics,
     totals: Totals,
     workers: z.array(WorkerMetrics).describe("Versions that were asked for something since the daemon started, by name"),
+    plugins: z
+      .array(PluginMetrics)
+      .optional()
+      .describe(
+        "What plugins count; only for keys that are not restricted to namespaces, and when neither one worker nor totals are asked for",
+      ),
   }),
 });

@@ -224,6 +224,9 @@ describe("a key that is restricted to namespaces", () => {
     const shown: Metrics = await connect(daemon.url, key).metrics.show({});
 
     expect(shown.workers.map(({ name }) => name)).toEqual(["@team/app"]);
+    expect(shown.plugins, "what plugins count may tell of anybody").toBeUndefined();
+    expect((await root.metrics.show({})).plugins).toBeDefined();
+    expect((await root.metrics.show({ query: { detail: "totals" } })).plugins).toBeUndefined();
     expect(shown.totals.requests.total).toBe(1);
     expect(Object.keys(shown.daemon).toSorted()).toEqual(["eventLoopLag", "startedAt", "uptimeSeconds", "version"]);
     expect((await connect(daemon.url, key).metrics.show({ query: { worker: "@other/app" } })).workers).toEqual([]);
