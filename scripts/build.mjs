@@ -1,10 +1,12 @@
-// Compiles src/ to dist/: the daemon one file to one file, the command line as one bundle so that it starts fast.
+// Compiles src/ to dist/: the daemon one file to one file, the command line as one bundle so that it starts fast, each built-in plugin
+// as one file that stands alone, since the daemon imports copies of it.
 import { cp, mkdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildCli } from "./build-cli.mjs";
+import { writeDeclarations } from "./write-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = path.join(root, "dist");
@@ -20,8 +22,20 @@ const shared = {
 };
 
 await rm(dist, { recursive: true, force: true });
-await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
+await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts", "src/plugin/*.ts"] });
 await buildCli(path.join(dist, "cli"));
+await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
+
+await cp(path.join(root, "builtin"), path.join(dist, "builtin"), { recursive: true });
+await build({
+  ...shared,
+  outbase: undefined,
+  outdir: undefined,
+  sourcemap: false,
+  bundle: true,
+  entryPoints: ["src/gateway/plugin.ts"],
+  outfile: path.join(dist, "builtin/plugins/plugin-gateway/plugin.js"),
+});
 
 const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 await mkdir(path.join(dist, "docs-ui"), { recursive: true });

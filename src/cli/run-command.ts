@@ -5,7 +5,7 @@ import type { GlobalFlags } from "./command.js";
 import { readEnvironment } from "./environment.js";
 import type { FoundCommand } from "./find-command.js";
 import { Interruption } from "./interruption.js";
-import { nearestWord } from "./nearest-word.js";
+import { nearestWord } from "../shared/nearest-word.js";
 import { Output } from "./output.js";
 import { parseCommand } from "./parse-command.js";
 import { refuseSecrets } from "./secret-in-arguments.js";

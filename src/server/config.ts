@@ -3,7 +3,7 @@ import path from "node:path";
 import { parseDurationMs } from "../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-permission.js";
 import { parseSizeBytes } from "../shared/size.js";
-import { packageRoot } from "./package-root.js";
+import { compiledFile } from "./package-root.js";
 
 export interface Config {
   readonly host: string;
@@ -17,6 +17,7 @@ export interface Config {
   readonly sessionTtlSeconds: number;
   readonly workerDirectories: readonly string[];
   readonly pluginDirectories: readonly string[];
+  /** `workers` and `plugins` that the product ships. */
   readonly builtInDirectory: string;
   readonly stateDirectory: string;
   /** Refuse an upload whose code cannot be loaded. */
@@ -167,7 +168,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
     workerDirectories: directories("RUNTIME_WORKER_DIRS"),
     pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
-    builtInDirectory: path.join(packageRoot, "builtin"),
+    builtInDirectory: compiledFile("builtin"),
     stateDirectory: path.resolve(process.cwd, value("RUNTIME_STATE_DIR")),
     checkUploads: accepted(
       "RUNTIME_CHECK_UPLOADS",

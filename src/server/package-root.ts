@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of the package, seen from src/server as from dist/server. */
 export const packageRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A compiled program of ours, by its path below dist: child processes run JavaScript, also when their parent runs from src. */
+/** Something that the build made, by its path below dist: child processes and built-in plugins are JavaScript, also when the daemon runs from src. */
 export function compiledFile(relativePath: string): string {
   return path.join(packageRoot, "dist", relativePath);
 }

@@ -49,6 +49,7 @@ export const errorTable = {
   UNSUPPORTED_MEDIA_TYPE: [415, "The body has a content type or encoding that this call does not take."],
   EXPECTATION_FAILED: [417, "The Expect header asks for something other than 100-continue."],
   UPGRADE_REQUIRED: [426, "The WebSocket handshake asks for another version than 13."],
+  RATE_LIMITED: [429, "Too many requests under one of the gateway's rate limits; try again after Retry-After."],
   INTERNAL_ERROR: [500, "The daemon failed; the log has the cause under the request id."],
   NOT_IMPLEMENTED: [501, "The request uses a transfer coding that is not supported."],
   WORKER_CRASHED: [502, "The worker's process ended while it handled the request."],

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const parts = ["bin", "builtin", "dist", "samples", "package.json"];
+const parts = ["bin", "dist", "samples", "package.json"];
 
 let home: string;
 let running: ChildProcess | undefined;

@@ -1,0 +1,19 @@
+// Writes the types of what others import, one file to one file; `npm run check` is where types are checked.
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import ts from "typescript";
+
+const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, strict: true };
+
+/** Everything that is exported there must have its type written down: nothing is inferred across files. */
+export async function writeDeclarations(sourceDirectory, outputDirectory) {
+  await mkdir(outputDirectory, { recursive: true });
+  for (const fileName of await readdir(sourceDirectory)) {
+    const source = await readFile(path.join(sourceDirectory, fileName), "utf8");
+    const { outputText, diagnostics } = ts.transpileDeclaration(source, { fileName, compilerOptions, reportDiagnostics: true });
+    if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, formatHost));
+    await writeFile(path.join(outputDirectory, fileName.replace(/\.ts$/, ".d.ts")), outputText);
+  }
+}
+
+const formatHost = { getCanonicalFileName: (name) => name, getCurrentDirectory: () => process.cwd(), getNewLine: () => "\n" };

@@ -1,0 +1,77 @@
+import type { PluginCounter } from "../plugin/index.js";
+import { Origins } from "./origins.js";
+import { PathPatterns, type RulePath } from "./path-patterns.js";
+import type { CorsSettings } from "./settings.js";
+
+const allowOrigin = "access-control-allow-origin";
+const allowCredentials = "access-control-allow-credentials";
+const exposeHeaders = "access-control-expose-headers";
+/** What a browser asks for is sent back to it only when it has the form of a list of header names. */
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
+
+interface Rule {
+  readonly settings: CorsSettings;
+  readonly paths: PathPatterns;
+  readonly origins: Origins;
+}
+
+/** Says which other origins may read what. For the paths that a rule names, the rules decide alone, whatever the app says. */
+export class Cors {
+  readonly #rules: readonly Rule[];
+
+  constructor(settings: readonly CorsSettings[]) {
+    this.#rules = settings.map((rule) => ({ settings: rule, paths: new PathPatterns(rule.paths), origins: new Origins(rule.origins) }));
+  }
+
+  /** The answer to a browser that asks before it sends; undefined when it does not ask, or no rule is about this path. */
+  preflight(request: Request, path: RulePath, preflights: PluginCounter | undefined): Response | undefined {
+    const origin = request.headers.get("origin");
+    if (request.method !== "OPTIONS" || origin === null || !request.headers.has("access-control-request-method")) return undefined;
+    const covering = this.#covering(path);
+    if (covering.length === 0) return undefined;
+    const rule = covering.find(({ origins }) => origins.allows(origin));
+    preflights?.add({ rule: rule?.settings.name ?? "none" });
+    const headers = new Headers({ vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" });
+    if (!rule) return new Response(null, { status: 204, headers });
+    const { methods, allowedHeaders, maxAge } = rule.settings;
+    allow(rule, origin, headers);
+    headers.set("access-control-allow-methods", methods.join(", "));
+    const asked = request.headers.get("access-control-request-headers") ?? "";
+    const allowed = allowedHeaders.includes("*") ? headerNames.exec(asked)?.[0] : allowedHeaders.join(", ");
+    if (allowed) headers.set("access-control-allow-headers", allowed);
+    if (maxAge !== undefined) headers.set("access-control-max-age", String(maxAge / 1000));
+    return new Response(null, { status: 204, headers });
+  }
+
+  /** Puts what the browser must know into an answer. Doing it twice does no harm. */
+  apply(request: Request, path: RulePath, headers: Headers): void {
+    const covering = this.#covering(path);
+    const [first] = covering;
+    if (!first) return;
+    const origin = request.headers.get("origin");
+    // The same for everybody, so that caches need not keep apart who asks.
+    if (first.origins.isAnybody) return allow(first, origin ?? "*", headers);
+    addVary(headers, "Origin");
+    if (origin === null) return;
+    const rule = covering.find(({ origins }) => origins.allows(origin));
+    if (rule) return allow(rule, origin, headers);
+    for (const name of [allowOrigin, allowCredentials, exposeHeaders]) headers.delete(name);
+  }
+
+  #covering(path: RulePath): readonly Rule[] {
+    return this.#rules.filter(({ paths }) => paths.match(path));
+  }
+}
+
+function allow({ settings, origins }: Rule, origin: string, headers: Headers): void {
+  headers.set(allowOrigin, origins.isAnybody ? "*" : origin);
+  if (settings.credentials) headers.set(allowCredentials, "true");
+  else headers.delete(allowCredentials);
+  if (settings.exposedHeaders.length > 0) headers.set(exposeHeaders, settings.exposedHeaders.join(", "));
+  else headers.delete(exposeHeaders);
+}
+
+function addVary(headers: Headers, name: string): void {
+  const present = (headers.get("vary") ?? "").split(",").map((entry) => entry.trim().toLowerCase());
+  if (!present.includes("*") && !present.includes(name.toLowerCase())) headers.append("vary", name);
+}

@@ -1,0 +1,115 @@
+import type { AppInfo, PluginContext } from "../plugin/index.js";
+import type { ErrorBody } from "../shared/api-error.js";
+import { errorTable } from "../shared/errors.js";
+import { ClientAddresses } from "./client-address.js";
+import { Cors } from "./cors.js";
+import { readRulePath, type RulePath } from "./path-patterns.js";
+import { RateLimits, type Verdict } from "./rate-limits.js";
+import { SecurityHeaders } from "./security-headers.js";
+import type { Settings } from "./settings.js";
+
+/** What is configured, put together: answers what must not reach an app, and completes what apps answer. */
+export class Gateway {
+  readonly #settings: Settings;
+  readonly #addresses: ClientAddresses;
+  readonly #cors: Cors | undefined;
+  readonly #security: SecurityHeaders | undefined;
+  #limits: RateLimits | undefined;
+  #preflights: ReturnType<PluginContext["metrics"]["counter"]> | undefined;
+  /** How requests that are on their way stand, for the headers of their answers. */
+  readonly #verdicts = new WeakMap<Request, Verdict>();
+
+  constructor(settings: Settings) {
+    const { trustedProxies, cors, securityHeaders } = settings;
+    this.#settings = settings;
+    this.#addresses = new ClientAddresses(trustedProxies);
+    this.#cors = cors.length > 0 ? new Cors(cors) : undefined;
+    this.#security = securityHeaders ? new SecurityHeaders(securityHeaders) : undefined;
+  }
+
+  get looksAtRequests(): boolean {
+    return this.#settings.rateLimits.length > 0 || this.#cors !== undefined;
+  }
+
+  get changesAnswers(): boolean {
+    return this.#cors !== undefined || this.#security !== undefined || this.#tellsOfLimits;
+  }
+
+  open({ auth, metrics }: PluginContext): void {
+    if (this.#cors) this.#preflights = metrics.counter("gateway_preflights", "Preflights that the gateway answered, by CORS rule.");
+    const { rateLimits } = this.#settings;
+    if (rateLimits.length === 0) return;
+    this.#limits = new RateLimits({
+      rules: rateLimits,
+      verify: (request) => auth.verify(request),
+      limited: metrics.counter("gateway_limited", "Requests that a rate limit refused, by rule."),
+      allowed: metrics.counter("gateway_allowed", "Requests that a rate limit counted and let pass, by rule."),
+    });
+  }
+
+  close(): void {
+    this.#limits?.close();
+  }
+
+  /** Undefined: the request may go on. */
+  answer(request: Request, app: AppInfo | undefined): Promise<Response | undefined> | undefined {
+    return this.#limits || request.method === "OPTIONS" ? this.#look(request, readRulePath(request.url, app)) : undefined;
+  }
+
+  /** The answer with what is configured in its head. */
+  complete(response: Response, app: AppInfo | undefined, request: Request): Response {
+    const path = readRulePath(request.url, app);
+    const verdict = this.#verdicts.get(request);
+    const change = (headers: Headers): void => {
+      if (verdict) tellLimits(headers, verdict);
+      this.#apply(headers, request, path);
+    };
+    try {
+      change(response.headers);
+      return response;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // The headers of what fetch() or Response.redirect() gave cannot be changed.
+      const headers = new Headers(response.headers);
+      change(headers);
+      return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+    }
+  }
+
+  async #look(request: Request, path: RulePath): Promise<Response | undefined> {
+    const preflight = this.#cors?.preflight(request, path, this.#preflights);
+    const verdict = await this.#limits?.count(request, path, this.#addresses.of(request), preflight !== undefined);
+    if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
+    const answer = verdict?.isRefused ? refusal(verdict) : preflight;
+    // Whether an answer of a hook goes through onResponse is the runtime's business; twice does no harm.
+    if (answer) this.#apply(answer.headers, request, path);
+    return answer;
+  }
+
+  get #tellsOfLimits(): boolean {
+    return this.#settings.rateLimitHeaders && this.#settings.rateLimits.length > 0;
+  }
+
+  #apply(headers: Headers, request: Request, path: RulePath): void {
+    this.#cors?.apply(request, path, headers);
+    this.#security?.apply(
+      headers,
+      () => request.headers.get("x-forwarded-proto")?.toLowerCase() === "https" && this.#addresses.of(request).isProxied,
+    );
+  }
+}
+
+function refusal(verdict: Verdict): Response {
+  const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
+  const body: ErrorBody = { error: { code: "RATE_LIMITED", message: `Too many requests; try again in ${seconds} s.` } };
+  const headers = new Headers({ "cache-control": "no-store", "retry-after": String(seconds) });
+  tellLimits(headers, verdict);
+  return Response.json(body, { status: errorTable.RATE_LIMITED[0], headers });
+}
+
+/** The three fields of draft-ietf-httpapi-ratelimit-headers-06, which clients know; later drafts put them into one. */
+function tellLimits(headers: Headers, { limit, remaining, resetMs }: Verdict): void {
+  headers.set("RateLimit-Limit", String(limit));
+  headers.set("RateLimit-Remaining", String(remaining));
+  headers.set("RateLimit-Reset", String(Math.ceil(resetMs / 1000)));
+}

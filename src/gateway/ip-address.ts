@@ -1,0 +1,50 @@
+import { isIP } from "node:net";
+
+/** An address in one spelling, so that two of the same are equal. */
+export interface IpAddress {
+  readonly text: string;
+  readonly family: "ipv4" | "ipv6";
+  /** Whom limits count: an IPv4 address, or the /64 that an IPv6 host can choose its addresses from. */
+  readonly network: string;
+}
+
+/** Reads `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`; an IPv4 address within IPv6 becomes what it is. */
+export function parseIpAddress(text: string): IpAddress | undefined {
+  const bare = withoutPort(text.trim());
+  const version = isIP(bare);
+  if (version === 0) return undefined;
+  if (version === 4) return { text: bare, family: "ipv4", network: bare };
+  const groups = groupsOf(bare.replace(/%.*$/, ""));
+  const mapped = mappedIpv4(groups);
+  if (mapped !== undefined) return { text: mapped, family: "ipv4", network: mapped };
+  const hex = groups.map((group) => group.toString(16));
+  return { text: hex.join(":"), family: "ipv6", network: `${hex.slice(0, 4).join(":")}::/64` };
+}
+
+function withoutPort(text: string): string {
+  return /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
+}
+
+/** The eight groups of what `isIP` called an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [front = "", back] = address.split("::");
+  const head = readGroups(front);
+  if (back === undefined) return head;
+  const tail = readGroups(back);
+  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+function readGroups(text: string): number[] {
+  if (text === "") return [];
+  return text.split(":").flatMap((group) => {
+    if (!group.includes(".")) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
+}
+
+function mappedIpv4(groups: readonly number[]): string | undefined {
+  const [high = 0, low = 0] = groups.slice(6);
+  if (groups.slice(0, 5).some((group) => group !== 0) || groups[5] !== 0xff_ff) return undefined;
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}

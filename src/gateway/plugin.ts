@@ -1,0 +1,16 @@
+import type { PluginModule } from "../plugin/index.js";
+import { Gateway } from "./gateway.js";
+import { readSettings } from "./settings.js";
+
+/** The built-in plugin `plugin-gateway`, configured by its manifest. Only hooks that something is configured for are there: each costs. */
+const createPlugin: PluginModule = (config) => {
+  const gateway = new Gateway(readSettings(config));
+  return {
+    onInit: (context) => gateway.open(context),
+    ...(gateway.looksAtRequests ? { onRequest: (request, app) => gateway.answer(request, app) } : {}),
+    ...(gateway.changesAnswers ? { onResponse: (response, app, request) => gateway.complete(response, app, request) } : {}),
+    onShutdown: () => gateway.close(),
+  };
+};
+
+export default createPlugin;

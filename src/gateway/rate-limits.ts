@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { PluginContext, PluginCounter } from "../plugin/index.js";
+import { BoundedLimiter, type LimiterState } from "./bounded-limiter.js";
+import type { Client } from "./client-address.js";
+import { PathPatterns, type RulePath } from "./path-patterns.js";
+import type { RateLimitSettings } from "./settings.js";
+
+/** What is kept of one rule; one takes about half a kilobyte. */
+const mostKeys = 100_000;
+/** A longer path is kept as its hash. */
+const longestPath = 100;
+
+interface Rule {
+  readonly settings: RateLimitSettings;
+  readonly paths: PathPatterns;
+  readonly limiter: BoundedLimiter;
+}
+
+/** How a request stands with the rule that leaves it the least. */
+export interface Verdict extends LimiterState {
+  readonly rule: string;
+  readonly limit: number;
+}
+
+export interface RateLimitsOptions {
+  readonly rules: readonly RateLimitSettings[];
+  readonly verify: PluginContext["auth"]["verify"];
+  readonly limited: PluginCounter;
+  readonly allowed: PluginCounter;
+}
+
+/** Counts requests by the rules that are about them. */
+export class RateLimits {
+  readonly #rules: readonly Rule[];
+  readonly #options: RateLimitsOptions;
+
+  constructor(options: RateLimitsOptions) {
+    this.#options = options;
+    this.#rules = options.rules.map((settings) => ({
+      settings,
+      paths: new PathPatterns(settings.paths),
+      limiter: new BoundedLimiter({ limit: settings.limit, windowMs: settings.window, blockMs: settings.block, mostKeys }),
+    }));
+  }
+
+  /** Undefined: no rule is about this request. The first rule that refuses it is the last one that counts it. */
+  async count(request: Request, path: RulePath, client: Client, isPreflight: boolean): Promise<Verdict | undefined> {
+    let tightest: Verdict | undefined;
+    for (const { settings, paths, limiter } of this.#rules) {
+      if (!isAbout(settings.methods, request.method) || !paths.match(path)) continue;
+      const { isRefused, ...state } = await limiter.consume(this.#keyOf(settings, request, path, client));
+      // A refused preflight hides from the page why; the request after it is the one to refuse, in words that can be read.
+      const refuses = isRefused && (!isPreflight || settings.methods.includes("OPTIONS"));
+      const verdict = { rule: settings.name, limit: settings.limit, isRefused: refuses, ...state };
+      (refuses ? this.#options.limited : this.#options.allowed).add({ rule: settings.name });
+      if (refuses) return verdict;
+      if (!tightest || verdict.remaining < tightest.remaining) tightest = verdict;
+    }
+    return tightest;
+  }
+
+  close(): void {
+    for (const { limiter } of this.#rules) limiter.clear();
+  }
+
+  #keyOf({ by, keyHeader }: RateLimitSettings, request: Request, path: RulePath, client: Client): string {
+    const address = client.address?.network ?? "unknown";
+    const parts = by.map((part) => {
+      if (part === "client") return address;
+      if (part === "path") return path.canonical.length > longestPath ? hash(path.canonical) : path.canonical;
+      return this.#whose(request, keyHeader) ?? address;
+    });
+    return parts.join("\n");
+  }
+
+  /** Undefined: nobody's that we know. */
+  #whose(request: Request, keyHeader: string | undefined): string | undefined {
+    if (keyHeader !== undefined) {
+      const value = request.headers.get(keyHeader);
+      return value === null ? undefined : `header ${hash(value)}`;
+    }
+    const principal = this.#options.verify(request);
+    return principal && `key ${principal.id}`;
+  }
+}
+
+/** A HEAD runs what a GET runs. */
+function isAbout(methods: readonly string[], method: string): boolean {
+  return methods.length === 0 || methods.includes(method) || (method === "HEAD" && methods.includes("GET"));
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
