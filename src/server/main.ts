@@ -23,6 +23,10 @@ export async function runDaemon(): Promise<string> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("uncaughtException", (error) => {
+    if (daemon.isFaultOfPlugin(error)) {
+      log.error({ err: error }, "a plugin failed outside of its hooks");
+      return;
+    }
     log.fatal({ err: error }, "the daemon failed and ends");
     end(1);
   });

@@ -17,8 +17,8 @@ export interface PluginPackagesPort {
 
 /** What they need of the plugins at work. */
 export interface PluginsPort {
-  /** Has what lies on the disk take part: `fresh` = all of it anew, else what changed. Resolves when it is at work. */
-  reload(options: { fresh: boolean }): Promise<ReloadedPlugin[]>;
+  /** Has what lies on the disk take part; resolves when it is at work. `isFresh` tells what is made anew though it did not change. */
+  reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
   statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
   /** In the order of their hooks. */
   loaded(): LoadedPlugin[];
@@ -35,7 +35,7 @@ export function createPluginHandlers({
 }): ResourceHandlers<"plugins"> {
   const toggle = async (name: string, enabled: boolean) => {
     await packages.setEnabled(name, enabled);
-    await plugins.reload({ fresh: false });
+    await plugins.reload({ isFresh: isNever });
     return { success: true as const, data: { name, enabled } };
   };
   const shown = (plugin: InstalledPlugin): Plugin => {
@@ -47,20 +47,25 @@ export function createPluginHandlers({
     loaded: ({ principal }) => visibleTo(principal, plugins.loaded()),
     upload: async ({ file, principal }) => {
       const plugin = await uploads.count(() => packages.install(file, (name) => assertNamespace(principal, name)));
-      await plugins.reload({ fresh: false });
+      await plugins.reload({ isFresh: isNever });
       return { success: true, data: { plugin } };
     },
     reload: async ({ principal }) => {
-      return { success: true, data: { plugins: visibleTo(principal, await plugins.reload({ fresh: true })) } };
+      const isFresh = (name: string) => namespacesCover(principal.namespaces, name);
+      return { success: true, data: { plugins: visibleTo(principal, await plugins.reload({ isFresh })) } };
     },
     enable: ({ params }) => toggle(params.name, true),
     disable: ({ params }) => toggle(params.name, false),
     remove: async ({ params }) => {
       await packages.remove(params.name);
-      await plugins.reload({ fresh: false });
+      await plugins.reload({ isFresh: isNever });
       return { success: true };
     },
   };
+}
+
+function isNever(): boolean {
+  return false;
 }
 
 function visibleTo<Named extends { readonly name: string }>({ namespaces }: Principal, plugins: readonly Named[]): Named[] {

@@ -1,6 +1,17 @@
 import type { AppInfo, Plugin } from "../../plugin/index.js";
-import type { InstalledPlugin } from "./installed-plugin.js";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
+import type { InstalledPlugin } from "../installed-plugin.js";
 import type { ServerRoutes } from "./server-routes.js";
+
+/** What the worker engine serves at a plugin's base. */
+export interface PluginApp {
+  readonly name: string;
+  readonly version: string;
+  readonly folder: string;
+  /** Changes with its code and its manifest. */
+  readonly generation: string;
+  readonly manifest: WorkerManifest;
+}
 
 /** A plugin that was initialised and takes part in serving. */
 export interface ActivePlugin {
@@ -12,6 +23,8 @@ export interface ActivePlugin {
   readonly hooks: Plugin;
   /** Its `server.routes`. */
   readonly routes: ServerRoutes | undefined;
+  /** Its `entrypoint`. */
+  readonly app: PluginApp | undefined;
   /** What hooks are told about requests below its base. */
   readonly info: AppInfo;
   /** Tells that a hook failed; never throws. */

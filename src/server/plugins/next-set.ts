@@ -3,7 +3,7 @@ import { BaseClaims, type ReservedSegments } from "./base-claims.js";
 import { dependencyOrder } from "./dependency-order.js";
 import { describeError } from "./describe-error.js";
 import { endPlugin } from "./end-plugin.js";
-import type { InstalledPlugin } from "./installed-plugin.js";
+import type { InstalledPlugin } from "../installed-plugin.js";
 import type { PluginCode } from "./plugin-code.js";
 import { createPluginContext, type PluginSurroundings } from "./plugin-context.js";
 import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
@@ -16,8 +16,8 @@ export interface NextSetOptions extends PluginSurroundings {
   readonly reserved: ReservedSegments;
   /** What is at work while the next set is built. */
   readonly before: readonly RunningPlugin[];
-  /** Plugins that did not change are made anew too. */
-  readonly fresh: boolean;
+  /** Whether a plugin is made anew though it did not change. */
+  readonly isFresh: (name: string) => boolean;
   /** What a plugin that is at work provides, at any later time. */
   readonly current: (name: string) => unknown;
 }
@@ -85,7 +85,7 @@ export class NextSet {
     const isSame = before.codeHash === codeHash && installed.manifestHash === plugin.manifestHash && installed.folder === plugin.folder;
     const hasSameDependencies = [...before.dependencies].every(([name, instance]) => this.#find(name) === instance);
     // An object is the same one however often its module is asked for.
-    return isSame && hasSameDependencies && !(this.#options.fresh && before.isMade);
+    return isSame && hasSameDependencies && !(before.isMade && this.#options.isFresh(plugin.name));
   }
 
   async #start(
@@ -96,7 +96,7 @@ export class NextSet {
     const exported =
       entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder: plugin.folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);
-    const active = this.#activate(plugin, hooks);
+    const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {
       // One object cannot be two instances: it is ended and begun again, in its place.
       this.ended.add(before);
@@ -115,7 +115,7 @@ export class NextSet {
     };
   }
 
-  #activate(plugin: InstalledPlugin, hooks: ActivePlugin["hooks"]): ActivePlugin {
+  #activate(plugin: InstalledPlugin, hooks: ActivePlugin["hooks"], codeHash: string): ActivePlugin {
     const { name, version, manifest, app } = plugin;
     const { log } = this.#options;
     const routes = hooks.server?.routes && new ServerRoutes(hooks.server.routes);
@@ -128,6 +128,13 @@ export class NextSet {
       installed: plugin,
       hooks,
       routes,
+      app: app && {
+        name: `plugin:${name}`,
+        version,
+        folder: plugin.folder,
+        generation: `${codeHash} ${plugin.manifestHash}`,
+        manifest: app,
+      },
       info: Object.freeze({ kind: "plugin", name, version, base: manifest.base ?? "", visibility: app?.visibility ?? "public" }),
       complain: (hook, error) => log.error({ plugin: name, hook, err: error }, "a hook of a plugin failed"),
     };

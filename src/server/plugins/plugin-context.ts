@@ -1,6 +1,6 @@
 import type { PluginContext, PluginCounter, PluginLogger, PluginPrincipal } from "../../plugin/index.js";
 import type { Log } from "../observe/log.js";
-import type { InstalledPlugin } from "./installed-plugin.js";
+import type { InstalledPlugin } from "../installed-plugin.js";
 
 /** What the daemon lets plugins have of its other rooms. */
 export interface PluginSurroundings {
@@ -27,7 +27,7 @@ export function createPluginContext(
   });
 }
 
-export function createPluginLogger(log: Log, plugin: string): PluginLogger {
+function createPluginLogger(log: Log, plugin: string): PluginLogger {
   const write = (level: "debug" | "info" | "warn" | "error") => (message: string, details?: Readonly<Record<string, unknown>>) =>
     log[level]({ ...details, plugin }, message);
   return Object.freeze({ debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") });

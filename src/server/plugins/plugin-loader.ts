@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "../../plugin/index.js";
-import type { InstalledPlugin } from "./installed-plugin.js";
+import type { InstalledPlugin } from "../installed-plugin.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 
 const entryNames = ["plugin.js", "plugin.mjs", "index.js", "index.mjs"];

@@ -1,7 +1,8 @@
 import type { LoadedPlugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
 import type { ServerInfo, WorkerEvent } from "../../plugin/index.js";
+import type { ActivePlugin, PluginApp } from "./active-plugin.js";
 import type { ReservedSegments } from "./base-claims.js";
-import type { InstalledPlugin } from "./installed-plugin.js";
+import type { InstalledPlugin } from "../installed-plugin.js";
 import { endPlugin } from "./end-plugin.js";
 import { NextSet } from "./next-set.js";
 import type { PluginCode } from "./plugin-code.js";
@@ -17,6 +18,8 @@ export interface PluginsOptions extends PluginSurroundings {
   readonly reserved: ReservedSegments;
   /** A plugin is at work no more, for good or until it is enabled again. */
   readonly onGone: (name: string) => void;
+  /** An app that was served is not any more. */
+  readonly onAppGone: (app: PluginApp) => void;
 }
 
 /** The plugins at work: loads them, exchanges them as a whole, tells them what happens. */
@@ -38,11 +41,11 @@ export class Plugins {
   }
 
   /**
-   * Reads the directories again and puts the next set in the place of this one; one reload at a time. `fresh`: plugins that did not
-   * change are made anew too. When it throws, the set is as it was.
+   * Reads the directories again and puts the next set in the place of this one; one reload at a time. `isFresh` tells which plugins are
+   * made anew though they did not change. When it throws, the set is as it was.
    */
-  reload({ fresh }: { fresh: boolean }): Promise<ReloadedPlugin[]> {
-    const reloading = this.#lastReload.then(() => this.#reload(fresh));
+  reload({ isFresh }: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]> {
+    const reloading = this.#lastReload.then(() => this.#reload(isFresh));
     this.#lastReload = reloading.catch(() => undefined);
     return reloading;
   }
@@ -52,6 +55,12 @@ export class Plugins {
     if (!enabled) return { status: "disabled" };
     const error = problem ?? this.#failures.get(name);
     return error === undefined ? { status: "waiting" } : { status: "failed", error };
+  }
+
+  /** Whether an error that nobody caught is theirs: thrown in their code, or rejected with something that tells no place, as only they do. */
+  areSourceOf(error: unknown): boolean {
+    const tellsNoPlace = (error as { code?: unknown } | null)?.code === "ERR_UNHANDLED_REJECTION";
+    return this.#options.code.isSourceOf(error) || (tellsNoPlace && this.#running.length > 0);
   }
 
   /** In the order of their hooks. */
@@ -85,11 +94,11 @@ export class Plugins {
     await endAll(ending);
   }
 
-  async #reload(fresh: boolean): Promise<ReloadedPlugin[]> {
-    const { discover, log, code, onGone } = this.#options;
+  async #reload(isFresh: (name: string) => boolean): Promise<ReloadedPlugin[]> {
+    const { discover, log, code } = this.#options;
     const installed = discover();
     const before = this.#running;
-    const next = new NextSet({ ...this.#options, before, fresh, current: (name) => providedBy(this.#running, name) });
+    const next = new NextSet({ ...this.#options, before, isFresh, current: (name) => providedBy(this.#running, name) });
     await next.build(installed);
     this.#running = next.running;
     this.#failures = next.failures;
@@ -102,13 +111,19 @@ export class Plugins {
     }
     const gone = before.filter((running) => !next.running.includes(running));
     await endAll(gone.filter((running) => !next.ended.has(running)));
-    for (const { active } of gone) if (!next.running.some((running) => running.active.name === active.name)) onGone(active.name);
+    for (const { active } of gone) this.#noteGone(active);
     await code.keep(new Set(next.running.flatMap(({ codeHash }) => codeHash ?? [])));
     return installed.map(({ name, version, enabled, problem }) => {
       const loaded = next.running.some(({ active }) => active.name === name);
       const error = enabled ? (next.failures.get(name) ?? problem) : undefined;
       return { name, version, loaded, ...(loaded || error === undefined ? {} : { error }) };
     });
+  }
+
+  #noteGone({ name, app }: ActivePlugin): void {
+    const next = this.#set.plugins.find((plugin) => plugin.name === name);
+    if (!next) this.#options.onGone(name);
+    if (app && (next?.app?.folder !== app.folder || next.app.generation !== app.generation)) this.#options.onAppGone(app);
   }
 }
 

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import pino from "pino";
 import { onTestFinished } from "vitest";
-import type { InstalledPlugin } from "../../../src/server/plugins/installed-plugin.js";
+import type { InstalledPlugin } from "../../../src/server/installed-plugin.js";
 import type { PluginCode as PluginCodeClass } from "../../../src/server/plugins/plugin-code.js";
 import { Plugins } from "../../../src/server/plugins/plugins.js";
 import { compiledFile, packageRoot } from "../../../src/server/package-root.js";
@@ -45,6 +45,7 @@ export class PluginHouse {
       code,
       reserved: new Set(["api", "_", "cpanel", ".well-known"]),
       onGone: (name) => this.gone.push(name),
+      onAppGone: () => undefined,
       apiBase: "/api",
       version: "1.2.3",
       verify: () => undefined,
@@ -85,7 +86,7 @@ export class PluginHouse {
   }
 
   async load({ fresh = false } = {}): Promise<Record<string, string | true | undefined>> {
-    const report = await this.plugins.reload({ fresh });
+    const report = await this.plugins.reload({ isFresh: () => fresh });
     return Object.fromEntries(report.map(({ name, loaded, error }) => [name, loaded || error]));
   }
 

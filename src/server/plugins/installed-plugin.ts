@@ -1,1 +1,0 @@
-export type { InstalledPlugin } from "../installed-plugin.js";

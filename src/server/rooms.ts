@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { KeyStore } from "./access/key-store.js";
+import { Principals } from "./access/principals.js";
+import type { StateLock } from "./access/state-lock.js";
+import type { Config } from "./config.js";
+import type { Log } from "./observe/log.js";
+import { PluginCounters } from "./observe/plugin-counters.js";
+import { packageRoot, packageVersion } from "./package-root.js";
+import { PackageTools } from "./packages/package-tools.js";
+import { PluginPackages } from "./packages/plugin-packages.js";
+import { WorkerPackages } from "./packages/worker-packages.js";
+import { PluginCode } from "./plugins/plugin-code.js";
+import { Plugins } from "./plugins/plugins.js";
+import { CronJobs } from "./workers/cron/cron-jobs.js";
+import { cronRefusal } from "./workers/cron/cron-schedule.js";
+import { WorkerLogs } from "./workers/logs/worker-logs.js";
+import { WorkerEngine } from "./workers/worker-engine.js";
+
+/** The rooms of a daemon, opened. */
+export interface Rooms {
+  readonly lock: StateLock;
+  readonly store: KeyStore;
+  readonly principals: Principals;
+  readonly tools: PackageTools;
+  readonly packages: WorkerPackages;
+  readonly pluginPackages: PluginPackages;
+  readonly plugins: Plugins;
+  readonly pluginCounters: PluginCounters;
+  readonly engine: WorkerEngine;
+  readonly cronJobs: CronJobs;
+  readonly logs: WorkerLogs;
+  readonly spoolDirectory: string;
+}
+
+/** The composition root: opens the rooms and hands each what it needs of the others. No other file knows them all. */
+export async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Rooms> {
+  const { limits, stateDirectory } = config;
+  const spoolDirectory = path.join(stateDirectory, "spool");
+  // What an interrupted upload left is of no use to anybody.
+  await rm(spoolDirectory, { recursive: true, force: true });
+  await mkdir(spoolDirectory, { mode: 0o700 });
+  await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
+  const store = new KeyStore({ stateDirectory, log });
+  const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
+  const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
+  const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
+  const cronJobs = new CronJobs({
+    call: (call) => engine.call(call),
+    tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
+  });
+  const tools = new PackageTools(limits);
+  const packages: WorkerPackages = await WorkerPackages.open({
+    directories: config.workerDirectories,
+    builtInDirectory: path.join(config.builtInDirectory, "workers"),
+    reservedNames: reservedNames(config.apiBase),
+    tools,
+    knownVersionsFile: path.join(stateDirectory, "known-workers.json"),
+    log,
+    refusal: (manifest) => engine.refusal(manifest) ?? cronRefusal(manifest),
+    onAnswering: (name, version) => cronJobs.plan(name, version),
+    check: async (version) => (config.checkUploads ? engine.check(version) : undefined),
+    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+  });
+  const engine: WorkerEngine = new WorkerEngine({
+    resolve: (name, range) => packages.resolve(name, range),
+    isInstalled: (name, version) => packages.isInstalled(name, version),
+    limits,
+    slotsDirectory: path.join(stateDirectory, "slots"),
+    ownUsers: config.workerUids && {
+      uids: config.workerUids,
+      slotsDirectory: sharedSlotsDirectory(stateDirectory),
+      appDirectories: [config.builtInDirectory, ...config.workerDirectories, ...config.pluginDirectories].filter((folder) =>
+        existsSync(folder),
+      ),
+    },
+    permissions: config.workerPermissions,
+    observer: { spawned: (isolate) => plugins.workerSpawned(isolate), terminated: (isolate) => plugins.workerTerminated(isolate) },
+    isOurKey: (token) => principals.isOurKey(token),
+    logs,
+    log,
+  });
+  const pluginPackages = await PluginPackages.open({
+    directories: config.pluginDirectories,
+    builtInDirectory: path.join(config.builtInDirectory, "plugins"),
+    reservedNames: reservedNames(config.apiBase),
+    tools,
+    log,
+    refusal: (app) => engine.refusal(app) ?? cronRefusal(app),
+    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+  });
+  const code = new PluginCode({ directory: path.join(stateDirectory, "plugin-code"), packageRoot });
+  await code.open();
+  const pluginCounters = new PluginCounters();
+  const plugins: Plugins = new Plugins({
+    discover: () => pluginPackages.discover(),
+    code,
+    reserved: new Set([...reservedNames(config.apiBase), ".well-known"]),
+    onGone: (name) => pluginCounters.forget(name),
+    onAppGone: ({ folder }) => void engine.retire(folder, undefined),
+    apiBase: config.apiBase,
+    version: packageVersion,
+    verify: () => undefined,
+    counter: (plugin, name, help) => pluginCounters.counter(plugin, name, help),
+    log,
+  });
+  await plugins.reload({ isFresh: () => false });
+  return { lock, store, principals, tools, packages, pluginPackages, plugins, pluginCounters, engine, cronJobs, logs, spoolDirectory };
+}
+
+/** The state directory is closed to other users; this belongs to the one daemon that uses that state directory. */
+function sharedSlotsDirectory(stateDirectory: string): string {
+  return `/run/runtimed-${createHash("sha256").update(stateDirectory).digest("hex").slice(0, 16)}`;
+}
+
+/** First path segments that the router needs itself; names that start with a dot are refused by the grammar. */
+function reservedNames(apiBase: string): ReadonlySet<string> {
+  return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
+}
+
+/** Makes the configured directories that are missing; those whose name starts with a dot come with the image. */
+async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
+  for (const directory of directories) {
+    if (path.basename(directory).startsWith(".")) continue;
+    await mkdir(directory, { recursive: true }).catch((error: unknown) =>
+      log.warn({ err: error, directory }, "a configured directory is missing and cannot be made"),
+    );
+  }
+}
+
+/** Unix time. */
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
