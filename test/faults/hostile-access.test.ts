@@ -78,7 +78,7 @@ const offenders: Offender[] = [
   },
 ];
 
-// Three attempts on a busy machine.
+// Several attempts on a busy machine.
 describe("a worker that reaches for what is not its own gets none of it, and harms nobody else", { timeout: 90_000 }, () => {
   test.each(offenders)("$name", (offender) => house.endure({ head, ...offender }));
 

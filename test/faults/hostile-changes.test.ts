@@ -61,7 +61,7 @@ function startAsking(url: string): { stop: () => Promise<Map<string, number>> } 
 
 const whole = /^200 (<\d+>)\1{4}$/;
 
-// Three attempts on a busy machine.
+// Several attempts on a busy machine.
 describe("a worker that changes in the midst of its requests", { timeout: 90_000 }, () => {
   test.each([
     ["is replaced", (name: string, turn: number): Promise<unknown> => house.replace(name, edition(turn))],

@@ -167,7 +167,7 @@ const offenders: Offender[] = [
   },
 ];
 
-// Three attempts on a busy machine.
+// Several attempts on a busy machine.
 describe("a client that offends harms nobody else", { timeout: 90_000 }, () => {
   test.each(offenders)("$name", (offender) => house.endure(offender));
 });

@@ -86,7 +86,7 @@ const offenders: Offender[] = [
   },
 ];
 
-// Three attempts on a busy machine.
+// Several attempts on a busy machine.
 describe("a worker that ends, or lets things end, harms nobody else", { timeout: 90_000 }, () => {
   test.each(offenders)("$name", (offender) => house.endure(offender));
 });

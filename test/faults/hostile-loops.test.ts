@@ -51,7 +51,7 @@ const offenders: Offender[] = [
   { name: "a promise that nothing settles", source: `return new Promise(() => {});`, expected: timedOut },
 ];
 
-// Three attempts on a busy machine.
+// Several attempts on a busy machine.
 describe("a worker that does not come back harms nobody else", { timeout: 90_000 }, () => {
   test.each(offenders)("$name", (offender) => house.endure(offender));
 });

@@ -60,7 +60,7 @@ const offenders: Offender[] = [
   },
 ];
 
-// Three attempts on a busy machine.
+// Several attempts on a busy machine.
 describe("a worker that eats memory harms nobody else", { timeout: 90_000 }, () => {
   test.each(offenders)("$name", (offender) => house.endure({ manifest, ...offender }));
 
