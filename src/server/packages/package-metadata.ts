@@ -4,14 +4,11 @@ import { isScalar } from "yaml";
 import { ApiError } from "../../shared/api-error.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { invalidMetadata, longestManifestBytes, parseManifest } from "./manifest-yaml.js";
+import { manifestFileNames } from "./metadata-file-names.js";
 import { plainManifest } from "./plain-manifest.js";
 
 /** A package.json lists more than a manifest does. */
 const longestPackageJsonBytes = 1024 * 1024;
-
-/** The names a manifest may have, in the order in which they are looked for. */
-export const manifestFileNames = ["manifest.yaml", "manifest.yml"] as const;
-export const metadataFileNames = [...manifestFileNames, "package.json"] as const;
 
 /** What a package says about itself, whatever kind of package it is. */
 export interface PackageMetadata {

@@ -8,7 +8,7 @@ export interface ArchiveEntry {
   readonly sizeBytes: number;
   readonly executable: boolean;
   /** The bytes, checked against what the archive says about them; to be read before the next entry is asked for, or not at all. */
-  content(): AsyncIterable<Buffer>;
+  content(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** How much an archive may unpack to. */

@@ -7,9 +7,15 @@ export class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
+  /** The next bytes if all of them are here already, which spares most callers a promise; undefined when some have yet to come. */
+  takeLoaded(byteCount: number): Buffer | undefined {
+    return this.#rest.length >= byteCount ? this.#cut(byteCount) : undefined;
+  }
+
   /** The next bytes, fewer than asked for only at the end. */
   async take(byteCount: number): Promise<Buffer> {
-    if (this.#rest.length >= byteCount) return this.#cut(byteCount);
+    const loaded = this.takeLoaded(byteCount);
+    if (loaded) return loaded;
     const pieces: Buffer[] = [];
     for await (const piece of this.upTo(byteCount)) pieces.push(piece);
     return Buffer.concat(pieces);

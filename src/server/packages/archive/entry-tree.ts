@@ -1,4 +1,4 @@
-import { metadataFileNames } from "../package-metadata.js";
+import { metadataFileNames } from "../metadata-file-names.js";
 import { invalidArchive, shown } from "./refusal.js";
 
 interface Folder {

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { setPriority } from "node:os";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import { readPackageMetadata } from "../package-metadata.js";
+import type { PackageMetadata } from "../package-metadata.js";
 import { isStorageFull } from "../storage-full.js";
 import { TreeWriter } from "./tree-writer.js";
 import { unpack } from "./unpack.js";
@@ -27,13 +27,10 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
   try {
     const writer = new TreeWriter(job.folder);
     const root = await unpack({ ...job, writer });
-    const metadata = readPackageMetadata(path.join(job.folder, root));
-    if (metadata) {
-      // Nobody needs it any more, and what is deleted before the sync need not reach the disk.
-      await rm(job.archivePath, { force: true });
-      await writer.sync();
-      return { root, metadata };
-    }
+    // Nobody needs it any more, and what is deleted before the sync need not reach the disk.
+    await rm(job.archivePath, { force: true });
+    const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);
+    if (metadata) return { root, metadata };
     return {
       refusal: {
         code: "MISSING_PACKAGE_NAME",
@@ -45,4 +42,10 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
     if (isStorageFull(error)) return { failure: { code: "INSUFFICIENT_STORAGE", reason: String(error) } };
     return { failure: { code: "INTERNAL_ERROR", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) } };
   }
+}
+
+/** YAML's parser takes a while to load; that is done while we wait for the disk. */
+async function readMetadata(folder: string): Promise<PackageMetadata | undefined> {
+  const { readPackageMetadata } = await import("../package-metadata.js");
+  return readPackageMetadata(folder);
 }

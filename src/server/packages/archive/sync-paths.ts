@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { findSystemTool } from "../../system-tool.js";
 
@@ -9,7 +10,7 @@ const syncsAtOnce = 4;
 
 /** Puts files and folders, all of them in or below `root`, on stable storage. */
 export async function syncPaths(root: string, paths: readonly string[]): Promise<void> {
-  if (paths.length >= fewestForFileSystem && syncFileSystem(root)) return;
+  if (paths.length >= fewestForFileSystem && (await syncFileSystem(root))) return;
   const remaining = paths.values();
   const work = async () => {
     for (const path of remaining) await syncPath(path);
@@ -18,9 +19,16 @@ export async function syncPaths(root: string, paths: readonly string[]): Promise
 }
 
 /** syncfs(2), which Node does not offer; false where the system's `sync` does not either. */
-function syncFileSystem(root: string): boolean {
+async function syncFileSystem(root: string): Promise<boolean> {
   const sync = process.platform === "linux" ? findSystemTool("sync") : undefined;
-  return sync !== undefined && spawnSync(sync, ["-f", root], { env: {}, stdio: "ignore" }).status === 0;
+  if (sync === undefined) return false;
+  try {
+    const [exitCode] = (await once(spawn(sync, ["-f", root], { env: {}, stdio: "ignore" }), "exit")) as [number | null];
+    return exitCode === 0;
+  } catch {
+    // It cannot be started.
+    return false;
+  }
 }
 
 async function syncPath(path: string): Promise<void> {

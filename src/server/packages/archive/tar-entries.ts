@@ -34,14 +34,16 @@ export async function* tarEntries(path: string, limits: ArchiveLimits): AsyncGen
   try {
     let extension: Extension | undefined;
     for (;;) {
-      const block = await source.take(tarBlockBytes);
+      const block = source.takeLoaded(tarBlockBytes) ?? (await source.take(tarBlockBytes));
       if (block.length === 0 || isEnd(block)) break;
       const header = parseTarHeader(block);
       if (/[xgLK]/.test(header.type)) {
         extension = await readExtension(source, header, extension);
         continue;
       }
-      yield* entryOf(source, header, extension ?? {});
+      const { entry, pass } = entryOf(source, header, extension ?? {});
+      yield entry;
+      await pass();
       extension = undefined;
     }
     if (extension) throw invalidArchive("it ends where an entry was announced");
@@ -104,26 +106,34 @@ function refuseNamesForAll(body: Buffer): void {
   }
 }
 
-async function* entryOf(source: ByteSource, header: TarHeader, extension: Extension): AsyncGenerator<ArchiveEntry> {
+/** The entry, and how to get to the end of it, whether its content was read or not. */
+function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; pass: () => Promise<void> } {
   const name = extension.path ?? header.name;
   const kind = kindOf(header.type, name);
   const statedBytes = extension.size === undefined ? header.sizeBytes : paxSize(extension.size);
   if (kind === "directory" && statedBytes > 0) throw invalidArchive("a folder in it has content");
   const sizeBytes = kind === "file" ? statedBytes : 0;
-  let isRead = false;
-  const content = async function* () {
-    isRead = true;
-    let missing = sizeBytes;
-    for await (const piece of source.upTo(sizeBytes)) {
-      missing -= piece.length;
-      yield piece;
-    }
-    if (missing > 0) throw invalidArchive("it is cut off");
+  let unreadBytes = sizeBytes;
+  const content = () => {
+    unreadBytes = 0;
+    const loaded = source.takeLoaded(sizeBytes);
+    return loaded ? [loaded] : piecesOf(source, sizeBytes);
+  };
+  const pass = async () => {
+    if (!(await source.skip(unreadBytes))) throw invalidArchive("it is cut off");
+    await skipPadding(source, sizeBytes);
   };
   const target = extension.linkpath ?? header.linkTarget;
-  yield { name, kind, target, sizeBytes, executable: (header.mode & 0o111) !== 0, content };
-  if (!isRead && !(await source.skip(sizeBytes))) throw invalidArchive("it is cut off");
-  await skipPadding(source, sizeBytes);
+  return { entry: { name, kind, target, sizeBytes, executable: (header.mode & 0o111) !== 0, content }, pass };
+}
+
+async function* piecesOf(source: ByteSource, byteCount: number): AsyncGenerator<Buffer> {
+  let missing = byteCount;
+  for await (const piece of source.upTo(byteCount)) {
+    missing -= piece.length;
+    yield piece;
+  }
+  if (missing > 0) throw invalidArchive("it is cut off");
 }
 
 function kindOf(type: string, name: string): ArchiveEntry["kind"] {

@@ -33,11 +33,11 @@ export function isZeroBlock(block: Buffer): boolean {
 }
 
 function checkSum(block: Buffer): void {
-  // Its own field counts as eight spaces.
-  const bytes = Buffer.from(block).fill(0x20, 148, 156);
   let sum = 0;
   let signedSum = 0;
-  for (const byte of bytes) {
+  for (let index = 0; index < block.length; index += 1) {
+    // Its own field counts as eight spaces.
+    const byte = index >= 148 && index < 156 ? 0x20 : (block[index] as number);
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }

@@ -28,7 +28,7 @@ export class TreeWriter {
     this.#written.push(folder);
   }
 
-  async addFile(segments: readonly string[], mode: number, content: AsyncIterable<Buffer>): Promise<void> {
+  async addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     this.addFolder(segments.slice(0, -1));
     const target = path.join(this.#root, ...segments);
     const file = openSync(target, "wx", mode);

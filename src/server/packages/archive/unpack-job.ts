@@ -5,7 +5,7 @@ import type { ArchiveFormat } from "./unpack.js";
 
 /** What the unpacking process is told, as JSON in its first argument. */
 export interface UnpackJob {
-  /** Deleted once it is read, unless the archive is refused. */
+  /** Deleted once it is unpacked. */
   readonly archivePath: string;
   readonly format: ArchiveFormat;
   /** An empty folder. */

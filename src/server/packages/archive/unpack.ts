@@ -5,7 +5,6 @@ import { EntryTree } from "./entry-tree.js";
 import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from "./refusal.js";
 import { tarEntries } from "./tar-entries.js";
 import type { TreeWriter } from "./tree-writer.js";
-import { zipEntries } from "./zip-entries.js";
 
 export type ArchiveFormat = "tar" | "zip";
 
@@ -21,9 +20,16 @@ export async function unpack(options: {
 }): Promise<string> {
   const { archivePath, format, writer, limits } = options;
   await expectMagic(archivePath, format);
-  const entries = (format === "tar" ? tarEntries : zipEntries)(archivePath, limits);
+  const entries = await entriesOf(archivePath, format, limits);
   const tree = await unpackEntries(entries, writer, limits);
   return tree.packageRoot(format);
+}
+
+/** What reads zip files is loaded for these only: with it, the process would start a good deal later. */
+async function entriesOf(archivePath: string, format: ArchiveFormat, limits: ArchiveLimits): Promise<AsyncIterable<ArchiveEntry>> {
+  if (format === "tar") return tarEntries(archivePath, limits);
+  const { zipEntries } = await import("./zip-entries.js");
+  return zipEntries(archivePath, limits);
 }
 
 const magic = { tar: Buffer.from([0x1f, 0x8b, 0x08]), zip: Buffer.from("PK\u0003\u0004") };
