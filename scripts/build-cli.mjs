@@ -12,15 +12,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * What bundled packages load and runtimectl never uses, each a noticeable part of an empty Node's start, by importer and module:
- * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, the form data of fetch, all
- * of node:http for one number, node:assert for its own checks, and its parser a second time for processors without SIMD, on which
- * Node 20 does not run.
+ * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, the form data of fetch,
+ * node:assert for its own checks, and its parser a second time for processors without SIMD, on which Node 20 does not run.
  */
 const unused = [
   { importer: /\/commander\//, module: /^node:child_process$/, contents: "module.exports = {};" },
   { importer: /\/undici\//, module: /client-h2/, contents: "module.exports = undefined;" },
   { importer: /\/undici\//, module: /web\/fetch\/body/, contents: "module.exports = undefined;" },
-  { importer: /\/undici\//, module: /^node:http$/, contents: "module.exports = { maxHeaderSize: 16384 };" },
   { importer: /\/undici\//, module: /llhttp-wasm/, contents: "throw new Error('WebAssembly without SIMD');" },
   {
     importer: /\/undici\//,
@@ -41,8 +39,17 @@ const withoutUnused = {
 };
 
 /** Packages that few commands need: each a file of its own, so that the others need not read them. */
-const packagesApart = ["@inquirer/prompts", "archiver", "ignore", "ora", "tar", "write-file-atomic", "yaml"];
-const fileOf = (name) => `${name.replace("@", "").replace("/", "-")}.cjs`;
+const packagesApart = [
+  "@inquirer/prompts",
+  "archiver",
+  "ignore",
+  "ora",
+  "tar",
+  "undici/lib/dispatcher/client.js",
+  "write-file-atomic",
+  "yaml",
+];
+const fileOf = (name) => `${name.replace("@", "").replaceAll("/", "-").replace(/\.js$/, "")}.cjs`;
 const apart = {
   name: "packages-apart",
   setup(plugin) {
@@ -69,11 +76,11 @@ export async function buildCli(outputDirectory) {
     entryPoints: ["src/cli/run-command.ts"],
     outfile: path.join(outputDirectory, "runtimectl.cjs"),
     format: "cjs",
-    define: { "import.meta.url": "bundleUrl" },
+    define: { "import.meta.dirname": "__dirname" },
     // A script that is loaded from a code cache has no import() of its own.
     supported: { "dynamic-import": false },
     plugins: [withoutUnused, apart],
-    banner: { js: "(function (module, require, __filename) {const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    banner: { js: "(function (module, require, __dirname) {" },
     footer: { js: "})" },
   });
   await build({
@@ -100,6 +107,7 @@ export async function buildCli(outputDirectory) {
       },
       outfile: path.join(outputDirectory, fileOf(name)),
       format: "cjs",
+      plugins: [withoutUnused],
       define: { "import.meta.url": "bundleUrl" },
       banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     });

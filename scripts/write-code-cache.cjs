@@ -1,16 +1,13 @@
 // Runs the bundled command line as its launcher does, and writes the code cache when it has ended.
 const { readFileSync, writeFileSync } = require("node:fs");
 const path = require("node:path");
-const { setFlagsFromString } = require("node:v8");
 const { createRequire } = require("node:module");
 const { Script } = require("node:vm");
 
 const [directory] = process.argv.splice(2, 1);
-// As src/cli/load-bundle.ts does: a cache holds for the same flags only.
-setFlagsFromString("--wasm-tiering-budget=1000000000");
 const filename = path.join(directory, "runtimectl.cjs");
 const script = new Script(readFileSync(filename, "latin1"), { filename });
 process.on("exit", () => writeFileSync(path.join(directory, "runtimectl.cache"), script.createCachedData()));
 const bundle = { exports: {} };
-script.runInThisContext()(bundle, createRequire(filename), filename);
+script.runInThisContext()(bundle, createRequire(filename), directory);
 void bundle.exports.runCommand({ kind: "command", words: "workers list", summary: "", rest: [] }, ["workers", "list"]);

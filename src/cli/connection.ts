@@ -4,8 +4,8 @@ import { CommandError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
 import { resolveSettings, type Settings } from "./settings.js";
-import type { RawResponse } from "./raw-response.js";
-import { HttpTransport } from "./transport.js";
+import type { RawResponse } from "./transport/raw-response.js";
+import { HttpTransport } from "./transport/http-transport.js";
 
 /** A path below the origin: no `//host`, no URL, no climbing. A discovery document must not lead a key elsewhere. */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;

@@ -1,28 +1,22 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import type * as bundle from "./run-command.js";
 
-const noWasmTierUp = "--wasm-tiering-budget=1000000000";
-
 type Bundle = typeof bundle;
-type BundleFunction = (module: { exports: Bundle }, load: NodeJS.Require, filename: string) => void;
+type BundleFunction = (module: { exports: Bundle }, load: NodeJS.Require, directory: string) => void;
 
 /**
  * Loads the bundled machinery with the code cache that the build left beside it: what V8 compiled once need not be compiled at
  * every start, and Node 20 has nothing built in for this. V8 rejects the cache of another Node version; then the start is slower.
  */
 export function loadBundle(): Bundle {
-  // undici's HTTP parser is WebAssembly. V8 would compile it once more, for speed, after the first answer, and the process would wait
-  // for that at its end: 100 ms and more for nothing. Set before the cache is read, which holds for the same flags only.
-  setFlagsFromString(noWasmTierUp);
   const filename = path.join(import.meta.dirname, "runtimectl.cjs");
   const cachedData = readIfThere(path.join(import.meta.dirname, "runtimectl.cache"));
   // The bundle is ASCII: one byte a character, no decoding.
   const script = new Script(readFileSync(filename, "latin1"), { filename, ...(cachedData ? { cachedData } : {}) });
   const module = {} as { exports: Bundle };
-  (script.runInThisContext() as BundleFunction)(module, require, filename);
+  (script.runInThisContext() as BundleFunction)(module, require, import.meta.dirname);
   return module.exports;
 }
 

@@ -3,7 +3,7 @@ import { ApiError } from "../../src/shared/api-error.js";
 import { UnexpectedAnswerError } from "../../src/shared/client.js";
 import { errorTable, type ErrorCode } from "../../src/shared/errors.js";
 import { CommandError, usageError } from "../../src/cli/command-error.js";
-import { timeoutFailure } from "../../src/cli/connection-failure.js";
+import { timeoutFailure } from "../../src/cli/transport/connection-failure.js";
 import { reportFailure } from "../../src/cli/failure.js";
 import { Output } from "../../src/cli/output.js";
 

@@ -4,7 +4,7 @@ import { CommandError, usageError } from "../command-error.js";
 import { defineCommand, type Context } from "../command.js";
 import { connectAnonymously } from "../connection.js";
 import { exitCodeOfStatus } from "../exit-codes.js";
-import type { RawResponse } from "../raw-response.js";
+import type { RawResponse } from "../transport/raw-response.js";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

@@ -12,7 +12,7 @@ import { listenForKeys } from "../dev/keys.js";
 import { describeAnswer, describeLogLine } from "../dev/log-line.js";
 import { Reloader, type Served } from "../dev/reloader.js";
 import { exitCodes } from "../exit-codes.js";
-import { HttpTransport } from "../transport.js";
+import { HttpTransport } from "../transport/http-transport.js";
 
 const apiBase = "/api";
 const callTimeoutMs = 120_000;

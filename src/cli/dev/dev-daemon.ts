@@ -3,12 +3,11 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { DevReport } from "../../shared/dev-report.js";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
 
-const program = fileURLToPath(new URL("../server/dev-daemon.js", import.meta.url));
+const program = path.join(import.meta.dirname, "../server/dev-daemon.js");
 /** From the request to stop to SIGKILL. */
 const stopTimeoutMs = 1500;
 

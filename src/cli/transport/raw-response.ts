@@ -1,9 +1,10 @@
-import type { TransportResponse } from "../shared/client.js";
-import { CommandError } from "./command-error.js";
-import { exitCodes } from "./exit-codes.js";
+import type { TransportResponse } from "../../shared/client.js";
+import { CommandError } from "../command-error.js";
+import { exitCodes } from "../exit-codes.js";
 
 export interface RawResponse extends TransportResponse {
   readonly contentType: string | undefined;
+  readonly location: string | undefined;
   readonly bytes: Buffer;
 }
 
@@ -15,6 +16,7 @@ export function toResponse(status: number, headers: Headers, bytes: Buffer): Raw
     bytes,
     requestId: headerOf(headers, "x-request-id"),
     contentType: headerOf(headers, "content-type"),
+    location: headerOf(headers, "location"),
     get text() {
       return bytes.toString("utf8");
     },
@@ -27,11 +29,10 @@ function headerOf(headers: Headers, name: string): string | undefined {
 }
 
 /** A key must not travel where nobody sent it. */
-export function redirectFailure(response: RawResponse, headers: Headers, origin: string): CommandError | undefined {
-  const location = headerOf(headers, "location");
-  if (response.status < 300 || response.status > 399 || location === undefined) return undefined;
+export function refuseRedirect({ status, location }: RawResponse, origin: string): void {
+  if (status < 300 || status > 399 || location === undefined) return;
   const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
-  return new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
+  throw new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
     exitCode: exitCodes.failed,
     hint: target && target.origin !== origin ? `if that is your daemon, use --url ${target.origin} and sign in there` : undefined,
   });

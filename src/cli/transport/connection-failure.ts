@@ -1,5 +1,5 @@
-import { CommandError } from "./command-error.js";
-import { exitCodes } from "./exit-codes.js";
+import { CommandError } from "../command-error.js";
+import { exitCodes } from "../exit-codes.js";
 
 const certificateProblems: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",

@@ -1,0 +1,48 @@
+import type { Agent, IncomingMessage } from "node:http";
+import { urlToHttpOptions } from "node:url";
+import { tlsOptions, type ConnectSettings, type OutgoingRequest } from "./outgoing-request.js";
+import { toResponse, type RawResponse } from "./raw-response.js";
+
+/** Node's HTTP client, for requests and answers that are held whole. Keeps its connection for the next request. */
+export class PlainClient {
+  readonly #origin: URL;
+  readonly #settings: ConnectSettings;
+  #agent: Agent | undefined;
+
+  constructor(origin: string, settings: ConnectSettings) {
+    this.#origin = new URL(origin);
+    this.#settings = settings;
+  }
+
+  /** Sends one request and reads its answer. Rejects soon after the signal aborts. */
+  async ask(request: OutgoingRequest, body: string | undefined, until: AbortSignal): Promise<RawResponse> {
+    // Not both: TLS takes as long to load as everything else here.
+    const protocol = this.#origin.protocol === "https:" ? await import("node:https") : await import("node:http");
+    this.#agent ??= new protocol.Agent({ keepAlive: true, ...tlsOptions(this.#settings) });
+    const framing = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+    const options = {
+      ...urlToHttpOptions(this.#origin),
+      ...request,
+      headers: { ...request.headers, ...framing },
+      agent: this.#agent,
+      signal: until,
+    };
+    return new Promise((resolve, reject) => {
+      const onResponse = (response: IncomingMessage) => readWhole(response).then(resolve, reject);
+      protocol.request(options, onResponse).on("error", reject).end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent?.destroy();
+  }
+}
+
+function readWhole(response: IncomingMessage): Promise<RawResponse> {
+  const chunks: Buffer[] = [];
+  return new Promise((resolve, reject) => {
+    response.on("data", (chunk: Buffer) => void chunks.push(chunk));
+    response.on("end", () => resolve(toResponse(response.statusCode ?? 0, response.headers, Buffer.concat(chunks))));
+    response.on("error", reject);
+  });
+}
