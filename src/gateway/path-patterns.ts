@@ -41,7 +41,7 @@ export interface RulePath {
 export function readRulePath(url: string, app: AppInfo | undefined): RulePath {
   const { pathname } = new URL(url);
   const sent = withoutLastSlash(decoded(pathname).replaceAll(/\/{2,}/g, "/"));
-  if (app?.kind !== "worker") return { sent, canonical: sent };
+  if (app?.kind !== "worker" || !sent.startsWith(`/${app.name}@`)) return { sent, canonical: sent };
   const below = segmentsOf(sent).slice(app.name.split("/").length);
   return { sent, canonical: `/${[app.name, ...below].join("/")}` };
 }
