@@ -10,19 +10,19 @@ export class PluginSet {
   readonly withServerFetch: readonly ActivePlugin[];
   /** Those that are served below a base, the longest base first. */
   readonly withBase: readonly ActivePlugin[];
+  /** True when no plugin has a part in serving requests: then they go straight to the workers. */
+  readonly isTransparent: boolean;
 
   constructor(plugins: readonly ActivePlugin[]) {
     this.plugins = Object.freeze([...plugins]);
     this.withRequestHook = plugins.filter(({ hooks }) => typeof hooks.onRequest === "function");
     this.withResponseHook = plugins.filter(({ hooks }) => typeof hooks.onResponse === "function");
     this.withServerRoutes = plugins.filter(({ routes }) => routes);
-    this.withServerFetch = plugins.filter(({ hooks }) => hooks.server?.fetch);
+    this.withServerFetch = plugins.filter(({ hooks }) => typeof hooks.server?.fetch === "function");
     this.withBase = plugins.filter(({ base }) => base !== undefined).toSorted((a, b) => (b.base ?? "").length - (a.base ?? "").length);
-  }
-
-  /** True when no plugin has a part in serving requests: then they go straight to the workers. */
-  get isTransparent(): boolean {
     const { withRequestHook, withResponseHook, withServerRoutes, withServerFetch, withBase } = this;
-    return [withRequestHook, withResponseHook, withServerRoutes, withServerFetch, withBase].every(({ length }) => length === 0);
+    this.isTransparent = [withRequestHook, withResponseHook, withServerRoutes, withServerFetch, withBase].every(
+      ({ length }) => length === 0,
+    );
   }
 }

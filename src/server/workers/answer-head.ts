@@ -1,3 +1,4 @@
+import { mayAnswerWith } from "../web/answer-headers.js";
 import { lineFeed } from "./isolate/frames.js";
 
 /** Header lines of an answer that may go to the wire. */
@@ -16,23 +17,6 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
-/** Framing and connection are ours to say; the last two would let an app reach beyond its own paths. */
-const droppedNames = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "proxy-authenticate",
-  "transfer-encoding",
-  "te",
-  "trailer",
-  "upgrade",
-  "content-length",
-  "x-request-id",
-  "clear-site-data",
-  "service-worker-allowed",
-]);
-const sessionCookiePattern = /^\s*runtime_api_key\s*(?:=|;|$)/i;
-
 /** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
 function readAnswerHead(text: string): AnswerHead | undefined {
   const pairs: string[] = [];
@@ -48,9 +32,7 @@ function readAnswerHead(text: string): AnswerHead | undefined {
     if (!tokenPattern.test(name) || !valuePattern.test(value)) return undefined;
     const lower = name.toLowerCase();
     if (lower === "content-length" && /^\d{1,15}$/.test(value)) claimedLength = Number(value);
-    if (droppedNames.has(lower)) continue;
-    // A cookie name may be percent-encoded or padded: whatever a browser could read as ours is dropped.
-    if (lower === "set-cookie" && sessionCookiePattern.test(value)) continue;
+    if (!mayAnswerWith(lower, value)) continue;
     hasDate ||= lower === "date";
     pairs.push(name, value);
     wireLines += `${name}: ${value}\r\n`;

@@ -32,9 +32,9 @@ export class IsolateCommand {
   readonly #openFiles = Math.min(mostOpenFiles, ownOpenFiles());
   readonly #flags: readonly string[];
 
-  /** Where the isolates' own code lies. */
+  /** Where the isolates' own code lies, and with it all of the daemon's. */
   get programFolder(): string {
-    return path.dirname(isolateProgram);
+    return compiledFile("server");
   }
 
   constructor(options: { allowsNetwork: boolean }) {
@@ -59,6 +59,7 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
+      `--allow-fs-read=${compiledFile("server/web")}`,
       `--allow-fs-read=${options.slot}`,
       isolateProgram,
       options.slot,

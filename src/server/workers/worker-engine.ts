@@ -5,6 +5,7 @@ import { parseSizeBytes } from "../../shared/size.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import { answerError, toApiError } from "../answer-error.js";
 import type { Log } from "../observe/log.js";
+import { RequestHeads, upgradeLines } from "../web/request-heads.js";
 import type { CronCall } from "./cron/cron-jobs.js";
 import { createInternalExchange } from "./cron/internal-exchange.js";
 import { findEntrypoint } from "./entrypoint.js";
@@ -15,7 +16,6 @@ import type { QuartersOptions } from "./isolate-quarters.js";
 import type { WorkerLogs } from "./logs/worker-logs.js";
 import { ModuleWorker } from "./module-worker.js";
 import { PermissionCeiling } from "./permission-ceiling.js";
-import { RequestHeads } from "./request-head.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
 import { ClientUpgrade, type UpgradedConnection } from "./sockets/client-upgrade.js";
@@ -31,8 +31,6 @@ import { lifeOf, type WorkerNumbers } from "./worker-numbers.js";
 import { parseWorkerPath, type WorkerPath } from "./worker-path.js";
 
 const drainTimeoutMs = 30_000;
-/** About a connection, so they are not passed on as the client sent them; apps tell by them that they may answer 101. */
-const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
 export interface WorkerEngineOptions {

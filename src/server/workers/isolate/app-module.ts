@@ -1,4 +1,4 @@
-import type { LazyRequest } from "./lazy-request.js";
+import type { LazyRequest } from "../../web/lazy-request.js";
 import { PlainResponse } from "./plain-response.js";
 import { RouteTable } from "./route-table.js";
 

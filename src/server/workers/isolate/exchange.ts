@@ -1,7 +1,7 @@
+import { LazyRequest } from "../../web/lazy-request.js";
 import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
 import type { FrameWriter } from "./frame-writer.js";
 import type { LogChannel } from "./log-channel.js";
-import { LazyRequest } from "./lazy-request.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
 import { RequestBody } from "./request-body.js";
 import { abandonWebSocket, webSocketOf } from "./web-socket-response.js";

@@ -109,5 +109,4 @@ export interface LoadFailure {
   readonly message: string;
 }
 
-/** Header lines travel as `name LF value LF name LF value`: neither can hold a line feed. */
-export const lineFeed = "\n";
+export { lineFeed } from "../../web/lazy-request.js";

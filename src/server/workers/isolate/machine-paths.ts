@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 
 /**
  * Takes what tells about the machine out of an app's output: paths become relative to the app's folder, and our own frames leave the
- * stacks. `slot` is the folder that an isolate sees, `program` that of its own code.
+ * stacks. `slot` is the folder that an isolate sees, `program` that of our code.
  */
 export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
   const slots = [pathToFileURL(slot).href, slot];

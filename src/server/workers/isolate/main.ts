@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { installRequest } from "../../web/lazy-request.js";
 import { findApp, type App } from "./app-module.js";
 import { boundOutput } from "./bound-output.js";
 import { summariseError } from "./describe-error.js";
@@ -11,7 +12,6 @@ import { BodyKind, FrameKind, LogCode, type LoadOrder } from "./frames.js";
 import { FrameReader, type FrameHandler } from "./frame-reader.js";
 import { FrameWriter } from "./frame-writer.js";
 import { installConsole } from "./install-console.js";
-import { installRequest } from "./lazy-request.js";
 import { LogChannel } from "./log-channel.js";
 import { lockDown } from "./lockdown.js";
 import { createPathHider } from "./machine-paths.js";
@@ -35,7 +35,7 @@ function runIsolate(slot: string): void {
     socket.uncork();
   });
   const positions = new SourcePositions(path.join(slot, "app"));
-  const hidePaths = createPathHider({ slot, program: import.meta.dirname });
+  const hidePaths = createPathHider({ slot, program: path.resolve(import.meta.dirname, "../..") });
   const log = new LogChannel({
     writer,
     queuedBytes: () => socket.writableLength,

@@ -1,3 +1,4 @@
+import type { LazyBody } from "../../web/lazy-request.js";
 import { creditWindowBytes } from "./frames.js";
 
 /** What the daemon is told while a streamed body is read. */
@@ -12,7 +13,7 @@ interface Waiter {
 }
 
 /** A request's body as it comes from the daemon: at most one credit window of it is held here. */
-export class RequestBody {
+export class RequestBody implements LazyBody {
   readonly #flow: BodyFlow | undefined;
   readonly #chunks: Uint8Array[] = [];
   #hasEnded: boolean;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { lineFeed } from "./isolate/frames.js";
+import { lineFeed } from "./lazy-request.js";
 
 /** What happens to a header of the client on its way to the app. */
 type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host";
@@ -35,6 +35,9 @@ const hostPattern = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
 const sessionCookie = "runtime_api_key";
 const maximumKnownNames = 512;
 
+/** About a connection, so they are not passed on as the client sent them; apps tell by them that they may answer 101. */
+export const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
+
 /** Writes the head of a request as the app may see it: its own path, no credential of ours, nothing about our connection. */
 export class RequestHeads {
   readonly #isOurKey: (token: string) => boolean;
@@ -46,8 +49,11 @@ export class RequestHeads {
     this.#isOurKey = options.isOurKey;
   }
 
-  /** The head's lines, or undefined when the Host header cannot be part of a URL. `path` starts with a slash and carries the query. */
-  write(request: IncomingMessage, target: { base: string; path: string; requestId: string }): string | undefined {
+  /**
+   * The head's lines, or undefined when the Host header cannot be part of a URL. `path` starts with a slash and carries the query;
+   * `base` is what was taken off it, if anything was.
+   */
+  write(request: IncomingMessage, target: { base: string | undefined; path: string; requestId: string }): string | undefined {
     const raw = request.rawHeaders;
     let lines = "";
     let host = "";
@@ -87,7 +93,7 @@ export class RequestHeads {
     if (!this.#isSoundHost(host)) return undefined;
     const scheme = proto === "https" || (proto !== "http" && "encrypted" in request.socket) ? "https" : "http";
     const ownLines =
-      `${lineFeed}x-base${lineFeed}${target.base}${lineFeed}x-request-id${lineFeed}${target.requestId}` +
+      `${target.base === undefined ? "" : `${lineFeed}x-base${lineFeed}${target.base}`}${lineFeed}x-request-id${lineFeed}${target.requestId}` +
       `${lineFeed}x-forwarded-for${lineFeed}${forwardedFor}${request.socket.remoteAddress ?? "unknown"}` +
       `${lineFeed}x-forwarded-proto${lineFeed}${scheme}${lineFeed}x-forwarded-host${lineFeed}${forwardedHost || host}`;
     return `${request.method}${lineFeed}${scheme}://${host || "localhost"}${lineFeed}${target.path}${lines}${ownLines}`;

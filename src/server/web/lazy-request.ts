@@ -1,11 +1,25 @@
-import { lineFeed } from "./frames.js";
-import type { RequestBody } from "./request-body.js";
+/** Header lines travel as `name LF value LF name LF value`: neither can hold a line feed. */
+export const lineFeed = "\n";
+
+/** Where the body of a lazy request comes from; nothing of it is read before one of these is touched. */
+export interface LazyBody {
+  /** The whole body, where it is there already. */
+  readonly inline: Uint8Array | undefined;
+  collect(): Promise<Uint8Array>;
+  toStream(): ReadableStream<Uint8Array>;
+}
+
+/** What a lazy request was made of, for those who gave it to the constructor. */
+export interface RequestOrigin {
+  /** A native request was made of it, by `clone()` or `new Request(request)`. */
+  onCopy(copy: Request): void;
+}
 
 const NativeRequest = globalThis.Request;
 const decoder = new TextDecoder();
 const noBytes = new Uint8Array(0);
-/** Paths that `new URL` would leave as they are. */
-const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+,;=:@%/?]*)?$/i;
+/** Paths, with their queries, that `new URL` would leave as they are. */
+export const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+,;=:@%/?]*)?$/i;
 
 /**
  * A request that is a `Request` by prototype, but builds native objects only when they are asked for. Its head is
@@ -13,7 +27,8 @@ const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+
  */
 export class LazyRequest {
   readonly #head: string;
-  readonly #body: RequestBody | undefined;
+  readonly #body: LazyBody | undefined;
+  readonly #origin: RequestOrigin | undefined;
   #method: string | undefined;
   #url: string | undefined;
   #headers: Headers | undefined;
@@ -24,9 +39,10 @@ export class LazyRequest {
   /** Values of `:name` segments, set when a route of `routes` matched. */
   params: Record<string, string> | undefined;
 
-  constructor(head: string, body: RequestBody | undefined) {
+  constructor(head: string, body: LazyBody | undefined, origin?: RequestOrigin) {
     this.#head = head;
     this.#body = body;
+    this.#origin = origin;
   }
 
   /** The native request behind it, made now if need be. */
@@ -36,6 +52,10 @@ export class LazyRequest {
 
   static isLazy(value: unknown): value is LazyRequest {
     return typeof value === "object" && value !== null && #head in value;
+  }
+
+  static originOf(request: LazyRequest): RequestOrigin | undefined {
+    return request.#origin;
   }
 
   static abort(request: LazyRequest): void {
@@ -80,7 +100,9 @@ export class LazyRequest {
   }
 
   clone(): Request {
-    return LazyRequest.nativeOf(this).clone();
+    const copy = LazyRequest.nativeOf(this).clone();
+    this.#origin?.onCopy(copy);
+    return copy;
   }
 
   async text(): Promise<string> {
@@ -144,6 +166,8 @@ const delegatedMethods = ["blob", "bytes", "formData"] as const;
 /** Makes lazy requests pass for `Request` everywhere: prototype, `new Request(request)`, `fetch(request)`. */
 export function installRequest(): void {
   const lazy = LazyRequest.prototype;
+  // Once is enough, however many ask for it.
+  if (lazy instanceof NativeRequest) return;
   for (const name of delegatedGetters) {
     if (!(name in NativeRequest.prototype)) continue;
     Object.defineProperty(lazy, name, {
@@ -162,8 +186,12 @@ export function installRequest(): void {
   }
   Object.setPrototypeOf(lazy, NativeRequest.prototype);
   const request = new Proxy(NativeRequest, {
-    construct: (target, [input, init]: [unknown, unknown], newTarget) =>
-      Reflect.construct(target, [LazyRequest.isLazy(input) ? LazyRequest.nativeOf(input) : input, init], newTarget) as object,
+    construct: (target, [input, init]: [unknown, unknown], newTarget) => {
+      if (!LazyRequest.isLazy(input)) return Reflect.construct(target, [input, init], newTarget) as object;
+      const copy = Reflect.construct(target, [LazyRequest.nativeOf(input), init], newTarget) as Request;
+      LazyRequest.originOf(input)?.onCopy(copy);
+      return copy;
+    },
   });
   for (const prototype of [lazy, NativeRequest.prototype]) {
     Object.defineProperty(prototype, "constructor", { value: request, writable: true, configurable: true });
