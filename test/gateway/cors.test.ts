@@ -115,7 +115,7 @@ describe("an answer", () => {
 
   test("may have a head that cannot be changed", async () => {
     const stage = await stageGateway({ cors: [{ origins: ["*"] }] });
-    const answer = await stage.send(requestOf("/"), { answer: Response.redirect("https://example.com/") });
+    const answer = await stage.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")]).toEqual([
       302,
       "https://example.com/",
