@@ -122,7 +122,7 @@ export class PluginPackages {
   /** The version that is in force once this is installed; throws when it may not be. */
   #acceptedVersion(candidate: PluginFolder & { metadata: PackageMetadata }): string {
     const { name, metadata } = candidate;
-    parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options);
+    this.#refuseTakenBase(name, parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options).manifest.base);
     const builtIn = this.#catalog.find(name)?.builtIn;
     if (!builtIn) return metadata.version;
     if (!isBareManifest(candidate)) {
@@ -134,6 +134,12 @@ export class PluginPackages {
     const fields = fieldsOf({ code: builtIn, overlay: candidate });
     parsePlugin(fields, this.#options);
     return fields.version;
+  }
+
+  /** Who would load first at the next start must not depend on names: a base that another plugin claims, enabled or not, is its own. */
+  #refuseTakenBase(name: string, base: string | undefined): void {
+    if (base === undefined || !this.#catalog.list().some((plugin) => plugin.name !== name && plugin.manifest.base === base)) return;
+    throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by another plugin. Give this one another base.`);
   }
 
   async #place(staged: StagedFolder, from: string, target: string): Promise<void> {
