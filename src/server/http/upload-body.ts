@@ -21,6 +21,8 @@ export interface UploadOptions {
 
 /** Headers and boundaries around the file. */
 const multipartOverheadBytes = 64 * 1024;
+/** What may wait at each step on the way to the disk: with less, receiving and writing would take turns instead of overlapping. */
+const bufferedBytes = 256 * 1024;
 const maximumFields = 20;
 const maximumFieldSizeBytes = 64 * 1024;
 
@@ -84,6 +86,8 @@ function createParser(request: IncomingMessage): busboy.Busboy {
     return busboy({
       headers: request.headers,
       defParamCharset: "utf8",
+      highWaterMark: bufferedBytes,
+      fileHwm: bufferedBytes,
       limits: { files: 2, fields: maximumFields, parts: maximumFields + 2, fieldSize: maximumFieldSizeBytes },
     });
   } catch (cause) {
@@ -99,12 +103,13 @@ async function writeSpool(
 ): Promise<UploadedFile> {
   let sizeBytes = 0;
   const count = new Transform({
+    highWaterMark: bufferedBytes,
     transform(chunk: Buffer, _encoding, done) {
       sizeBytes += chunk.length;
       done(sizeBytes > options.maxSizeBytes ? tooLarge(options) : null, chunk);
     },
   });
-  const sink = createWriteStream(spoolFile, { flags: "wx", mode: 0o600 });
+  const sink = createWriteStream(spoolFile, { flags: "wx", mode: 0o600, highWaterMark: bufferedBytes });
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
