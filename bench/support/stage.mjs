@@ -42,8 +42,8 @@ export class Stage {
     return output;
   }
 
-  async temporaryDirectory() {
-    const directory = await mkdtemp(path.join(tmpdir(), "bench-"));
+  async temporaryDirectory(parent = tmpdir()) {
+    const directory = await mkdtemp(path.join(parent, "bench-"));
     this.#directories.push(directory);
     return directory;
   }
