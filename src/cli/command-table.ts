@@ -42,6 +42,18 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       delete: { summary: "Delete a worker or one version of it" },
     },
   },
+  plugins: {
+    summary: "Upload and manage plugins",
+    verbs: {
+      list: { summary: "List the installed plugins, and what became of each" },
+      loaded: { summary: "List the plugins that are at work, in the order of their hooks" },
+      upload: { summary: "Upload a folder or an archive, and load it" },
+      reload: { summary: "Load all plugins anew" },
+      enable: { summary: "Let a plugin take part again" },
+      disable: { summary: "Take a plugin out of service, keep it installed" },
+      delete: { summary: "Delete a plugin" },
+    },
+  },
   keys: {
     summary: "Create and revoke API keys",
     verbs: {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
 import { neverPackedPathReason, neverPackedReason } from "./never-packed.js";
-import { folderSource, readPackageFacts, type PackageFacts } from "./package-facts.js";
+import { folderSource, mainFiles, readPackageFacts, type PackageFacts, type PackageKind } from "./package-facts.js";
 import { openSelection, type Selection } from "./selection.js";
 
 /** Beyond this no daemon takes an archive, and a maze of links would never end. */
@@ -35,13 +35,14 @@ export interface PackPlan {
 }
 
 export interface PackOptions {
+  readonly kind?: PackageKind;
   /** Leave out every node_modules, whatever the folder's rules say. */
   readonly withoutPackages?: boolean;
 }
 
 /** Decides about every entry of the folder. Fails when something is there that cannot be packed. */
-export async function planPack(folder: string, { withoutPackages = false }: PackOptions = {}): Promise<PackPlan> {
-  const facts = await readPackageFacts(folderSource(folder));
+export async function planPack(folder: string, { kind = "worker", withoutPackages = false }: PackOptions = {}): Promise<PackPlan> {
+  const facts = await readPackageFacts(folderSource(folder), kind);
   const selection = await openSelection(folder, facts);
   const walk = new Walk(await realpath(folder), facts, withoutPackages ? noPackages(selection) : selection);
   return walk.plan();
@@ -71,7 +72,7 @@ class Walk {
     this.#root = root;
     this.#facts = facts;
     this.#selection = selection;
-    this.#always = new Set([...facts.metadataFiles, ...(facts.entrypoint === undefined ? [] : [facts.entrypoint])]);
+    this.#always = new Set([...facts.metadataFiles, ...mainFiles(facts)]);
   }
 
   async plan(): Promise<PackPlan> {
@@ -111,7 +112,7 @@ class Walk {
 
   async #enter({ relativePath, source, chain }: Place): Promise<void> {
     const verdict = await this.#selection.enter(relativePath);
-    const holdsEntrypoint = this.#facts.entrypoint?.startsWith(`${relativePath}/`) ?? false;
+    const holdsEntrypoint = mainFiles(this.#facts).some((file) => file.startsWith(`${relativePath}/`));
     if (!verdict.kept && !holdsEntrypoint) return this.#leaveOut(`${relativePath}/`, verdict.rule);
     await this.#visitFolder(relativePath, source, [...chain, source]);
   }

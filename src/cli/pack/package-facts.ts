@@ -3,6 +3,7 @@ import path from "node:path";
 import * as yaml from "yaml";
 import * as z from "zod";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
+import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { CommandError } from "../command-error.js";
 import { readFileIfThere } from "../read-file-if-there.js";
 import { exitCodes } from "../exit-codes.js";
@@ -30,7 +31,10 @@ const Manifest = z.object({
   name: z.unknown().optional(),
   version: z.unknown().optional(),
   entrypoint: z.string().optional(),
+  pluginEntry: z.string().optional(),
 });
+
+export type PackageKind = "worker" | "plugin";
 
 /** What packing must know about a folder before it packs. */
 export interface PackageFacts {
@@ -41,6 +45,13 @@ export interface PackageFacts {
   readonly packageJson: PackageJson | undefined;
   /** Relative, with forward slashes; undefined when nothing in the folder can be served. */
   readonly entrypoint: string | undefined;
+  /** A plugin's module; undefined when there is none, as beside a manifest for a built-in plugin. */
+  readonly pluginEntry?: string | undefined;
+}
+
+/** The files that a package starts with. */
+export function mainFiles({ entrypoint, pluginEntry }: PackageFacts): string[] {
+  return [entrypoint, pluginEntry].filter((file) => file !== undefined);
 }
 
 /** Where a package lies: in a folder, or in an archive that is ready. */
@@ -65,8 +76,8 @@ export function archiveSource(label: string, { files, metadata }: ArchiveContent
   return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
 }
 
-/** Reads name, version and entrypoint as the daemon will; what it would refuse is refused here, before a byte is sent. */
-export async function readPackageFacts(source: PackageSource): Promise<PackageFacts> {
+/** Reads name, version and what it starts with as the daemon will; what it would refuse is refused here, before a byte is sent. */
+export async function readPackageFacts(source: PackageSource, kind: PackageKind = "worker"): Promise<PackageFacts> {
   const manifest = await readManifest(source);
   const packageJson = await readPackageJson(source);
   const name = manifest?.fields.name ?? packageJson?.name;
@@ -84,7 +95,9 @@ export async function readPackageFacts(source: PackageSource): Promise<PackageFa
     version,
     packageJson,
     metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
-    entrypoint: await findEntrypoint(source, manifest, packageJson),
+    ...(kind === "worker"
+      ? { entrypoint: await findEntrypoint(source, manifest, packageJson) }
+      : { entrypoint: await declaredFile(source, manifest, "entrypoint"), pluginEntry: await findPluginEntry(source, manifest) }),
   };
 }
 
@@ -124,21 +137,33 @@ async function findEntrypoint(
   manifest: ManifestFile | undefined,
   packageJson: PackageJson | undefined,
 ): Promise<string | undefined> {
-  const declared = manifest?.fields.entrypoint;
-  if (declared !== undefined) {
-    const entrypoint = path.posix.normalize(declared);
-    if (entrypoint.startsWith("../") || path.posix.isAbsolute(entrypoint))
-      throw unreadable(manifest?.file ?? "manifest", `its entrypoint ${declared} lies outside the folder`);
-    if (await source.isFile(entrypoint)) return entrypoint;
-    throw refused(
-      "ENTRYPOINT_NOT_FOUND",
-      `the entrypoint ${declared} is not there`,
-      "build the app first, or correct entrypoint in the manifest",
-    );
-  }
+  const declared = await declaredFile(source, manifest, "entrypoint");
+  if (declared !== undefined) return declared;
   const candidates = [...usualEntrypoints, ...(packageJson?.main === undefined ? [] : [path.posix.normalize(packageJson.main)])];
   for (const candidate of candidates) if (!candidate.startsWith("..") && (await source.isFile(candidate))) return candidate;
   return undefined;
+}
+
+async function findPluginEntry(source: PackageSource, manifest: ManifestFile | undefined): Promise<string | undefined> {
+  const declared = await declaredFile(source, manifest, "pluginEntry");
+  if (declared !== undefined) return declared;
+  for (const candidate of usualPluginEntries) if (await source.isFile(candidate)) return candidate;
+  return undefined;
+}
+
+/** A file that the manifest names, which must be there. */
+async function declaredFile(
+  source: PackageSource,
+  manifest: ManifestFile | undefined,
+  key: "entrypoint" | "pluginEntry",
+): Promise<string | undefined> {
+  const declared = manifest?.fields[key];
+  if (declared === undefined) return undefined;
+  const file = path.posix.normalize(declared);
+  if (file.startsWith("../") || path.posix.isAbsolute(file))
+    throw unreadable(manifest?.file ?? "manifest", `its ${key} ${declared} lies outside the folder`);
+  if (await source.isFile(file)) return file;
+  throw refused("ENTRYPOINT_NOT_FOUND", `the ${key} ${declared} is not there`, `build it first, or correct ${key} in the manifest`);
 }
 
 async function isFile(file: string): Promise<boolean> {

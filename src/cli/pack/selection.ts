@@ -2,7 +2,7 @@ import path from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { readFileIfThere } from "../read-file-if-there.js";
 import { findDevelopmentPackages } from "./development-packages.js";
-import type { PackageFacts } from "./package-facts.js";
+import { mainFiles, type PackageFacts } from "./package-facts.js";
 
 /** Whether a path goes into the archive, and the rule that decided. */
 export interface Verdict {
@@ -62,8 +62,8 @@ function listed(facts: PackageFacts, files: readonly string[]): Selection {
 /** The .gitignore of each folder on the way down, as git reads them. */
 class GitSelection implements Selection {
   readonly #folder: string;
-  /** Ends in a slash; undefined when the entrypoint lies at the root, where its folder is everything. */
-  readonly #entrypointFolder: string | undefined;
+  /** They end in a slash. None for an entrypoint at the root, where its folder is everything. */
+  readonly #entrypointFolders: readonly string[];
   readonly #rulesByFolder = new Map<string, Ignore>();
 
   static async open(folder: string, facts: PackageFacts): Promise<GitSelection> {
@@ -74,7 +74,8 @@ class GitSelection implements Selection {
 
   private constructor(folder: string, facts: PackageFacts) {
     this.#folder = folder;
-    this.#entrypointFolder = facts.entrypoint?.includes("/") ? `${path.posix.dirname(facts.entrypoint)}/` : undefined;
+    const nested = mainFiles(facts).filter((file) => file.includes("/"));
+    this.#entrypointFolders = nested.map((file) => `${path.posix.dirname(file)}/`);
   }
 
   async enter(directory: string): Promise<Verdict> {
@@ -93,8 +94,7 @@ class GitSelection implements Selection {
   }
 
   #verdictOf(relativePath: string): Verdict {
-    const output = this.#entrypointFolder;
-    if (output !== undefined && (relativePath.startsWith(output) || output.startsWith(relativePath)))
+    if (this.#entrypointFolders.some((output) => relativePath.startsWith(output) || output.startsWith(relativePath)))
       return kept("the entrypoint's folder");
     let verdict = kept("no rule against it");
     for (const [prefix, rules] of this.#rulesByFolder) {
@@ -115,13 +115,14 @@ interface PackageRules {
 }
 
 async function openPackageRules(folder: string, facts: PackageFacts): Promise<PackageRules> {
-  const { entrypoint = "" } = facts;
-  const folders = new Set<string>();
-  for (let directory = path.posix.dirname(entrypoint); ; directory = path.posix.dirname(directory)) {
-    folders.add(path.posix.join(directory, "node_modules"));
-    if (directory === ".") break;
+  const { entrypoint = "", pluginEntry } = facts;
+  const folders = new Set(["node_modules"]);
+  for (const file of mainFiles(facts)) {
+    for (let directory = path.posix.dirname(file); directory !== "."; directory = path.posix.dirname(directory))
+      folders.add(path.posix.join(directory, "node_modules"));
   }
-  const servesPageBelow = entrypoint.includes("/") && entrypoint.endsWith(".html") ? `${path.posix.dirname(entrypoint)}/` : undefined;
+  const isPageOnly = pluginEntry === undefined && entrypoint.includes("/") && entrypoint.endsWith(".html");
+  const servesPageBelow = isPageOnly ? `${path.posix.dirname(entrypoint)}/` : undefined;
   return { folders, servesPageBelow, development: await findDevelopmentPackages(folder, facts.packageJson) };
 }
 

@@ -16,6 +16,8 @@ beforeAll(async () => {
     "root.key": daemon.rootKey,
     "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
     "app/index.js": "export default { fetch: () => new Response('app') };",
+    "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
+    "guard/plugin.js": "export default {};",
   });
   await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
 });
@@ -46,6 +48,13 @@ const successes: Readonly<Record<string, string>> = {
   "workers enable": "workers enable app@1.0.0",
   "workers logs": "workers logs app",
   "workers delete": "workers delete app --yes",
+  "plugins upload": "plugins upload guard",
+  "plugins list": "plugins list",
+  "plugins loaded": "plugins loaded",
+  "plugins disable": "plugins disable guard",
+  "plugins enable": "plugins enable guard",
+  "plugins reload": "plugins reload",
+  "plugins delete": "plugins delete guard --yes",
   "keys create": "keys create --role viewer",
   "keys list": "keys list",
   "keys revoke": "keys revoke ID --yes",
@@ -122,6 +131,10 @@ describe("each kind of failure has its exit code, an error document on stderr, a
     ["a key file that is not there", "status --key-file nowhere", 2, "USAGE"],
     ["a duration that is none", "status --timeout soon", 2, "USAGE"],
     ["an unknown worker", "workers delete nobody --yes", 6, "WORKER_NOT_FOUND"],
+    ["an unknown plugin", "plugins enable nobody", 6, "PLUGIN_NOT_FOUND"],
+    ["a plugin's name with a version", "plugins disable guard@1.0.0", 2, "USAGE"],
+    ["a plugin's deletion that nobody confirms", "plugins delete guard", 2, "USAGE"],
+    ["a plugin's folder that is not there", "plugins upload nowhere", 6, "PATH_NOT_FOUND"],
     ["a folder that is not there", "workers upload nowhere", 6, "PATH_NOT_FOUND"],
     ["a folder without metadata", "workers upload .", 1, "MISSING_PACKAGE_NAME"],
     ["a host that is not there", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],

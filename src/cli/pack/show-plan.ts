@@ -1,7 +1,7 @@
-import { formatSize } from "../../../shared/size.js";
-import type { Output } from "../../output.js";
-import type { PackPlan } from "../../pack/pack-plan.js";
-import type { Archive } from "../../pack/write-archive.js";
+import { formatSize } from "../../shared/size.js";
+import type { Output } from "../output.js";
+import type { PackPlan } from "./pack-plan.js";
+import type { Archive } from "./write-archive.js";
 
 /** What an upload would send: every file with its rule, then what stays behind. An archive that was ready is sent as it is. */
 export function showPlan(output: Output, plan: PackPlan | undefined, { sizeBytes, sha256 }: Archive): void {
@@ -20,6 +20,7 @@ export function showPlan(output: Output, plan: PackPlan | undefined, { sizeBytes
     name: facts.name,
     version: facts.version,
     entrypoint: facts.entrypoint ?? null,
+    ...(facts.pluginEntry === undefined ? {} : { pluginEntry: facts.pluginEntry }),
     ...packed,
     unpackedBytes,
     files: files.map(({ path, sizeBytes: size, rule }) => ({

@@ -1,0 +1,27 @@
+import { loaded } from "../../../shared/contract/plugins.js";
+import { defineCommand } from "../../command.js";
+import { connect } from "../../connection.js";
+import { counted } from "../../counted.js";
+
+export const command = defineCommand<[]>({
+  examples: [
+    ["runtimectl plugins loaded", "what is at work: base, dependencies, menus"],
+    ["runtimectl plugins loaded --json | jq -r '.plugins[].name'", "names in the order of their hooks"],
+  ],
+  async run(context) {
+    const { client } = await connect(context, { plugins: { loaded } });
+    const plugins = await client.plugins.loaded();
+    const rows = plugins.map(({ name, base, dependencies, optionalDependencies, menus }) => [
+      name,
+      base,
+      [...dependencies, ...optionalDependencies.map((dependency) => `${dependency}?`)].join(" "),
+      menus.map(({ title }) => title).join(", "),
+    ]);
+    context.output.table({ plugins }, ["NAME", "BASE", "DEPENDS ON", "MENUS"], rows);
+    context.output.footer(
+      rows.length === 0
+        ? "no plugin is loaded; runtimectl plugins list says why"
+        : `${counted(rows.length, "plugin")}, hooks run in this order`,
+    );
+  },
+});

@@ -1,0 +1,128 @@
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession, type Run } from "./shell-session.js";
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await writeTree(shell.home, {
+    "root.key": `${daemon.rootKey}\n`,
+    "guard/manifest.yaml": '# ours\nname: "@team/guard"\nversion: 1.2.0\npluginEntry: dist/guard.js\nbase: /guard\n',
+    "guard/dist/guard.js": "export default {};\n",
+    "guard/src/guard.ts": "export default {};\n",
+    "guard/.gitignore": "dist\nsrc\n",
+    "guard/.env": "SECRET=1\n",
+  });
+  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+function succeeded(run: Run): Run {
+  expect(run, run.stderr).toMatchObject({ status: 0 });
+  return run;
+}
+
+const rowOf = async (name: string) => {
+  const { stdout } = succeeded(await shell.run("plugins list"));
+  return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
+};
+
+test("plugins: upload a folder, see it listed, switch it off and on, replace it, reload, delete it", async () => {
+  const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
+  expect(
+    dryRun.stdout.split("\n").map((line) =>
+      line
+        .split("\t")
+        .filter((cell) => !/^\d+$/.test(cell))
+        .slice(0, 3),
+    ),
+  ).toEqual([
+    ["+", ".gitignore", "no rule against it"],
+    ["+", "dist/guard.js", "always in"],
+    ["+", "manifest.yaml", "always in"],
+    ["-", "", ".env"],
+    ["-", "", "src/"],
+    [""],
+  ]);
+  expect(await rowOf("@team/guard")).toBeUndefined();
+
+  const upload = succeeded(await shell.run("plugins upload guard"));
+  expect(upload.stdout).toMatch(/^@team\/guard 1\.2\.0 (loaded|waiting)\n$/);
+  expect(await rowOf("@team/guard")).toMatch(/^@team\/guard\t1\.2\.0\t(loaded|waiting)\tuploaded\t$/);
+
+  succeeded(await shell.run("plugins disable @team/guard"));
+  expect(await rowOf("@team/guard")).toBe("@team/guard\t1.2.0\tdisabled\tuploaded\t");
+  const off = JSON.parse(succeeded(await shell.run("plugins list --json")).stdout) as { plugins: { name: string; path: string }[] };
+  const installed = off.plugins.find(({ name }) => name === "@team/guard");
+  expect(installed).toMatchObject({ enabled: false, status: "disabled", removable: true });
+  expect(await readFile(path.join(installed?.path ?? "", "manifest.yaml"), "utf8")).toMatch(/^# ours\nenabled: false\nname:/);
+  const on = JSON.parse(succeeded(await shell.run("plugins enable @team/guard --json")).stdout) as object;
+  expect(on).toMatchObject({ name: "@team/guard", enabled: true, status: expect.stringMatching(/loaded|waiting/) as string });
+
+  await writeTree(shell.home, { "guard/manifest.yaml": 'name: "@team/guard"\nversion: 1.1.0\npluginEntry: dist/guard.js\n' });
+  const again = JSON.parse(succeeded(await shell.run("plugins upload guard --json")).stdout) as object;
+  expect(again).toMatchObject({
+    name: "@team/guard",
+    version: "1.1.0",
+    installedAt: installed?.path,
+    sizeBytes: expect.any(Number) as number,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+  });
+  expect(succeeded(await shell.run("plugins reload")).stdout).toMatch(/^@team\/guard\t1\.1\.0\t(loaded|not loaded)\t/m);
+  succeeded(await shell.run("plugins loaded"));
+
+  expect((await shell.run("plugins delete @team/guard")).status).toBe(2);
+  expect(await rowOf("@team/guard")).toBeDefined();
+  succeeded(await shell.run("plugins delete @team/guard --yes"));
+  expect(await rowOf("@team/guard")).toBeUndefined();
+  expect((await shell.run("plugins delete @team/guard --yes")).status).toBe(6);
+});
+
+test("a folder with nothing but a manifest goes without a warning", async () => {
+  await writeTree(shell.home, { "settings/manifest.yaml": "name: settings\nlimit: 10\n" });
+  const dryRun = JSON.parse(succeeded(await shell.run("plugins upload settings --dry-run --json")).stdout) as object;
+  expect(dryRun).toMatchObject({ name: "settings", version: "latest", entrypoint: null, files: [{ path: "manifest.yaml" }] });
+
+  const upload = await shell.run("plugins upload settings");
+
+  expect(upload.stdout).toContain("settings latest");
+  expect(upload.stderr).toContain("for a built-in plugin of that name");
+  expect(upload.stderr).not.toContain("nothing in the folder can be served");
+});
+
+test("a ready archive is sent as it is", async () => {
+  execFileSync("tar", ["czf", path.join(shell.home, "ready.tgz"), "-C", path.join(shell.home, "guard"), "dist", "manifest.yaml"]);
+  expect(succeeded(await shell.run("plugins upload ready.tgz")).stdout).toMatch(/^@team\/guard 1\.1\.0 /);
+  succeeded(await shell.run("plugins delete @team/guard --yes"));
+});
+
+test("one that is on but cannot be loaded says why, and ends with 1", async () => {
+  await writeTree(path.join(daemon.directory, "plugins"), { "bad/manifest.yaml": "name: bad\nenabled: false\nbase: /api\n" });
+
+  const run = await shell.run("plugins enable bad --json");
+
+  expect(run.status).toBe(1);
+  expect(JSON.parse(run.stdout)).toMatchObject({ name: "bad", enabled: true, status: "failed", error: expect.any(String) as string });
+  expect(run.stderr).toMatch(/warning: bad is on, but it could not be loaded: .*\/api/);
+  expect(await rowOf("bad")).toMatch(/^bad\tlatest\tfailed\tuploaded\t.*\/api/);
+  succeeded(await shell.run("plugins delete bad --yes"));
+});
+
+test("on a terminal an empty list says what to do next, and a deletion wants the name typed", async () => {
+  const listed = await shell.runInTerminal("plugins loaded");
+  expect(listed.stdout).toContain("runtimectl plugins list says why");
+  succeeded(await shell.run("plugins upload settings"));
+  const declined = await shell.runInTerminal("plugins delete settings", { input: "something else\r" });
+  expect(declined.status, declined.stdout).toBe(3);
+  expect(await rowOf("settings")).toBeDefined();
+});

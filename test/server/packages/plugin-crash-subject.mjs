@@ -1,0 +1,36 @@
+// Changes plugins without end, to be killed at any instant: node plugin-crash-subject.mjs <directory> <built-in> <archive of A> <of B> <of another>.
+import { copyFileSync } from "node:fs";
+import { pino } from "pino";
+import { PackageTools } from "../../../dist/server/packages/package-tools.js";
+import { PluginPackages } from "../../../dist/server/packages/plugin-packages.js";
+
+const [directory, builtInDirectory, first, second, other] = process.argv.slice(2);
+const packages = await PluginPackages.open({
+  directories: [directory],
+  builtInDirectory,
+  reservedNames: new Set(),
+  tools: new PackageTools({ maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 }),
+  log: pino({ level: "silent" }),
+  retire: async () => undefined,
+});
+const install = (archive) => {
+  // A copy: what is installed takes its file along.
+  copyFileSync(archive, `${archive}.spooled`);
+  return packages.install({ path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+};
+const forever = async (step) => {
+  for (let round = 0; ; round += 1) await step(round);
+};
+process.stdout.write("ready\n");
+await Promise.all([
+  forever((round) => install(round % 2 ? first : second)),
+  forever((round) => packages.setEnabled("flag", round % 2 === 0)),
+  forever(async () => {
+    await install(other);
+    await packages.remove("@team/other");
+  }),
+  forever(async () => {
+    await packages.setEnabled("gateway", true);
+    await packages.remove("gateway");
+  }),
+]);
