@@ -17,10 +17,7 @@ export async function openStream(request: OutgoingRequest, options: StreamingOpt
   options.until.throwIfAborted();
   const client = openClient(options);
   return new Promise((resolve, reject) => {
-    client.dispatch(
-      { ...request, method: request.method as Dispatcher.HttpMethod },
-      new StreamHandler(client, options, { resolve, reject }),
-    );
+    client.dispatch(request, new StreamHandler(client, options, { resolve, reject }));
   });
 }
 

@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import type { OutgoingRequest } from "./outgoing-request.js";
 import { toResponse, type Headers, type RawResponse } from "./raw-response.js";
 import { openClient, type StreamingOptions } from "./streaming-client.js";
@@ -16,7 +15,7 @@ export async function upload(request: OutgoingRequest, body: AsyncIterable<Uint8
       let received: Headers = {};
       client.dispatch(
         // The types of dispatch leave out async iterables, which it takes.
-        { ...request, method: request.method as Dispatcher.HttpMethod, body: body as unknown as string },
+        { ...request, body: body as unknown as string },
         {
           onRequestStart: () => {},
           onResponseStart: (_controller, statusCode, headers) => {
