@@ -3,6 +3,7 @@ import * as z from "zod";
 import { operations } from "../dist/shared/contract/index.js";
 import { errorCodesOf } from "../dist/shared/contract/endpoint.js";
 import { errorTable } from "../dist/shared/errors.js";
+import { PluginManifest } from "../dist/shared/plugin-manifest.js";
 import { WorkerManifest } from "../dist/shared/worker-manifest.js";
 import { variables } from "../dist/server/config.js";
 
@@ -40,10 +41,6 @@ PORT=9000 RUNTIME_ROOT_KEY_FILE=/etc/runtimed/root.key RUNTIME_WORKER_DIRS=/srv/
 }
 
 export function manifestReference() {
-  const { properties } = z.toJSONSchema(WorkerManifest, { io: "input", unrepresentable: "any" });
-  const rows = Object.entries(properties).map(
-    ([key, property]) => `| \`${key}\` | ${typeOf(property)} | ${defaultOf(property)} | ${escapeCell(property.description ?? "")} |`,
-  );
   return `${notice}# Worker manifest
 
 \`manifest.yaml\` (or \`manifest.yml\`) at the root of the package; \`package.json\` fills in what it leaves out.
@@ -53,7 +50,7 @@ export function manifestReference() {
 | \`name\` | string | | Required. npm's grammar, lower case, optionally \`@scope/name\`. |
 | \`version\` | string | \`latest\` | Strict semver or \`latest\`; quote it (\`"1.0"\` is a number to YAML otherwise, and not semver either way). |
 | \`enabled\` | boolean | \`true\` | Whether this version is served. |
-${rows.join("\n")}
+${manifestRows(WorkerManifest)}
 
 \`\`\`yaml
 name: "@team/shop"
@@ -62,7 +59,33 @@ entrypoint: dist/index.js
 env: { GREETING: Hello }
 timeout: 5s
 \`\`\`
+
+# Plugin manifest
+
+Read in the same way; of \`package.json\`, \`dependencies\` are npm's and do not count here. A plugin with an \`entrypoint\` takes the keys of a worker's manifest for it. Keys that neither table has are the plugin's configuration.
+
+| Key | Type | Default | Meaning |
+| --- | --- | --- | --- |
+| \`name\` | string | | Required. |
+| \`version\` | string | \`latest\` | Shown in lists; there is one version of a plugin at a time. |
+| \`enabled\` | boolean | \`true\` | Whether the plugin takes part. |
+${manifestRows(PluginManifest)}
+
+\`\`\`yaml
+name: "@team/limits"
+base: /limits
+dependencies: [plugin-gateway]
+perMinute: 100
+\`\`\`
 `;
+}
+
+function manifestRows(schema) {
+  const { properties } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const rows = Object.entries(properties).map(
+    ([key, property]) => `| \`${key}\` | ${typeOf(property)} | ${defaultOf(property)} | ${escapeCell(property.description ?? "")} |`,
+  );
+  return rows.join("\n");
 }
 
 export function apiReference() {
