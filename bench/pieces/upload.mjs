@@ -36,7 +36,7 @@ export async function run(stage) {
     await stage.run("sync", []);
     return await side();
   };
-  const measures = Object.fromEntries(Object.entries(sides).map(([name, side]) => [name, measure(side)]));
+  const measures = Object.fromEntries(Object.entries(sides).map(([key, side]) => [key, measure(side)]));
   const figures = await alternate(stage.settings.rounds, measures);
   const megabytes = Math.round((await stat(big.archive)).size / megabyte);
   const work = `upload of ${megabytes} MB, ${fileCount.toLocaleString("en-US")} files, until the first answer`;
