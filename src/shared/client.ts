@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { safeParse } from "zod/v4/core";
 import { ApiError } from "./api-error.js";
 import type { CallInput, CallOutput, EndpointDefinition, UploadSource } from "./contract/endpoint.js";
 import type { Contract } from "./contract/index.js";
@@ -28,7 +29,11 @@ export interface TransportResponse {
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 type Call<Definition extends EndpointDefinition> = (Definition["events"] extends z.ZodType ? Following<Definition> : unknown) &
-  (Definition["events"] extends z.ZodType ? (Definition["result"] extends z.ZodType ? Asking<Definition> : unknown) : Asking<Definition>);
+  (Definition["events"] extends z.ZodType
+    ? Definition["result"] extends z.core.$ZodType
+      ? Asking<Definition>
+      : unknown
+    : Asking<Definition>);
 
 type Asking<Definition extends EndpointDefinition> =
   unknown extends CallInput<Definition>
@@ -140,8 +145,8 @@ function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyIn
   return { ...target, headers: {} };
 }
 
-function parseResult(schema: z.ZodType, response: TransportResponse): unknown {
-  const parsed = schema.safeParse(parseJson(response));
+function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {
+  const parsed = safeParse(schema, parseJson(response));
   if (!parsed.success)
     throw new UnexpectedAnswerError(
       "The answer does not fit the contract; daemon and client may be of different versions.",

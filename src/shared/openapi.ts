@@ -131,7 +131,7 @@ function describeCode(code: ErrorCode): string {
   return `\`${code}\`: ${errorTable[code][1]}`;
 }
 
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
+function toJsonSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return json;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createClient } from "../../shared/client.js";
-import { removeVersion, upload } from "../../shared/contract/workers.js";
+import { removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { CommandError } from "../command-error.js";
 import { defineCommand, type Context } from "../command.js";
 import { DevDaemon, daemonEnded, type Answered } from "../dev/dev-daemon.js";

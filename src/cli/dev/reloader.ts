@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { ClientOf } from "../../shared/client.js";
-import type { removeVersion, upload } from "../../shared/contract/workers.js";
+import type { removeVersion, upload } from "../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../shared/package-name.js";
 import type { Context } from "../command.js";
 import { reportFailure } from "../failure.js";

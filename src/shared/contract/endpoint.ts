@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 import type { ErrorCode } from "../errors.js";
 import type { Permission } from "../permissions.js";
 
@@ -38,7 +38,7 @@ export interface EndpointDefinition {
   /** The status of success. */
   readonly status: number;
   /** The JSON body of success; absent where `status` is 204 or `contentType` is set. */
-  readonly result?: z.ZodType;
+  readonly result?: z.core.$ZodType;
   /** A success body that is not JSON, as text. */
   readonly contentType?: string;
   /**
@@ -56,11 +56,6 @@ export interface EndpointDefinition {
 export function endpoint<const Definition extends EndpointDefinition>(definition: Definition): Definition {
   return definition;
 }
-
-/** The query parameter of an operation that answers with `result` or follows as events. */
-export const followQuery = {
-  follow: z.enum(["0", "1"]).optional().describe("`1`: answer with server-sent events, first those that fit, then those to come"),
-};
 
 /** What a handler gives back to be followed: called when the stream is open; ends soon after the signal aborts. */
 export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
@@ -81,7 +76,7 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
 /** What a handler gives back. */
 export type HandlerOutput<Definition extends EndpointDefinition> =
   | (Definition["events"] extends z.ZodType ? EventFeed<z.input<Definition["events"]>> : never)
-  | (Definition["result"] extends z.ZodType
+  | (Definition["result"] extends z.core.$ZodType
       ? z.input<Definition["result"]>
       : Definition["events"] extends z.ZodType
         ? never
@@ -97,7 +92,7 @@ export type CallInput<Definition extends EndpointDefinition> = (Definition["para
   (Definition["body"] extends z.ZodType ? { body: InputOf<Definition["body"]> } : unknown) &
   (Definition["upload"] extends string ? { file: UploadSource } : unknown);
 
-export type CallOutput<Definition extends EndpointDefinition> = Definition["result"] extends z.ZodType
+export type CallOutput<Definition extends EndpointDefinition> = Definition["result"] extends z.core.$ZodType
   ? z.output<Definition["result"]>
   : Definition["contentType"] extends string
     ? string

@@ -6,6 +6,7 @@ import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
 import * as plugins from "./plugins.js";
 import * as session from "./session.js";
+import * as workerChanges from "./worker-changes.js";
 import * as workerLogs from "./worker-logs.js";
 import * as workers from "./workers.js";
 
@@ -16,12 +17,12 @@ export const contract = {
   session: { show: session.show, create: session.create, remove: session.remove },
   workers: {
     list: workers.list,
-    upload: workers.upload,
-    enable: workers.enable,
-    disable: workers.disable,
-    restart: workers.restart,
-    remove: workers.remove,
-    removeVersion: workers.removeVersion,
+    upload: workerChanges.upload,
+    enable: workerChanges.enable,
+    disable: workerChanges.disable,
+    restart: workerChanges.restart,
+    remove: workerChanges.remove,
+    removeVersion: workerChanges.removeVersion,
     logs: workerLogs.logs,
   },
   plugins: {

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { isPackageVersion } from "../package-name.js";
 import { parseSinceMs } from "../since.js";
-import { endpoint, followQuery } from "./endpoint.js";
-import { WorkerParams } from "./workers.js";
+import { endpoint } from "./endpoint.js";
+import { followQuery } from "./follow-query.js";
+import { WorkerParams } from "./worker-params.js";
 
 /** From the least to the most urgent. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;

@@ -1,4 +1,4 @@
-import { remove, removeVersion } from "../../../shared/contract/workers.js";
+import { remove, removeVersion } from "../../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";

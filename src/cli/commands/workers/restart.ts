@@ -1,4 +1,5 @@
-import { list, restart } from "../../../shared/contract/workers.js";
+import { restart } from "../../../shared/contract/worker-changes.js";
+import { list } from "../../../shared/contract/workers.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { CommandError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";

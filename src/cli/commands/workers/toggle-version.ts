@@ -1,4 +1,4 @@
-import { disable, enable } from "../../../shared/contract/workers.js";
+import { disable, enable } from "../../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import type { Context } from "../../command.js";
 import { connect } from "../../connection.js";

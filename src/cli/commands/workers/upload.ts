@@ -1,4 +1,5 @@
-import { list, upload } from "../../../shared/contract/workers.js";
+import { upload } from "../../../shared/contract/worker-changes.js";
+import { list } from "../../../shared/contract/workers.js";
 import { latestVersion } from "../../../shared/package-name.js";
 import { formatSize } from "../../../shared/size.js";
 import { defineCommand, type Context } from "../../command.js";

@@ -1,0 +1,101 @@
+import * as z from "zod";
+import { endpoint } from "./endpoint.js";
+import { Success, successOf } from "./success.js";
+import { WorkerParams, WorkerVersionParams } from "./worker-params.js";
+
+const ToggledVersion = successOf(z.object({ name: z.string(), version: z.string(), enabled: z.boolean() }));
+const nameErrors = { name: "INVALID_PACKAGE_NAME" } as const;
+const versionErrors = { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_VERSION" } as const;
+
+export const upload = endpoint({
+  method: "POST",
+  path: "/workers/upload",
+  summary: "Install a worker from an archive, in place of the same version",
+  access: "workers:install",
+  upload: "file",
+  status: 201,
+  result: successOf(
+    z.object({ worker: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
+  ),
+  errors: [
+    "NO_WORKER_DIRS",
+    "INVALID_FILE_TYPE",
+    "INVALID_ARCHIVE",
+    "UNSUPPORTED_ENTRY",
+    "PATH_TRAVERSAL",
+    "ARCHIVE_TOO_LARGE",
+    "MISSING_PACKAGE_NAME",
+    "INVALID_PACKAGE_NAME",
+    "INVALID_PACKAGE_VERSION",
+    "INVALID_PACKAGE_METADATA",
+    "NAMESPACE_DENIED",
+    "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+    "WORKER_START_FAILED",
+  ],
+});
+
+export const enable = endpoint({
+  method: "POST",
+  path: "/workers/:scope/:name/:version/enable",
+  summary: "Serve a version again",
+  access: "workers:install",
+  namespaced: true,
+  params: WorkerVersionParams,
+  inputErrors: versionErrors,
+  status: 200,
+  result: ToggledVersion,
+  errors: [
+    "WORKER_NOT_FOUND",
+    "WORKER_VERSION_NOT_FOUND",
+    "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
+    "INVALID_PACKAGE_METADATA",
+    "INSUFFICIENT_STORAGE",
+  ],
+});
+
+export const disable = endpoint({
+  ...enable,
+  path: "/workers/:scope/:name/:version/disable",
+  summary: "Stop serving a version, keep it installed",
+});
+
+export const restart = endpoint({
+  method: "POST",
+  path: "/workers/:scope/:name/:version/restart",
+  summary: "Have fresh isolates answer for a version; what runs finishes its requests",
+  access: "workers:restart",
+  namespaced: true,
+  params: WorkerVersionParams,
+  inputErrors: versionErrors,
+  status: 200,
+  result: successOf(
+    z.object({ name: z.string(), version: z.string(), restarted: z.int().min(0).describe("Number of isolates that were let go") }),
+  ),
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
+});
+
+export const remove = endpoint({
+  method: "DELETE",
+  path: "/workers/:scope/:name",
+  summary: "Delete a worker, all its versions",
+  access: "workers:remove",
+  namespaced: true,
+  params: WorkerParams,
+  inputErrors: nameErrors,
+  status: 200,
+  result: Success,
+  errors: ["WORKER_NOT_FOUND", "BUILT_IN_WORKER_REMOVE_FORBIDDEN"],
+});
+
+export const removeVersion = endpoint({
+  method: "DELETE",
+  path: "/workers/:scope/:name/:version",
+  summary: "Delete one version of a worker",
+  access: "workers:remove",
+  namespaced: true,
+  params: WorkerVersionParams,
+  inputErrors: versionErrors,
+  status: 200,
+  result: Success,
+  errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
+});

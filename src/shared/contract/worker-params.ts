@@ -1,0 +1,11 @@
+import * as z from "zod";
+import { isPackageName, isPackageVersion, fromPathSegments } from "../package-name.js";
+
+/** `:scope` is `_` for unscoped workers. */
+const workerParams = z.object({ scope: z.string(), name: z.string() });
+const namedByGrammar = (segments: { scope: string; name: string }) =>
+  !segments.name.includes("/") && isPackageName(fromPathSegments(segments));
+export const WorkerParams = workerParams.refine(namedByGrammar, { path: ["name"], message: "not a package name" });
+export const WorkerVersionParams = workerParams
+  .extend({ version: z.string().refine(isPackageVersion, "neither strict semver nor latest") })
+  .refine(namedByGrammar, { path: ["name"], message: "not a package name" });
