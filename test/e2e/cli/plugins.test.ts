@@ -89,13 +89,13 @@ test("plugins: upload a folder, see it listed, switch it off and on, replace it,
 });
 
 test("a folder with nothing but a manifest goes without a warning", async () => {
-  await writeTree(shell.home, { "settings/manifest.yaml": "name: settings\nlimit: 10\n" });
+  await writeTree(shell.home, { "settings/manifest.yaml": "name: plugin-gateway\nenabled: false\n" });
   const dryRun = JSON.parse(succeeded(await shell.run("plugins upload settings --dry-run --json")).stdout) as object;
-  expect(dryRun).toMatchObject({ name: "settings", version: "latest", entrypoint: null, files: [{ path: "manifest.yaml" }] });
+  expect(dryRun).toMatchObject({ name: "plugin-gateway", version: "latest", entrypoint: null, files: [{ path: "manifest.yaml" }] });
 
   const upload = await shell.run("plugins upload settings");
 
-  expect(upload.stdout).toContain("settings latest");
+  expect(upload.stdout).toContain("plugin-gateway ");
   expect(upload.stderr).toContain("for a built-in plugin of that name");
   expect(upload.stderr).not.toContain("nothing in the folder can be served");
 });
@@ -122,7 +122,7 @@ test("on a terminal an empty list says what to do next, and a deletion wants the
   const listed = await shell.runInTerminal("plugins loaded");
   expect(listed.stdout).toContain("runtimectl plugins list says why");
   succeeded(await shell.run("plugins upload settings"));
-  const declined = await shell.runInTerminal("plugins delete settings", { input: "something else\r" });
+  const declined = await shell.runInTerminal("plugins delete plugin-gateway", { input: "something else\r" });
   expect(declined.status, declined.stdout).toBe(3);
-  expect(await rowOf("settings")).toBeDefined();
+  expect(await rowOf("plugin-gateway")).toBeDefined();
 });

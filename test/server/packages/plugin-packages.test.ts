@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { mkdir, readFile, symlink } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PluginPackages } from "../../../src/server/packages/plugin-packages.js";
@@ -18,6 +18,7 @@ const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const names = () => fixture.packages.discover().map(({ name }) => name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => readdirSync(fixture.uploads)).toEqual(folders);
+const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
 describe("installing", () => {
   test("a plugin lies flat in its directory, a scoped one in its scope's folder", async () => {
@@ -48,7 +49,7 @@ describe("installing", () => {
   });
 
   test("old files are there until what runs from them is done", async () => {
-    let done = () => {};
+    let done: (() => void) | undefined;
     let movedTo = "";
     Object.assign(fixture.options, {
       retire: (_folder: string, to: string) => {
@@ -60,7 +61,7 @@ describe("installing", () => {
     await fixture.install({ "manifest.yaml": "name: guard\n", "plugin.js": "new" });
 
     expect(await readFile(path.join(movedTo, "plugin.js"), "utf8")).toBe("old");
-    done();
+    done?.();
     await expect.poll(() => existsSync(movedTo)).toBe(false);
   });
 
@@ -79,7 +80,6 @@ describe("installing", () => {
     await onlyFolders("guard");
   });
 
-  const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
   test.for([
     ["a reserved name", plugin("name: cpanel"), "INVALID_PACKAGE_NAME", "cpanel"],
     ["a base of two segments", plugin("name: guard\nbase: /a/b"), "INVALID_PACKAGE_METADATA", "base"],
@@ -143,109 +143,6 @@ describe("installing", () => {
   });
 });
 
-describe("what lies on the disk", () => {
-  test("the manifest's own keys count; package.json fills in the rest, but for npm's dependencies", async () => {
-    await writeFiles(fixture.uploads, {
-      "guard/manifest.yaml": "base: /guard\ndependencies: [logger]\nenv: { A: 1 }\nlimit: 10\nconfig: { limit: 20, rules: [a] }\n",
-      "guard/package.json": JSON.stringify({
-        name: "guard",
-        version: "1.0.0",
-        base: "/other",
-        pluginEntry: "dist/guard.js",
-        dependencies: { hono: "4" },
-        optionalDependencies: { fsevents: "1" },
-        scripts: { test: "true" },
-      }),
-      "npm/package.json": JSON.stringify({ name: "npm", dependencies: { hono: "4" }, main: "index.js" }),
-    });
-
-    expect(found("guard")).toMatchObject({
-      version: "1.0.0",
-      manifest: { base: "/guard", pluginEntry: "dist/guard.js", dependencies: ["logger"], optionalDependencies: [] },
-      app: undefined,
-      config: { limit: 20, rules: ["a"] },
-    });
-    expect(found("npm")).toMatchObject({ manifest: { dependencies: [] }, config: {} });
-    expect(found("npm")).not.toHaveProperty("problem");
-  });
-
-  test("an entrypoint makes an app, with the keys of a worker's manifest", async () => {
-    await writeFiles(fixture.uploads, {
-      "shop/manifest.yaml": "name: shop\nbase: /shop\nentrypoint: app/index.html\nenv: { PUBLIC_A: 1 }\n",
-    });
-
-    expect(found("shop")?.app).toMatchObject({ entrypoint: "app/index.html", env: { PUBLIC_A: "1" }, memory: 128 * 1024 ** 2 });
-  });
-
-  test("a folder without metadata, a hidden one and a link that leads out are no plugins", async () => {
-    await writeFiles(fixture.root, { "outside/manifest.yaml": "name: outside\n" });
-    await writeFiles(fixture.uploads, { "notes/readme.md": "", ".hidden/manifest.yaml": "name: hidden\n", "plugin.js": "" });
-    await symlink(path.join(fixture.root, "outside"), inUploads("outside"));
-
-    expect(names()).toEqual([]);
-  });
-
-  test.for([
-    ["broken YAML", { "manifest.yaml": "name: [" }, "not valid YAML"],
-    ["broken JSON", { "package.json": "{" }, "package.json"],
-    ["no name", { "manifest.yaml": "base: /x" }, "no name"],
-    ["a bad base", { "manifest.yaml": "name: bad\nversion: 1.0.0\nbase: /a/b" }, "base"],
-    ["a reserved base", { "manifest.yaml": "name: bad\nbase: /api" }, "/api"],
-    ["a flag that is no flag", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
-    ["an app that asks for too much", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
-  ] as const)("with %s it is listed with its problem, and the others are not affected", async ([, files, problem]) => {
-    await writeFiles(inUploads("bad"), files);
-    await writeFiles(inUploads("good"), { "manifest.yaml": "name: good\n" });
-
-    expect(fixture.packages.discover()).toMatchObject([
-      { name: "bad", path: inUploads("bad"), problem: expect.stringContaining(problem) as string },
-      { name: "good" },
-    ]);
-    expect(found("good")).not.toHaveProperty("problem");
-    await fixture.packages.remove("bad");
-    expect(names()).toEqual(["good"]);
-  });
-
-  test("a reserved name is a problem when somebody put it there by hand, not when it is built in", async () => {
-    await writeFiles(fixture.uploads, { "api/manifest.yaml": "name: api\n" });
-    await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\n" });
-
-    expect(found("api")?.problem).toContain("taken by the runtime");
-    expect(found("cpanel")).not.toHaveProperty("problem");
-  });
-
-  test("of two with the same name the first directory's counts, within one the folder of that name", async () => {
-    const second = path.join(fixture.root, "second");
-    const image = path.join(fixture.root, ".image");
-    await writeFiles(image, { "guard/manifest.yaml": "name: guard\nversion: 3.0.0\n", "tool/manifest.yaml": "name: tool\n" });
-    await writeFiles(second, { "guard/manifest.yaml": "name: guard\nversion: 2.0.0\n" });
-    await writeFiles(fixture.uploads, {
-      "a-copy/manifest.yaml": "name: guard\nversion: 1.1.0\n",
-      "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
-      "guard/plugin.js": "1",
-    });
-    Object.assign(fixture.options, { directories: [fixture.uploads, second, image] });
-    await fixture.reopen();
-
-    expect(fixture.packages.discover()).toMatchObject([
-      { name: "guard", version: "1.0.0", source: "uploaded" },
-      { name: "tool", source: "built-in" },
-    ]);
-    await fixture.packages.remove("guard");
-    expect(found("guard")).toMatchObject({ version: "3.0.0", source: "built-in" });
-  });
-
-  test("a change by hand shows at once; the hash tells changes from toggles and comments", async () => {
-    const write = (text: string) => writeFiles(fixture.uploads, { "guard/manifest.yaml": `name: guard\n${text}` });
-    await write("limit: 1\n");
-    const first = found("guard")?.manifestHash;
-    await write("limit: 1 # of many\nenabled: false\n");
-    expect(found("guard")).toMatchObject({ enabled: false, manifestHash: first });
-    await write("limit: 2\n");
-    expect(found("guard")?.manifestHash).not.toBe(first);
-  });
-});
-
 describe("switching on and off", () => {
   test("the flag is turned in the manifest, every other byte stays", async () => {
     const text = "# ours\nname: guard # the guard\nenabled: true # for now\n\nlimit: 0x10\n";
@@ -295,106 +192,6 @@ describe("removing", () => {
     await expect(fixture.packages.remove("nothing")).rejects.toMatchObject({ code: "PLUGIN_NOT_FOUND" });
     await expect(fixture.packages.remove("shipped")).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN" });
     expect(found("shipped")).toMatchObject({ source: "built-in", path: path.join(fixture.builtIn, "shipped") });
-  });
-});
-
-describe("a manifest over a built-in plugin", () => {
-  let shipped: string[];
-  const builtInFolder = () => path.join(fixture.builtIn, "gateway");
-
-  beforeEach(async () => {
-    await writeFiles(fixture.builtIn, {
-      "gateway/manifest.yaml": "name: gateway\nversion: 1.0.0\nenabled: false\nlimit: 10\nconfig: { cors: none, trust: [] }\n",
-      "gateway/plugin.js": "1",
-    });
-    shipped = await treeLines(fixture.builtIn);
-  });
-  afterEach(async () => expect(await treeLines(fixture.builtIn)).toEqual(shipped));
-
-  test("uploaded alone, its keys win, the code stays, and deleting it brings back what was shipped", async () => {
-    const before = found("gateway");
-    expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
-
-    const answer = await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\nbase: /gate\n" });
-
-    expect(answer).toEqual({ name: "gateway", version: "1.0.0", installedAt: inUploads("gateway") });
-    expect(fixture.packages.discover()).toMatchObject([
-      {
-        name: "gateway",
-        version: "1.0.0",
-        source: "uploaded",
-        enabled: true,
-        folder: builtInFolder(),
-        path: inUploads("gateway"),
-        manifest: { base: "/gate" },
-        config: { limit: 10, cors: "all", trust: [] },
-      },
-    ]);
-    expect(found("gateway")?.manifestHash).not.toBe(before?.manifestHash);
-    await fixture.packages.remove("gateway");
-    expect(found("gateway")).toEqual(before);
-    await onlyFolders();
-  });
-
-  test("switching a built-in plugin makes one, which says no more than that", async () => {
-    await fixture.packages.setEnabled("gateway", false);
-    expect(readdirSync(fixture.uploads)).toEqual([]);
-
-    await fixture.packages.setEnabled("gateway", true);
-
-    expect(await readFile(inUploads("gateway/manifest.yaml"), "utf8")).toBe('name: "gateway"\nenabled: true\n');
-    expect(found("gateway")).toMatchObject({ enabled: true, source: "uploaded", folder: builtInFolder(), version: "1.0.0" });
-    await fixture.packages.setEnabled("gateway", false);
-    expect(found("gateway")).toMatchObject({ enabled: false, source: "uploaded" });
-    await fixture.reopen();
-    expect(found("gateway")).toMatchObject({ enabled: false, source: "uploaded" });
-    await onlyFolders("gateway");
-  });
-
-  test.for([
-    ["a module", { "plugin.mjs": "1" }],
-    ["an index module", { "index.js": "1" }],
-    ["a module that its manifest names", { "lib/a.js": "1", "manifest.yaml": "name: gateway\npluginEntry: lib/a.js\n" }],
-    ["an entrypoint", { "index.html": "1", "manifest.yaml": "name: gateway\nentrypoint: index.html\n" }],
-  ] as const)("with %s it is code, which a built-in plugin does not take", async ([, files]) => {
-    const packed = { "manifest.yaml": "name: gateway\n", ...files };
-    await expect(fixture.install(packed)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
-    await writeFiles(inUploads("gateway"), packed);
-
-    expect(found("gateway")).toMatchObject({ source: "built-in", folder: builtInFolder(), path: builtInFolder() });
-    await expect(fixture.packages.remove("gateway")).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN" });
-    await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
-  });
-
-  test("with only a package.json it is none", async () => {
-    const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
-    await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
-    expect(readdirSync(fixture.uploads)).toEqual([]);
-  });
-
-  test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("with %s it is refused", async (line) => {
-    await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
-      code: "INVALID_PACKAGE_METADATA",
-    });
-    expect(readdirSync(fixture.uploads)).toEqual([]);
-  });
-
-  test("one that cannot be read is a problem, and the plugin is not used without it", async () => {
-    await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
-    expect(found("gateway")).toMatchObject({ source: "uploaded", problem: expect.stringContaining("YAML") as string });
-    await fixture.packages.remove("gateway");
-    expect(found("gateway")).toMatchObject({ source: "built-in" });
-  });
-
-  test("a dot folder is part of the image: its plugins are laid over the same way", async () => {
-    const image = path.join(fixture.root, ".image");
-    await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
-    Object.assign(fixture.options, { directories: [fixture.uploads, image] });
-    await fixture.reopen();
-
-    await fixture.install({ "manifest.yaml": "name: tool\nlimit: 1\n" });
-
-    expect(found("tool")).toMatchObject({ folder: path.join(image, "tool"), path: inUploads("tool"), config: { limit: 1 } });
   });
 });
 

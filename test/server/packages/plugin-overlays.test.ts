@@ -1,0 +1,115 @@
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { writeFiles } from "../../support/pack-archive.js";
+import { treeLines } from "../../support/tree-digest.js";
+import { openPluginPackages, type PluginPackagesFixture } from "./plugin-packages-fixture.js";
+
+let fixture: PluginPackagesFixture;
+/** The built-in directory, which nothing may change. */
+let shipped: string[];
+
+beforeEach(async () => {
+  fixture = await openPluginPackages();
+  await writeFiles(fixture.builtIn, {
+    "gateway/manifest.yaml": "name: gateway\nversion: 1.0.0\nenabled: false\nlimit: 10\nconfig: { cors: none, trust: [] }\n",
+    "gateway/plugin.js": "1",
+  });
+  shipped = await treeLines(fixture.builtIn);
+});
+afterEach(async () => {
+  expect(await treeLines(fixture.builtIn)).toEqual(shipped);
+  await fixture.close();
+});
+
+const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
+const builtInFolder = () => path.join(fixture.builtIn, "gateway");
+const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
+const onlyFolders = (...folders: string[]) => expect.poll(() => readdirSync(fixture.uploads)).toEqual(folders);
+
+test("uploaded alone, its keys win, the code stays, and deleting it brings back what was shipped", async () => {
+  const before = found("gateway");
+  expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
+
+  const answer = await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\nbase: /gate\n" });
+
+  expect(answer).toEqual({ name: "gateway", version: "1.0.0", installedAt: inUploads("gateway") });
+  expect(fixture.packages.discover()).toMatchObject([
+    {
+      name: "gateway",
+      version: "1.0.0",
+      source: "uploaded",
+      enabled: true,
+      folder: builtInFolder(),
+      path: inUploads("gateway"),
+      manifest: { base: "/gate" },
+      config: { limit: 10, cors: "all", trust: [] },
+    },
+  ]);
+  expect(found("gateway")?.manifestHash).not.toBe(before?.manifestHash);
+  await fixture.packages.remove("gateway");
+  expect(found("gateway")).toEqual(before);
+  await onlyFolders();
+});
+
+test("switching a built-in plugin makes one, which says no more than that", async () => {
+  await fixture.packages.setEnabled("gateway", false);
+  expect(readdirSync(fixture.uploads)).toEqual([]);
+
+  await fixture.packages.setEnabled("gateway", true);
+
+  expect(await readFile(inUploads("gateway/manifest.yaml"), "utf8")).toBe('name: "gateway"\nenabled: true\n');
+  expect(found("gateway")).toMatchObject({ enabled: true, source: "uploaded", folder: builtInFolder(), version: "1.0.0" });
+  await fixture.packages.setEnabled("gateway", false);
+  expect(found("gateway")).toMatchObject({ enabled: false, source: "uploaded" });
+  await fixture.reopen();
+  expect(found("gateway")).toMatchObject({ enabled: false, source: "uploaded" });
+  await onlyFolders("gateway");
+});
+
+test.for([
+  ["a module", { "plugin.mjs": "1" }],
+  ["an index module", { "index.js": "1" }],
+  ["a module that its manifest names", { "lib/a.js": "1", "manifest.yaml": "name: gateway\npluginEntry: lib/a.js\n" }],
+  ["an entrypoint", { "index.html": "1", "manifest.yaml": "name: gateway\nentrypoint: index.html\n" }],
+] as const)("with %s it is code, which a built-in plugin does not take", async ([, files]) => {
+  const packed = { "manifest.yaml": "name: gateway\n", ...files };
+  await expect(fixture.install(packed)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
+  await writeFiles(inUploads("gateway"), packed);
+
+  expect(found("gateway")).toMatchObject({ source: "built-in", folder: builtInFolder(), path: builtInFolder() });
+  await expect(fixture.packages.remove("gateway")).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN" });
+  await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
+});
+
+test("with only a package.json it is none", async () => {
+  const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
+  await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
+  expect(readdirSync(fixture.uploads)).toEqual([]);
+});
+
+test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("with %s it is refused", async (line) => {
+  await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
+    code: "INVALID_PACKAGE_METADATA",
+  });
+  expect(readdirSync(fixture.uploads)).toEqual([]);
+});
+
+test("one that cannot be read is a problem, and the plugin is not used without it", async () => {
+  await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
+  expect(found("gateway")).toMatchObject({ source: "uploaded", problem: expect.stringContaining("YAML") as string });
+  await fixture.packages.remove("gateway");
+  expect(found("gateway")).toMatchObject({ source: "built-in" });
+});
+
+test("a dot folder is part of the image: its plugins are laid over the same way", async () => {
+  const image = path.join(fixture.root, ".image");
+  await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
+  Object.assign(fixture.options, { directories: [fixture.uploads, image] });
+  await fixture.reopen();
+
+  await fixture.install({ "manifest.yaml": "name: tool\nlimit: 1\n" });
+
+  expect(found("tool")).toMatchObject({ folder: path.join(image, "tool"), path: inUploads("tool"), config: { limit: 1 } });
+});
