@@ -36,16 +36,12 @@ export class BoundedLimiter {
     return this.#lastSeen.size;
   }
 
-  async consume(key: string): Promise<LimiterState> {
+  consume(key: string): Promise<LimiterState> {
     const now = Date.now();
     this.#lastSeen.delete(key);
     this.#lastSeen.set(key, now);
     this.#dropOldest(now);
-    const [isRefused, { remainingPoints, msBeforeNext }] = await this.#limiter.consume(key).then(
-      (result) => [false, result] as const,
-      (refusal: RateLimiterRes) => [true, refusal] as const,
-    );
-    return { isRefused, remaining: remainingPoints, resetMs: Math.max(0, msBeforeNext) };
+    return this.#limiter.consume(key).then(toAllowed, toRefused);
   }
 
   /** Ends the timers that hold what was counted. */
@@ -65,4 +61,12 @@ export class BoundedLimiter {
       looked += 1;
     }
   }
+}
+
+function toAllowed({ remainingPoints, msBeforeNext }: RateLimiterRes): LimiterState {
+  return { isRefused: false, remaining: remainingPoints, resetMs: Math.max(0, msBeforeNext) };
+}
+
+function toRefused(refusal: RateLimiterRes): LimiterState {
+  return { ...toAllowed(refusal), isRefused: true };
 }

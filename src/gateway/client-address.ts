@@ -9,6 +9,8 @@ const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
 const unixSocket = "unix";
 /** Nobody has more proxies; a header that names more does not cost more. */
 const mostHops = 32;
+/** Addresses whose answer is remembered. */
+const mostKnown = 1000;
 
 /** Why the text is no entry of `trustedProxies`; undefined when it is one. */
 export function trustedProxyProblem(entry: string): string | undefined {
@@ -29,10 +31,14 @@ export interface Client {
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
+  /** Answers of the list, which takes longer for one than all else here takes. */
+  readonly #known = new Map<string, boolean>();
   readonly #trustsSockets: boolean;
+  readonly #trustsAddresses: boolean;
 
   constructor(trustedProxies: readonly string[]) {
     this.#trustsSockets = trustedProxies.includes(unixSocket);
+    this.#trustsAddresses = trustedProxies.some((entry) => entry !== unixSocket);
     for (const range of trustedProxies.flatMap((entry) => namedRanges.get(entry) ?? (entry === unixSocket ? [] : [entry]))) {
       const { address, prefix } = parseRange(range) ?? {};
       if (!address || prefix === undefined) throw new TypeError(`${range} is no range of addresses`);
@@ -58,8 +64,13 @@ export class ClientAddresses {
   }
 
   #isTrusted(entry: IpAddress | undefined, hops: number): boolean {
-    if (entry) return this.#trusted.check(entry.text, entry.family);
-    return hops === 0 && this.#trustsSockets;
+    if (!entry) return hops === 0 && this.#trustsSockets;
+    const known = this.#known.get(entry.text);
+    if (known !== undefined || !this.#trustsAddresses) return known ?? false;
+    if (this.#known.size >= mostKnown) this.#known.clear();
+    const isTrusted = this.#trusted.check(entry.text, entry.family);
+    this.#known.set(entry.text, isTrusted);
+    return isTrusted;
   }
 }
 

@@ -78,7 +78,7 @@ export class Gateway {
 
   async #look(request: Request, path: RulePath): Promise<Response | undefined> {
     const preflight = this.#cors?.preflight(request, path, this.#preflights);
-    const verdict = await this.#limits?.count(request, path, this.#addresses.of(request), preflight !== undefined);
+    const verdict = await this.#limits?.count(request, path, () => this.#addresses.of(request), preflight !== undefined);
     if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
     const answer = verdict?.isRefused ? refusal(verdict) : preflight;
     // Whether an answer of a hook goes through onResponse is the runtime's business; twice does no harm.

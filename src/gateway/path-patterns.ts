@@ -39,11 +39,17 @@ export interface RulePath {
 }
 
 export function readRulePath(url: string, app: AppInfo | undefined): RulePath {
-  const { pathname } = new URL(url);
-  const sent = withoutLastSlash(decoded(pathname).replaceAll(/\/{2,}/g, "/"));
+  const path = decoded(pathOf(url));
+  const sent = withoutLastSlash(path.includes("//") ? path.replaceAll(/\/{2,}/g, "/") : path);
   if (app?.kind !== "worker" || !sent.startsWith(`/${app.name}@`)) return { sent, canonical: sent };
   const below = segmentsOf(sent).slice(app.name.split("/").length);
   return { sent, canonical: `/${[app.name, ...below].join("/")}` };
+}
+
+/** Taking a URL apart costs as much as all the rest; only dots and backslashes make its path another one than is written there. */
+function pathOf(url: string): string {
+  const written = /^[a-z]+:\/\/[^/?#\\]+(\/[^?#]*)/.exec(url)?.[1];
+  return written === undefined || /\\|\/\.|\/%2e/i.test(written) ? new URL(url).pathname : written;
 }
 
 function decoded(path: string): string {

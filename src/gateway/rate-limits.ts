@@ -14,6 +14,8 @@ interface Rule {
   readonly settings: RateLimitSettings;
   readonly paths: PathPatterns;
   readonly limiter: BoundedLimiter;
+  /** Frozen: a counter finds it again by itself. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** How a request stands with the rule that leaves it the least. */
@@ -39,20 +41,21 @@ export class RateLimits {
     this.#rules = options.rules.map((settings) => ({
       settings,
       paths: new PathPatterns(settings.paths),
+      labels: Object.freeze({ rule: settings.name }),
       limiter: new BoundedLimiter({ limit: settings.limit, windowMs: settings.window, blockMs: settings.block, mostKeys }),
     }));
   }
 
   /** Undefined: no rule is about this request. The first rule that refuses it is the last one that counts it. */
-  async count(request: Request, path: RulePath, client: Client, isPreflight: boolean): Promise<Verdict | undefined> {
+  async count(request: Request, path: RulePath, client: () => Client, isPreflight: boolean): Promise<Verdict | undefined> {
     let tightest: Verdict | undefined;
-    for (const { settings, paths, limiter } of this.#rules) {
-      if (!isAbout(settings.methods, request.method) || !paths.match(path)) continue;
-      const { isRefused, ...state } = await limiter.consume(this.#keyOf(settings, request, path, client));
+    for (const { settings, paths, limiter, labels } of this.#rules) {
+      if (!isAbout(settings.methods, request) || !paths.match(path)) continue;
+      const { isRefused, remaining, resetMs } = await limiter.consume(this.#keyOf(settings, request, path, client));
       // A refused preflight hides from the page why; the request after it is the one to refuse, in words that can be read.
       const refuses = isRefused && (!isPreflight || settings.methods.includes("OPTIONS"));
-      const verdict = { rule: settings.name, limit: settings.limit, isRefused: refuses, ...state };
-      (refuses ? this.#options.limited : this.#options.allowed).add({ rule: settings.name });
+      const verdict = { rule: settings.name, limit: settings.limit, isRefused: refuses, remaining, resetMs };
+      (refuses ? this.#options.limited : this.#options.allowed).add(labels);
       if (refuses) return verdict;
       if (!tightest || verdict.remaining < tightest.remaining) tightest = verdict;
     }
@@ -63,12 +66,12 @@ export class RateLimits {
     for (const { limiter } of this.#rules) limiter.clear();
   }
 
-  #keyOf({ by, keyHeader }: RateLimitSettings, request: Request, path: RulePath, client: Client): string {
-    const address = client.address?.network ?? "unknown";
+  #keyOf({ by, keyHeader }: RateLimitSettings, request: Request, path: RulePath, client: () => Client): string {
+    const address = (): string => client().address?.network ?? "unknown";
     const parts = by.map((part) => {
-      if (part === "client") return address;
+      if (part === "client") return address();
       if (part === "path") return path.canonical.length > longestPath ? hash(path.canonical) : path.canonical;
-      return this.#whose(request, keyHeader) ?? address;
+      return this.#whose(request, keyHeader) ?? address();
     });
     return parts.join("\n");
   }
@@ -85,7 +88,7 @@ export class RateLimits {
 }
 
 /** A HEAD runs what a GET runs. */
-function isAbout(methods: readonly string[], method: string): boolean {
+function isAbout(methods: readonly string[], { method }: Request): boolean {
   return methods.length === 0 || methods.includes(method) || (method === "HEAD" && methods.includes("GET"));
 }
 

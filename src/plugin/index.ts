@@ -38,7 +38,10 @@ export interface PluginLogger {
 
 /** A number that only grows, shown in `GET /api/metrics` as `runtimed_plugin_<name>_total` with the label `plugin`. */
 export interface PluginCounter {
-  /** Values of the counter's labels; a counter keeps at most 200 combinations and counts further ones as `other`. */
+  /**
+   * Values of the counter's labels; a counter keeps at most 200 combinations and counts further ones as `other`. A frozen object that is
+   * used again is the fastest.
+   */
   add(labels?: Readonly<Record<string, string>>, count?: number): void;
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ClientAddresses, trustedProxyProblem } from "../../src/gateway/client-address.js";
 import { parseIpAddress } from "../../src/gateway/ip-address.js";
@@ -8,6 +8,21 @@ function clientOf(trusted: string[], chain: string | undefined): string | undefi
   const request = new Request("http://host.test/", chain === undefined ? {} : { headers: { "x-forwarded-for": chain } });
   return new ClientAddresses(trusted).of(request).address?.text;
 }
+
+function networkOf(text: string): string | undefined {
+  return parseIpAddress(text)?.network;
+}
+
+/** Written down a second time, by other means: what may stand around an address. */
+function bareOf(text: string): string {
+  const trimmed = text.trim();
+  const inBrackets = /^\[(.*)\](:[0-9]{1,5})?$/.exec(trimmed);
+  if (inBrackets && !inBrackets[1]?.includes("]")) return inBrackets[1] ?? "";
+  const [host = "", port, ...more] = trimmed.split(":");
+  return more.length === 0 && port !== undefined && /^[0-9]{1,5}$/.test(port) && isIP(host) === 4 ? host : trimmed;
+}
+
+const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 40 });
 
 describe("the client", () => {
   const cases: readonly (readonly [what: string, trusted: string[], chain: string | undefined, client: string | undefined])[] = [
@@ -61,8 +76,6 @@ describe("the client", () => {
   });
 });
 
-const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 40 });
-
 describe("an address", () => {
   test("is read from what net knows as one, and from nothing else", () => {
     fc.assert(
@@ -84,22 +97,12 @@ describe("an address", () => {
   });
 
   test("is counted by the /64 when it is an IPv6 address", () => {
-    const networkOf = (text: string) => parseIpAddress(text)?.network;
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:3::9")).not.toBe(networkOf("2001:db8:1:2::9"));
     expect(networkOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
     expect(networkOf("::ffff:192.0.2.2")).not.toBe(networkOf("::ffff:192.0.2.1"));
   });
-
-  /** Written down a second time, by other means: what may stand around an address. */
-  function bareOf(text: string): string {
-    const trimmed = text.trim();
-    const inBrackets = /^\[(.*)\](:[0-9]{1,5})?$/.exec(trimmed);
-    if (inBrackets && !inBrackets[1]?.includes("]")) return inBrackets[1] ?? "";
-    const [host = "", port, ...more] = trimmed.split(":");
-    return more.length === 0 && port !== undefined && /^[0-9]{1,5}$/.test(port) && isIP(host) === 4 ? host : trimmed;
-  }
 });
 
 describe("an entry of trustedProxies", () => {

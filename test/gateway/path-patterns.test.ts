@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PathPatterns, patternProblem, readRulePath } from "../../src/gateway/path-patterns.js";
 import { shop } from "./gateway-stage.js";

@@ -5,6 +5,8 @@ async function headersOf(settings: Record<string, unknown>, request = requestOf(
   return Object.fromEntries((await (await stageGateway(settings)).send(request, { answer })).headers);
 }
 
+const own = (): Response => new Response(null, { headers: { "x-frame-options": "DENY" } });
+
 describe("security headers", () => {
   test("have a careful choice, without what cannot be taken back", async () => {
     expect(await headersOf({ securityHeaders: true })).toEqual({
@@ -34,7 +36,6 @@ describe("security headers", () => {
   });
 
   test("leave the app's own, unless they are to replace them", async () => {
-    const own = () => new Response(null, { headers: { "x-frame-options": "DENY" } });
     expect(await headersOf({ securityHeaders: true }, requestOf("/"), own())).toMatchObject({ "x-frame-options": "DENY" });
     const overriding = { securityHeaders: { frameOptions: "SAMEORIGIN", override: true } };
     expect(await headersOf(overriding, requestOf("/"), own())).toMatchObject({ "x-frame-options": "SAMEORIGIN" });

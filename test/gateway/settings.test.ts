@@ -22,6 +22,8 @@ function configOf(manifest: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(parse(manifest) as Record<string, unknown>).filter(([key]) => !runtimeKeys.has(key)));
 }
 
+const keysOf = (value: unknown): string[] => Object.keys(value as object).toSorted();
+
 describe("what is wrong is named by its key", () => {
   const limit = { limit: 1, window: "1m" };
   const cases: readonly (readonly [config: unknown, message: string])[] = [
@@ -104,7 +106,6 @@ describe("the shipped manifest", () => {
       cors: [{ origins: ["*"], maxAge: 1 }],
       securityHeaders: { strictTransportSecurity: true, frameAncestors: ["a"], permissionsPolicy: "a", contentSecurityPolicy: "a" },
     });
-    const keysOf = (value: unknown): string[] => Object.keys(value as object).toSorted();
     expect(keysOf(config)).toEqual(keysOf(every));
     expect([...new Set((config["rateLimits"] as object[]).flatMap(keysOf))].toSorted()).toEqual(keysOf(every.rateLimits[0]));
     expect(keysOf((config["cors"] as object[])[0])).toEqual(keysOf(every.cors[0]));

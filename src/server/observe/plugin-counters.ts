@@ -48,6 +48,8 @@ export class PluginCounters {
 class Counter implements PluginCounter {
   help = "";
   readonly #combinations = new Map<string, { readonly labels: Labels; value: number }>();
+  /** By the very object that gave the labels, when it cannot change. */
+  readonly #byObject = new WeakMap<Labels, { value: number }>();
   /** Counts what there is no room for; made when it is needed, with the labels of the first combination. */
   #overflow: { readonly labels: Labels; value: number } | undefined;
 
@@ -63,11 +65,18 @@ class Counter implements PluginCounter {
 
   add(labels: Labels = {}, count = 1): void {
     if (!(count >= 0 && count < Number.POSITIVE_INFINITY)) throw new RangeError(`a counter only grows: ${count} cannot be added`);
+    const known = this.#byObject.get(labels);
+    if (known) known.value += count;
+    else this.#find(labels).value += count;
+  }
+
+  #find(labels: Labels): { value: number } {
     const entries = Object.entries(labels).flatMap(([name, value]) => (value === "" ? [] : [[name, toLabelValue(value)] as const]));
     if (entries.length > 1) entries.sort(([one], [other]) => (one < other ? -1 : 1));
     const key = JSON.stringify(entries);
     const combination = this.#combinations.get(key) ?? this.#open(key, entries);
-    combination.value += count;
+    if (Object.isFrozen(labels)) this.#byObject.set(labels, combination);
+    return combination;
   }
 
   values(): { labels: Labels; value: number }[] {

@@ -43,6 +43,23 @@ describe("a counter", () => {
     ]);
   });
 
+  test("counts the same for labels that are kept and for labels that are made anew, also as other", () => {
+    const counters = new PluginCounters();
+    const counter = counters.counter("p", "seen", "");
+    const kept = Object.freeze({ rule: "a" });
+    for (const labels of [kept, { rule: "a" }, kept, kept]) counter.add(labels);
+    const changing = { rule: "b" };
+    counter.add(changing);
+    changing.rule = "c";
+    counter.add(changing);
+    for (let index = 0; index < 197; index += 1) counter.add({ rule: `r${index}` });
+    const late = Object.freeze({ rule: "late" });
+    for (const labels of [late, late, kept]) counter.add(labels);
+
+    const counts = new Map(valuesOf(counters).map(({ labels, value }) => [labels["rule"], value]));
+    expect(["a", "b", "c", "other", "late"].map((rule) => counts.get(rule))).toEqual([5, 1, 1, 2, undefined]);
+  });
+
   test("only grows", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
