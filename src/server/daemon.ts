@@ -65,7 +65,7 @@ export class Daemon {
       log: this.#log,
     });
     answers.api = app.callback();
-    answers.serve = (request, response, requestId, connection) => rooms.engine.handle(request, response, requestId, connection);
+    answers.serve = (request, response, requestId, connection) => rooms.door.serve(request, response, requestId, connection);
     this.#phase = "ready";
     if (this.#config.rootKey === undefined && rooms.store.list().length === 0)
       this.#log.warn(

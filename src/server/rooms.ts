@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
 import path from "node:path";
+import type { Principal } from "../shared/contract/principal.js";
+import { credentialsOf } from "./access/credentials.js";
 import { KeyStore } from "./access/key-store.js";
 import { Principals } from "./access/principals.js";
 import type { StateLock } from "./access/state-lock.js";
@@ -13,6 +16,7 @@ import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
 import { PluginCode } from "./plugins/plugin-code.js";
+import { createPluginDoor, type PluginDoor } from "./plugins/plugin-door.js";
 import { Plugins } from "./plugins/plugins.js";
 import { CronJobs } from "./workers/cron/cron-jobs.js";
 import { cronRefusal } from "./workers/cron/cron-schedule.js";
@@ -29,6 +33,7 @@ export interface Rooms {
   readonly pluginPackages: PluginPackages;
   readonly plugins: Plugins;
   readonly pluginCounters: PluginCounters;
+  readonly door: PluginDoor;
   readonly engine: WorkerEngine;
   readonly cronJobs: CronJobs;
   readonly logs: WorkerLogs;
@@ -102,12 +107,45 @@ export async function openRooms(config: Config, log: Log, lock: StateLock): Prom
     onAppGone: ({ folder }) => void engine.retire(folder, undefined),
     apiBase: config.apiBase,
     version: packageVersion,
-    verify: () => undefined,
+    verify: (request) => verify(principals, door.messageOf(request)?.headers ?? Object.fromEntries(request.headers)),
     counter: (plugin, name, help) => pluginCounters.counter(plugin, name, help),
     log,
   });
+  const door: PluginDoor = createPluginDoor({
+    set: () => plugins.set,
+    workers: {
+      handle: (request, response, requestId, connection) => engine.handle(request, response, requestId, connection),
+      appAt: (target) => engine.appAt(target),
+      handleApp: ({ name }, { address, ...visit }) =>
+        engine.handleApp(visit, address, () => plugins.set.plugins.find((plugin) => plugin.name === name)?.app),
+    },
+    apiBase: config.apiBase,
+    isHeaderCaller: ({ headers }) => principals.resolve(credentialsOf(headers))?.channel === "header",
+    isOurKey: (token) => principals.isOurKey(token),
+    maximumBodyBytes: limits.maxBodySizeBytes,
+    log,
+  });
   await plugins.reload({ isFresh: () => false });
-  return { lock, store, principals, tools, packages, pluginPackages, plugins, pluginCounters, engine, cronJobs, logs, spoolDirectory };
+  return {
+    lock,
+    store,
+    principals,
+    tools,
+    packages,
+    pluginPackages,
+    plugins,
+    pluginCounters,
+    door,
+    engine,
+    cronJobs,
+    logs,
+    spoolDirectory,
+  };
+}
+
+/** Whose key a request carried; plugins learn that, and never the key. */
+function verify(principals: Principals, headers: IncomingHttpHeaders): Principal | undefined {
+  return principals.resolve(credentialsOf(headers))?.principal;
 }
 
 /** The state directory is closed to other users; this belongs to the one daemon that uses that state directory. */

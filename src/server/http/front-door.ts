@@ -5,13 +5,14 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
+import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
 import { newRequestIds } from "./new-request-ids.js";
 import { inviteBody, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import { watchStalledClients } from "./stalled-clients.js";
-import { takeUpgrades, type UpgradedConnection } from "./upgrades.js";
+import { takeUpgrades } from "./upgrades.js";
 
 export interface FrontDoorOptions {
   readonly apiBase: string;

@@ -3,16 +3,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import { answerError } from "../answer-error.js";
+import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
 import { hasBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
-
-/** A connection that has left HTTP. */
-export interface UpgradedConnection {
-  readonly socket: Socket;
-  /** Hands over who reads from it: gives what the client sent behind its request so far, and leaves the rest in the socket. */
-  readonly takeHead: () => Buffer;
-}
 
 interface Upgrade {
   readonly request: IncomingMessage;

@@ -10,18 +10,96 @@ export interface RouteMatch {
   readonly allow: string;
 }
 
-/** A plugin's `server.routes`. */
+interface Route {
+  readonly segments: readonly string[];
+  readonly hasRest: boolean;
+  /** For all methods, or by method. */
+  readonly handlers: RouteHandler | ReadonlyMap<string, RouteHandler>;
+}
+
+const methodPattern = /^[A-Z]+$/;
+
+/** A plugin's `server.routes`: `/exact`, `/users/:id`, `/files/*`. The most literal pattern that fits a path wins, then the first declared. */
 export class ServerRoutes {
   /** The patterns as they were declared. */
   readonly patterns: readonly string[];
+  readonly #routes: readonly Route[];
 
   /** Throws TypeError when a pattern or its value has no meaning. */
   constructor(declared: Declared) {
     this.patterns = Object.keys(declared);
+    this.#routes = Object.entries(declared)
+      .map(([pattern, value]) => ({ ...toSegments(pattern), handlers: toHandlers(pattern, value) }))
+      .toSorted((a, b) => weight(b) - weight(a));
   }
 
-  /** `path` starts with a slash and has no query. */
-  match(_method: string, _path: string): RouteMatch | undefined {
+  /** `path` starts with a slash and has no query; it is compared as it was sent, so an encoded path is another path. */
+  match(method: string, path: string): RouteMatch | undefined {
+    const segments = path.split("/").slice(1);
+    for (const route of this.#routes) {
+      const params = matchSegments(route, segments);
+      if (params) return { params, ...choose(route.handlers, method) };
+    }
     return undefined;
+  }
+}
+
+function choose(handlers: Route["handlers"], method: string): Pick<RouteMatch, "handler" | "allow"> {
+  if (typeof handlers === "function") return { handler: handlers, allow: "" };
+  const handler = handlers.get(method) ?? (method === "HEAD" ? handlers.get("GET") : undefined);
+  const isHeadImplied = handlers.has("GET") && !handlers.has("HEAD");
+  return { handler, allow: [...handlers.keys(), ...(isHeadImplied ? ["HEAD"] : [])].join(", ") };
+}
+
+function toSegments(pattern: string): Pick<Route, "segments" | "hasRest"> {
+  const fail = (what: string): never => {
+    throw new TypeError(`The server route ${JSON.stringify(pattern)} ${what}.`);
+  };
+  if (!pattern.startsWith("/")) fail("must start with a slash");
+  if (/[?#]/.test(pattern)) fail("must be a path, without a query");
+  const parts = pattern.split("/").slice(1);
+  const hasRest = parts.at(-1) === "*";
+  const fixed = hasRest ? parts.slice(0, -1) : parts;
+  if (fixed.includes("*")) fail("may have a star at its end only");
+  const names = fixed.filter((part) => part.startsWith(":"));
+  if (names.includes(":") || new Set(names).size < names.length) fail("must give each of its parts a name of its own");
+  // Paths arrive encoded.
+  return { segments: fixed.map((part) => part.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)), hasRest };
+}
+
+function toHandlers(pattern: string, value: unknown): Route["handlers"] {
+  if (typeof value === "function") return value as RouteHandler;
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const isSound = entries.length > 0 && entries.every(([method, handler]) => methodPattern.test(method) && typeof handler === "function");
+  if (!isSound) throw new TypeError(`The server route ${JSON.stringify(pattern)} needs a function, or functions by method such as GET.`);
+  return new Map(entries as [string, RouteHandler][]);
+}
+
+function weight({ segments, hasRest }: Route): number {
+  const literal = segments.filter((segment) => !segment.startsWith(":")).length;
+  return (hasRest ? 0 : 1_000_000) + literal * 1000 + segments.length;
+}
+
+function matchSegments({ segments: pattern, hasRest }: Route, segments: readonly string[]): Record<string, string> | undefined {
+  if (hasRest ? segments.length <= pattern.length : segments.length !== pattern.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index] as string;
+    if (!part.startsWith(":")) {
+      if (part !== segment) return undefined;
+      continue;
+    }
+    if (segment === "") return undefined;
+    params[part.slice(1)] = decoded(segment);
+  }
+  if (hasRest) params["*"] = decoded(segments.slice(pattern.length).join("/"));
+  return params;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }

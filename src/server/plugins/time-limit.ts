@@ -3,15 +3,35 @@ export const lifeTimeLimitMs = 30_000;
 /** How long any other hook may take. */
 export const hookTimeLimitMs = 10_000;
 
-/** Waits for what a hook returned, at most so long; it goes on after that, but nobody listens any more. */
-export async function withinTimeLimit<Value>(work: Value | Promise<Value>, limitMs: number, what: string): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not end within ${limitMs / 1000} s`)), limitMs);
+/**
+ * Waits for what a plugin returned, which may never settle: rejects after `limitMs`. It goes on after that; what it comes to too late is
+ * given to `onLate`, failures aside.
+ */
+export function withinTimeLimit<Value>(
+  work: Value | PromiseLike<Value>,
+  limitMs: number,
+  what: string,
+  onLate: (value: Value) => void = ignore,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`${what} did not end within ${limitMs / 1000} s`));
+    }, limitMs);
+    Promise.resolve(work).then(
+      (value) => {
+        if (isLate) return onLate(value);
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- it is what the work was rejected with
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
+
+function ignore(): void {}

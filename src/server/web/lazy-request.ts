@@ -13,6 +13,8 @@ export interface LazyBody {
 export interface RequestOrigin {
   /** A native request was made of it, by `clone()` or `new Request(request)`. */
   onCopy(copy: Request): void;
+  /** Somebody may wait for its signal from now on. */
+  onSignal(request: LazyRequest): void;
 }
 
 const NativeRequest = globalThis.Request;
@@ -87,6 +89,7 @@ export class LazyRequest {
     if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.#isAborted) this.#controller.abort();
+      else this.#origin?.onSignal(this);
     }
     return this.#controller.signal;
   }

@@ -6,6 +6,7 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import { answerError, toApiError } from "../answer-error.js";
 import type { Log } from "../observe/log.js";
 import { RequestHeads, upgradeLines } from "../web/request-heads.js";
+import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { CronCall } from "./cron/cron-jobs.js";
 import { createInternalExchange } from "./cron/internal-exchange.js";
 import { findEntrypoint } from "./entrypoint.js";
@@ -18,7 +19,7 @@ import { ModuleWorker } from "./module-worker.js";
 import { PermissionCeiling } from "./permission-ceiling.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
-import { ClientUpgrade, type UpgradedConnection } from "./sockets/client-upgrade.js";
+import { ClientUpgrade } from "./sockets/client-upgrade.js";
 import { OpenSockets } from "./sockets/open-sockets.js";
 import { CloseCode } from "./isolate/socket-close.js";
 import { StaticCache } from "./static/static-cache.js";
@@ -118,6 +119,13 @@ export class WorkerEngine {
   /** The same for an app that no name leads to, such as that of a plugin; `address` says what of the path is its base. */
   handleApp(arrival: Arrival, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
     this.#admit(arrival, { ...address, name: "", range: undefined }, resolve);
+  }
+
+  /** The version that would answer for a target, and the path that it would see; undefined when none would. */
+  appAt(target: string): { version: ServedVersion; base: string; path: string } | undefined {
+    const address = parseWorkerPath(target);
+    const version = address && this.#options.resolve(address.name, address.range);
+    return version && { version, base: address.base, path: address.path };
   }
 
   /** Loads a version's code once, aside. Throws WORKER_START_FAILED when that cannot be done. */

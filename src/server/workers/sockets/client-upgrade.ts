@@ -2,16 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { ApiError } from "../../../shared/api-error.js";
+import type { UpgradedConnection } from "../../web/upgraded-connection.js";
 import type { AnswerHead } from "../answer-head.js";
 import type { OpenSockets } from "./open-sockets.js";
 import { closeTimeoutMs, maximumFragments, maximumMessageBytes } from "./socket-limits.js";
-
-/** A client's connection that has left HTTP and waits for the answer to its handshake. */
-export interface UpgradedConnection {
-  readonly socket: Socket;
-  /** Gives what the client sent behind the request; who calls it reads from the socket from then on. */
-  readonly takeHead: () => Buffer;
-}
 
 export interface OpenedSocket {
   readonly socket: Socket;

@@ -1,0 +1,113 @@
+import { ApiError } from "../../shared/api-error.js";
+import { errorHeaders } from "../answer-error.js";
+import type { ActivePlugin } from "./active-plugin.js";
+import { hookFailed } from "./answers.js";
+import type { PluginSet } from "./plugin-set.js";
+import { generousPath, isBelow, pathOf, type ReservedPaths } from "./reserved-paths.js";
+import { withinTimeLimit } from "./time-limit.js";
+import type { TravellingRequest } from "./travelling-request.js";
+import { dropResponse, isResponse } from "./web-objects.js";
+
+/** How long a handler may take until its answer begins; its body has no limit. */
+const handlerLimitMs = 30_000;
+
+/** An answer, and whose. */
+export interface FoundAnswer {
+  readonly answer: Response;
+  readonly plugin: ActivePlugin;
+  readonly part: string;
+}
+
+/** Asks the handlers of plugins for an answer: `server.routes`, then `server.fetch`, then the `routes` of the plugin whose base it is. */
+export class HandlerCalls {
+  /** The plugin that the path belongs to. */
+  readonly owner: ActivePlugin | undefined;
+  readonly #set: PluginSet;
+  readonly #travelling: TravellingRequest;
+  readonly #path: string;
+  /** Those whose `server` may see it. */
+  readonly #mayAsk: (plugin: ActivePlugin) => boolean;
+
+  constructor(options: { set: PluginSet; travelling: TravellingRequest; reserved: ReservedPaths }) {
+    const { set, travelling } = options;
+    this.#set = set;
+    this.#travelling = travelling;
+    this.#path = pathOf(travelling.target);
+    this.owner = ownerOf(set, this.#path);
+    const generous = generousPath(this.#path);
+    const isReserved = options.reserved.has(generous);
+    const guest = this.owner ?? ownerOf(set, generous);
+    this.#mayAsk = (plugin) => !isReserved && (guest === undefined || guest === plugin);
+  }
+
+  /** The first answer that is not a pass; undefined when every handler passed. Rejects with what the client is told. */
+  async ask(): Promise<FoundAnswer | undefined> {
+    return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
+  }
+
+  async #askServerRoutes(): Promise<FoundAnswer | undefined> {
+    const { request } = this.#travelling;
+    let refused: { plugin: ActivePlugin; allow: string } | undefined;
+    for (const plugin of this.#set.withServerRoutes) {
+      const match = this.#mayAsk(plugin) ? plugin.routes?.match(request.method, this.#path) : undefined;
+      if (!match) continue;
+      const { handler, params, allow } = match;
+      if (handler) return await this.#call(plugin, "server.routes", () => handler(request, params));
+      refused ??= { plugin, allow };
+    }
+    return refused && { answer: methodNotAllowed(request.method, refused.allow), plugin: refused.plugin, part: "server.routes" };
+  }
+
+  async #askServerFetch(): Promise<FoundAnswer | undefined> {
+    for (const plugin of this.#set.withServerFetch) {
+      if (!this.#mayAsk(plugin)) continue;
+      const found = await this.#call(plugin, "server.fetch", () => plugin.hooks.server?.fetch?.(this.#travelling.request));
+      if (!this.#isPass(found)) return found;
+    }
+    return undefined;
+  }
+
+  async #askOwner(): Promise<FoundAnswer | undefined> {
+    const { owner } = this;
+    if (owner?.base === undefined || typeof owner.hooks.routes?.fetch !== "function") return undefined;
+    const request = this.#travelling.below(owner.base);
+    const found = await this.#call(owner, "routes", () => owner.hooks.routes?.fetch(request));
+    return this.#isPass(found) ? undefined : found;
+  }
+
+  async #call(plugin: ActivePlugin, part: string, handler: () => unknown): Promise<FoundAnswer> {
+    let isLate = true;
+    try {
+      const work = (async () => handler())().finally(() => (isLate = false));
+      const answer = await withinTimeLimit(work, handlerLimitMs, part, dropResponse);
+      if (!isResponse(answer)) throw new TypeError("it gave something that is not a Response");
+      return { answer, plugin, part };
+    } catch (error) {
+      plugin.complain(part, error);
+      if (error instanceof ApiError) throw error;
+      throw isLate ? hookFailed(error) : handlerFailed(error);
+    }
+  }
+
+  /** 404 lets the next one try, if there is something left to try with: who read the body has the last word. */
+  #isPass({ answer }: FoundAnswer): boolean {
+    if (answer.status !== 404 || !this.#travelling.isWhole) return false;
+    dropResponse(answer);
+    // What was looked at through a copy goes on from the original.
+    this.#travelling.settle();
+    return true;
+  }
+}
+
+function ownerOf(set: PluginSet, path: string): ActivePlugin | undefined {
+  return set.withBase.find(({ base }) => base !== undefined && isBelow(path, base));
+}
+
+function handlerFailed(cause: unknown): ApiError {
+  return new ApiError("INTERNAL_ERROR", "A plugin failed to handle the request; the daemon's log has the reason.", { cause });
+}
+
+function methodNotAllowed(method: string, allow: string): Response {
+  const error = new ApiError("METHOD_NOT_ALLOWED", `This path takes ${allow}, not ${method}.`);
+  return Response.json(error.toBody(), { status: error.status, headers: { ...errorHeaders(error), allow } });
+}

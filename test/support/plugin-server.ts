@@ -1,0 +1,144 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Plugin } from "../../src/plugin/index.js";
+import { createFrontDoor } from "../../src/server/http/front-door.js";
+import type { ActivePlugin } from "../../src/server/plugins/active-plugin.js";
+import { createPluginDoor, type PluginDoor } from "../../src/server/plugins/plugin-door.js";
+import { PluginSet } from "../../src/server/plugins/plugin-set.js";
+import { ServerRoutes } from "../../src/server/plugins/server-routes.js";
+import type { AppVisit } from "../../src/server/plugins/workers-port.js";
+import { PluginManifest } from "../../src/shared/plugin-manifest.js";
+import { WorkerManifest } from "../../src/shared/worker-manifest.js";
+import { ourKey, WorkerServer } from "./worker-server.js";
+
+export interface AddedPlugin extends Plugin {
+  name?: string;
+  base?: string;
+  publicRoutes?: string[] | Record<string, string[]>;
+  hasApp?: boolean;
+}
+
+/** What a plugin was said to have done wrong. */
+export interface Complaint {
+  plugin: string;
+  hook: string;
+  message: string;
+}
+
+/** The front door of a daemon with real workers behind plugins that tests give as plain objects. */
+export class PluginServer {
+  readonly workers: WorkerServer;
+  readonly url: string;
+  readonly complaints: Complaint[] = [];
+  /** How often it was asked whether a header's key counts. */
+  keyChecks = 0;
+  /** Calls of the workers, by target. */
+  readonly passedOn: string[] = [];
+  readonly door: PluginDoor;
+  readonly #server: Server;
+  #set = new PluginSet([]);
+
+  private constructor(workers: WorkerServer) {
+    this.workers = workers;
+    const { engine } = workers;
+    this.door = createPluginDoor({
+      set: () => this.#set,
+      workers: {
+        handle: (request, response, requestId, connection) => {
+          this.passedOn.push(request.url ?? "");
+          engine.handle(request, response, requestId, connection);
+        },
+        appAt: (target) => engine.appAt(target),
+        handleApp: (plugin, visit) => answerAsApp(plugin.name, visit),
+      },
+      apiBase: "/api",
+      isHeaderCaller: (request) => {
+        this.keyChecks += 1;
+        return isHeaderCaller(request);
+      },
+      isOurKey: (token) => token === ourKey,
+      maximumBodyBytes: 4 * 1024 * 1024,
+      log: { error: ({ err }: { err: Error }) => this.complaints.push({ plugin: "-", hook: "-", message: err.message }) } as never,
+    });
+    this.#server = createFrontDoor({
+      apiBase: "/api",
+      api: (request, response) => response.end(`api ${request.url}`),
+      serve: (request, response, requestId, connection) => this.door.serve(request, response, requestId, connection),
+    });
+    this.url = "";
+  }
+
+  static async start(): Promise<PluginServer> {
+    const server = new PluginServer(await WorkerServer.start());
+    await new Promise<void>((resolve) => server.#server.listen(0, "127.0.0.1", resolve));
+    return Object.assign(server, { url: `http://127.0.0.1:${(server.#server.address() as AddressInfo).port}` });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Puts other plugins to work, and forgets what was complained about. */
+  use(...plugins: AddedPlugin[]): void {
+    this.complaints.length = 0;
+    this.passedOn.length = 0;
+    this.keyChecks = 0;
+    this.#set = new PluginSet(plugins.map((plugin, index) => this.#activate(plugin, plugin.name ?? `plugin-${index + 1}`)));
+  }
+
+  fetch(target: string, init?: RequestInit): Promise<Response> {
+    return fetch(this.url + target, init);
+  }
+
+  async text(target: string, init?: RequestInit): Promise<string> {
+    return (await this.fetch(target, init)).text();
+  }
+
+  /** Status, error code and request id of a refusal. */
+  async refusal(target: string, init?: RequestInit): Promise<{ status: number; code: string; retryAfter: string | null }> {
+    const response = await this.fetch(target, init);
+    const { error } = (await response.json()) as { error: { code: string } };
+    return { status: response.status, code: error.code, retryAfter: response.headers.get("retry-after") };
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await this.workers.stop();
+  }
+
+  #activate(plugin: AddedPlugin, name: string): ActivePlugin {
+    const { base, publicRoutes, hasApp } = plugin;
+    const manifest = PluginManifest.parse({ ...(base ? { base } : {}), ...(publicRoutes ? { publicRoutes } : {}) });
+    return {
+      name,
+      base,
+      installed: {
+        name,
+        version: "1.0.0",
+        folder: "/nowhere",
+        path: "/nowhere",
+        source: "uploaded",
+        enabled: true,
+        manifest,
+        app: hasApp ? WorkerManifest.parse({}) : undefined,
+        config: {},
+        manifestHash: "",
+      },
+      hooks: plugin,
+      app: hasApp ? { name, version: "1.0.0", folder: "/nowhere", generation: "1", manifest: WorkerManifest.parse({}) } : undefined,
+      routes: plugin.server?.routes ? new ServerRoutes(plugin.server.routes) : undefined,
+      info: { kind: "plugin", name, version: "1.0.0", base: base ?? "", visibility: "public" },
+      complain: (hook, error) => void this.complaints.push({ plugin: name, hook, message: (error as Error).message }),
+    };
+  }
+}
+
+function isHeaderCaller({ headers }: IncomingMessage): boolean {
+  return headers["x-api-key"] === ourKey || headers.authorization === `Bearer ${ourKey}`;
+}
+
+function answerAsApp(name: string, { response, address }: AppVisit): void {
+  response.writeHead(200, ["content-type", "text/plain"]);
+  response.end(`app of ${name}: ${address.base} ${address.path}${address.query}`);
+}
