@@ -1,7 +1,7 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const startTimeoutMs = 30_000;
+const startTimeoutMs = 60_000;
 const peersDirectory = fileURLToPath(new URL("../peers/", import.meta.url));
 
 /** Starts a server that writes `listening PORT` to stdout when it is ready; each is a process of its own, as in real life. */

@@ -1,0 +1,34 @@
+// The least that a server with a Node process for each app can do: a request is one byte over a socket pair to one of COUNT children
+// in turn, and the answer that byte back. No frames, no `Request`, nothing is checked.
+import { spawn } from "node:child_process";
+import http from "node:http";
+import { fileURLToPath } from "node:url";
+
+const [count] = process.argv.slice(2);
+const program = fileURLToPath(new URL("forked-echo-child.mjs", import.meta.url));
+
+/** Starts a child; resolves when it has answered once. */
+async function start() {
+  const channel = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit", "pipe"] }).stdio[3];
+  const waiting = [];
+  channel.on("data", (bytes) => {
+    for (let index = 0; index < bytes.length; index += 1) waiting.shift().end("ok");
+  });
+  await new Promise((resolve) => {
+    waiting.push({ end: resolve });
+    channel.write("x");
+  });
+  return { channel, waiting };
+}
+
+const children = [];
+while (children.length < Number(count)) children.push(await start());
+let turn = 0;
+const server = http.createServer((_request, response) => {
+  turn = (turn + 1) % children.length;
+  const { channel, waiting } = children[turn];
+  waiting.push(response);
+  channel.write("x");
+});
+server.listen(0, "127.0.0.1", () => console.log(`listening ${server.address().port}`));
+process.on("SIGTERM", () => process.exit());
