@@ -1,6 +1,6 @@
 import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
-/** Payload of a frame: `buffer` from `start` to `end`. Views of it may be kept as long as whoever feeds the reader leaves the bytes alone. */
+/** Payload of a frame: `buffer` from `start` to `end`. The bytes are never written to again, so views of them may be kept. */
 export interface FramePayload {
   readonly buffer: Buffer;
   readonly start: number;

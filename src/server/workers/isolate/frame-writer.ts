@@ -3,7 +3,6 @@ import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 const slabBytes = 256 * 1024;
 /** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
 const copyBytes = 8 * 1024;
-const settled = Promise.resolve();
 
 /** Collects frames and hands them to the socket once per turn of the event loop. */
 export class FrameWriter {
@@ -17,8 +16,6 @@ export class FrameWriter {
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => void;
   readonly #flush = (): void => this.flush();
-  /** A tick that is asked for in a microtask comes after all other microtasks. */
-  readonly #flushNext = (): void => process.nextTick(this.#flush);
 
   constructor(send: (pieces: Uint8Array[]) => void) {
     this.#send = send;
@@ -95,13 +92,6 @@ export class FrameWriter {
     this.#slab.writeUInt16LE(status, at);
     this.#slab.writeDoubleLE(bodyLength, at + 2);
     this.#slab.write(head, at + 10, "latin1");
-  }
-
-  /** While bytes are handled that came just now: what follows from them leaves when their promises have settled, and not at the end of the turn. */
-  flushThisTurn(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    void settled.then(this.#flushNext);
   }
 
   flush(): void {

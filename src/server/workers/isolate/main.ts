@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../../web/lazy-request.js";
@@ -14,22 +15,20 @@ import { installConsole } from "./install-console.js";
 import { LogChannel } from "./log-channel.js";
 import { lockDown } from "./lockdown.js";
 import { createPathHider } from "./machine-paths.js";
-import { openChannel } from "./open-channel.js";
 import { installResponse } from "./plain-response.js";
 import { SourcePositions } from "./source-positions.js";
 import { installWebSocketPair } from "./web-socket-pair.js";
 import { WebSockets } from "./web-sockets.js";
 
+/** The descriptor of our end of the socket pair. */
+const channelDescriptor = 3;
 /** The app's onTerminate may take this long; the daemon's SIGKILL comes later. */
 const terminateGraceMs = 1000;
 
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
 function runIsolate(slot: string): void {
   const exit = process.exit.bind(process);
-  const socket = openChannel((bytes) => {
-    writer.flushThisTurn();
-    reader.read(bytes);
-  });
+  const socket = new Socket({ fd: channelDescriptor, readable: true, writable: true });
   const writer = new FrameWriter((pieces) => {
     socket.cork();
     for (const piece of pieces) socket.write(piece);
@@ -107,13 +106,13 @@ function runIsolate(slot: string): void {
       case FrameKind.Request: {
         const bodyKind = buffer[start];
         const bodyStart = start + 5 + buffer.readUInt32LE(start + 1);
-        const body = bodyKind === BodyKind.Inline ? copyOf(buffer, bodyStart, end) : bodyKind === BodyKind.Stream ? "stream" : undefined;
+        const body = bodyKind === BodyKind.Inline ? buffer.subarray(bodyStart, end) : bodyKind === BodyKind.Stream ? "stream" : undefined;
         const exchange = new Exchange({ id, head: buffer.toString("latin1", start + 5, bodyStart), body, writer, log, webSockets, onDone });
         exchanges.set(id, exchange);
         return handle(exchange);
       }
       case FrameKind.Chunk:
-        return exchanges.get(id)?.pushBody(copyOf(buffer, start, end));
+        return exchanges.get(id)?.pushBody(buffer.subarray(start, end));
       case FrameKind.End:
         return exchanges.get(id)?.endBody();
       case FrameKind.Abort:
@@ -133,12 +132,13 @@ function runIsolate(slot: string): void {
       case FrameKind.Terminate:
         return void terminate();
       default:
-        if (webSockets.onFrame(kind, id, copyOf(buffer, start, end))) return;
+        if (webSockets.onFrame(kind, id, buffer.subarray(start, end))) return;
         throw new Error(`The daemon sent a frame of kind ${kind}.`);
     }
   };
 
   const reader = new FrameReader(onFrame);
+  socket.on("data", (chunk) => reader.read(chunk));
   // The daemon is gone: nothing is left to do.
   socket.on("close", () => exit(0));
   socket.on("error", () => exit(0));
@@ -174,11 +174,6 @@ function isOutOfMemory(error: unknown): boolean {
     // What an app throws may be a trap.
     return false;
   }
-}
-
-/** The channel's own buffer is written to again. */
-function copyOf(buffer: Buffer, start: number, end: number): Buffer {
-  return Buffer.from(buffer.subarray(start, end));
 }
 
 function isThenable(value: unknown): boolean {
