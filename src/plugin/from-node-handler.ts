@@ -9,8 +9,15 @@ export function fromNodeHandler(handler: NodeHandler): { fetch(request: Request)
   return {
     async fetch(request) {
       const { req, res } = toReqRes(request);
+      Object.defineProperty(req, "socket", { value: connectionOf(request), configurable: true });
       await handler(req, res);
       return await toFetchResponse(res);
     },
   };
+}
+
+/** What frameworks ask of a connection: whether it is encrypted, and who is at its other end. */
+function connectionOf({ url, headers }: Request): object {
+  const peer = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+  return { encrypted: url.startsWith("https:"), remoteAddress: peer, destroyed: false, readable: true, writable: true };
 }

@@ -31,7 +31,7 @@ export default () => ({
   },
 });`;
 
-test(`no request slips past a guard during ${reloads} reloads under load, and none fails`, async () => {
+test(`no request slips past a guard during ${reloads} reloads under load, and none fails`, { timeout: 120_000 }, async () => {
   const app = `export default { fetch: (request) => new Response(request.headers.get("x-guarded") ?? "SLIPPED PAST") };`;
   await client.workers.upload({
     file: uploadOf("app.tgz", await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": app })),

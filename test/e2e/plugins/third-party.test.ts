@@ -57,7 +57,7 @@ test("a Hono app with middleware is a plugin as it is", async () => {
       app.get("/tagged", (c) => c.text("tagged"));
       app.get("/private/page", (c) => c.text("welcome"));
       app.get("/stream", (c) => streamText(c, async (stream) => { for (const word of ["one ", "two ", "three"]) await stream.write(word); }));
-      app.onError((error, c) => c.text("handled: " + error.message, 500));
+      app.onError((error, c) => (error.getResponse ? error.getResponse() : c.text("handled: " + error.message, 500)));
       app.get("/fails", () => { throw new Error("on purpose"); });
       export default { routes: app };`,
   });
