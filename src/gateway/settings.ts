@@ -108,5 +108,5 @@ export type SecuritySettings = Exclude<Settings["securityHeaders"], false>;
 export function readSettings(config: unknown): Settings {
   const result = Settings.safeParse(config, { reportInput: true });
   if (result.success) return result.data;
-  throw new TypeError(describeIssues(result.error.issues));
+  throw new TypeError(`settings cannot be used:\n${describeIssues(result.error.issues)}`);
 }
