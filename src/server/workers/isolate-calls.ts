@@ -22,13 +22,13 @@ const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Fai
 /** The calls that one isolate works on, by their number in its frames. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
-  readonly shortAnswers = new OneWriteAnswers();
+  readonly oneWriteAnswers = new OneWriteAnswers();
   readonly #onRelease: (abandoned: WorkerCall | undefined) => void;
   readonly #floodGuard: FloodGuard;
   readonly #sockets: IsolateSockets;
   readonly #exchanges = new ExchangeTable<WorkerCall | Abandoned>();
   readonly #heads = new AnswerHeads();
-  readonly #held: Socket[] = [];
+  readonly #held = new Set<Socket>();
   #runningCount = 0;
   #abandonedCount = 0;
   #acceptedCount = 0;
@@ -88,16 +88,20 @@ export class IsolateCalls implements CallChannel {
   }
 
   hold(socket: Socket): void {
-    if (socket.writableCorked > 0) return;
+    if (this.#held.has(socket)) return;
     socket.cork();
-    this.#held.push(socket);
+    this.#held.add(socket);
   }
 
-  /** What came from the isolate together goes to each client in one write. */
-  letGo(): void {
-    if (this.#held.length === 0) return;
-    for (const socket of this.#held) socket.uncork();
-    this.#held.length = 0;
+  /** What came from the isolate together goes to each client in one write. True when one has not taken all: the bytes are still used then. */
+  letGo(): boolean {
+    let isWaiting = false;
+    for (const socket of this.#held) {
+      socket.uncork();
+      isWaiting ||= socket.writableLength > 0;
+    }
+    if (this.#held.size > 0) this.#held.clear();
+    return isWaiting;
   }
 
   /** Hands a frame to its call; throws when the isolate breaks the rules of the channel. */

@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { Socket } from "node:net";
+import { adoptSocket } from "./adopt-socket.js";
 import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
 import { FrameWriter } from "./isolate/frame-writer.js";
 
@@ -8,8 +9,8 @@ const maximumQueuedBytes = 4 * 1024 * 1024;
 
 export interface ChannelEvents {
   readonly onFrame: FrameHandler;
-  /** All frames that came together were handed over. */
-  readonly onRead: () => void;
+  /** All frames that came together were handed over. True when their bytes are still being used. */
+  readonly onRead: () => boolean;
   /** It takes more again. */
   readonly onDrain: () => void;
   readonly onClose: () => void;
@@ -25,23 +26,28 @@ export class IsolateChannel {
   readonly #socket: Socket;
   #heardMs = 0;
 
-  constructor(socket: Socket, events: ChannelEvents) {
-    this.#socket = socket;
-    this.writer = new FrameWriter((pieces) => this.#send(pieces));
+  /** Takes the socket over: the one that is given here is of no use any more. */
+  constructor(given: Socket, events: ChannelEvents) {
     const reader = new FrameReader(events.onFrame);
-    socket.on("data", (chunk: Buffer) => {
-      if (socket.destroyed) return;
+    const read = (count: number): boolean => {
       this.#heardMs = performance.now();
       try {
-        reader.read(chunk);
+        reader.read(count);
       } catch (error) {
         socket.destroy();
         events.onViolation(error instanceof Error ? error.message : "it broke the rules of the channel");
       }
-      events.onRead();
-    });
+      if (events.onRead()) reader.keep();
+      return true;
+    };
+    const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
+    this.#socket = socket;
+    this.writer = new FrameWriter((pieces) => this.#send(pieces));
     socket.on("error", () => undefined);
-    socket.on("drain", events.onDrain);
+    socket.on("drain", () => {
+      if (socket.writableLength === 0) this.writer.reuse();
+      events.onDrain();
+    });
     socket.on("close", events.onClose);
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
   }
@@ -64,14 +70,12 @@ export class IsolateChannel {
     this.#socket.destroy();
   }
 
-  #send(pieces: Uint8Array[]): void {
-    if (!this.#socket.writable) return;
-    if (pieces.length === 1) {
-      this.#socket.write(pieces[0] as Uint8Array);
-      return;
-    }
-    this.#socket.cork();
-    for (const piece of pieces) this.#socket.write(piece);
-    this.#socket.uncork();
+  #send(pieces: Uint8Array[]): boolean {
+    const socket = this.#socket;
+    if (!socket.writable) return false;
+    if (pieces.length > 1) socket.cork();
+    for (const piece of pieces) socket.write(piece);
+    if (pieces.length > 1) socket.uncork();
+    return socket.writableLength === 0;
   }
 }

@@ -255,7 +255,8 @@ export class IsolateProcess {
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
     if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
-    if (id !== 0) return this.#sockets.onFrame(kind, id, buffer.subarray(start, end));
+    // Copied: messages wait for their clients one by one.
+    if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
     switch (kind) {
       case FrameKind.Blank:
       case FrameKind.Loaded:

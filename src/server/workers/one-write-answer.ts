@@ -24,13 +24,19 @@ export class OneWriteAnswers {
     return header === null && response.shouldKeepAlive && response.sendDate && response.req.httpVersionMinor === 1 && isLast !== true;
   }
 
-  /** `lines` are checked header lines as on the wire, framing included; `body` is text of one byte per unit. */
-  send(response: ServerResponse, status: number, lines: string, body: string): void {
+  /** `lines` are checked header lines as on the wire, framing included; a `body` that is a text has one byte per unit. */
+  send(response: ServerResponse, status: number, lines: string, body: string | Buffer): void {
     const inner = response as unknown as Inner;
     const { _keepAliveTimeout: keepAliveTimeoutMs = 0 } = inner;
     response.statusCode = status;
     // oxlint-disable-next-line no-underscore-dangle -- there is no other way to one write
-    inner._header = `${this.#statusLine(status)}${lines}${this.#date()}${this.#connection(keepAliveTimeoutMs)}\r\n${body}`;
+    inner._header = `${this.#statusLine(status)}${lines}${this.#date()}${this.#connection(keepAliveTimeoutMs)}\r\n`;
+    if (typeof body !== "string") {
+      response.end(body);
+      return;
+    }
+    // oxlint-disable-next-line no-underscore-dangle -- as above
+    inner._header += body;
     response.end();
   }
 

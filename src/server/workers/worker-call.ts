@@ -121,17 +121,16 @@ export class WorkerCall {
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
     const wireBody = this.#mayHaveBody(status) ? body : noBytes;
     this.meter.answerBodyBytes += wireBody.length;
-    if (wireBody.length <= shortBodyBytes && !head.hasDate && OneWriteAnswers.suits(response)) {
-      this.#status = status;
-      const { shortAnswers } = this.#channel as CallChannel;
+    const sent = wireBody.length <= shortBodyBytes ? wireBody.toString("latin1") : this.#lasting(wireBody);
+    if (!head.hasDate && OneWriteAnswers.suits(response)) {
       this.#status = status;
       this.#release(true);
-      shortAnswers.send(response, status, head.lines + this.#ownLines(status, length), wireBody.toString("latin1"));
+      this.#channel?.oneWriteAnswers.send(response, status, head.lines + this.#ownLines(status, length), sent);
       return;
     }
     this.#writeHead(status, head, length);
     this.#release(true);
-    response.end(wireBody);
+    response.end(sent, "latin1");
   }
 
   /** Throws when the isolate has begun another answer. */
@@ -165,8 +164,7 @@ export class WorkerCall {
     }
     this.meter.answerBodyBytes += bytes.length;
     this.#owedCredit += bytes.length;
-    this.#hold();
-    if (this.response.write(bytes)) this.#giveCredit();
+    if (this.response.write(this.#lasting(bytes))) this.#giveCredit();
   }
 
   end(): void {
@@ -222,9 +220,8 @@ export class WorkerCall {
   }
 
   #refuseBody(): void {
-    this.fail(
-      new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${this.#host.maxBodySizeBytes} bytes that this worker takes.`),
-    );
+    const most = this.#host.maxBodySizeBytes;
+    this.fail(new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${most} bytes that this worker takes.`));
   }
 
   #writeHead(status: number, head: AnswerHead, length: number | undefined): void {
@@ -236,8 +233,16 @@ export class WorkerCall {
     this.response.writeHead(status, headers);
   }
 
-  #hold(): void {
-    if (this.response.socket) this.#channel?.hold(this.response.socket);
+  /** Bytes of a frame that may be written now: those of a client that has to wait for an earlier answer are copied. */
+  #lasting(bytes: Buffer): Buffer {
+    return this.#hold() ? bytes : Buffer.from(bytes);
+  }
+
+  /** False when it is not this answer's turn on its connection. */
+  #hold(): boolean {
+    const { socket } = this.response;
+    if (socket) this.#channel?.hold(socket);
+    return socket !== null;
   }
 
   #ownLines(status: number, length: number): string {
@@ -269,7 +274,7 @@ export class WorkerCall {
     this.#isDone = true;
     const nowMs = performance.now();
     this.meter.note(this.#status, nowMs - this.#startedMs, nowMs);
-    // What the client still sends is read so that its connection can carry the next request; the HTTP server bounds it.
+    // What the client still sends is read, for the next request on its connection; the HTTP server bounds it.
     if (this.#stream) this.#stream.detach();
     else if (this.#bodyKind === BodyKind.Stream) this.request.resume();
     this.#channel?.release(this.#id, isComplete);
@@ -291,6 +296,5 @@ function bodyKindOf(request: IncomingMessage): number {
   // A GET with a body has no meaning, and `Request` refuses it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
   const { headers } = request;
-  const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
-  return hasBody ? BodyKind.Stream : BodyKind.None;
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0" ? BodyKind.Stream : BodyKind.None;
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FrameReader } from "../../../src/server/workers/isolate/frame-reader.js";
 import { FrameWriter } from "../../../src/server/workers/isolate/frame-writer.js";
-import { BodyKind, FrameKind, maximumPayloadBytes } from "../../../src/server/workers/isolate/frames.js";
+import { BodyKind, chunkBytes, FrameKind, inlineAnswerBytes, maximumPayloadBytes } from "../../../src/server/workers/isolate/frames.js";
 
 interface Frame {
   kind: number;
@@ -15,8 +15,31 @@ function readAll(chunks: Uint8Array[]): Frame[] {
   const reader = new FrameReader((kind, exchange, { buffer, start, end }) =>
     frames.push({ kind, exchange, payload: buffer.toString("latin1", start, end) }),
   );
-  for (const chunk of chunks) reader.read(Buffer.from(chunk));
+  for (const [index, chunk] of chunks.entries()) {
+    for (let rest = chunk; rest.length > 0;) {
+      const room = reader.room();
+      const count = Math.min(room.length, rest.length);
+      room.set(rest.subarray(0, count));
+      reader.read(count);
+      rest = rest.subarray(count);
+    }
+    // Bytes that somebody keeps may lie anywhere.
+    if (index % 3 === 0) reader.keep();
+  }
   return frames;
+}
+
+/** A writer into `pieces`, which has room for them at once (as a socket mostly has) or every third time. */
+function writeInto(pieces: Uint8Array[], isSlow: boolean): FrameWriter {
+  let count = 0;
+  return new FrameWriter((ready) => {
+    count += 1;
+    const hasLeft = !isSlow || count % 3 === 0;
+    pieces.push(...(hasLeft ? [Buffer.concat(ready)] : ready));
+    // What was given before leaves too.
+    if (hasLeft) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+    return hasLeft;
+  });
 }
 
 /** Cuts bytes at the given places, wherever they fall. */
@@ -33,9 +56,10 @@ describe("frames", () => {
       fc.property(
         fc.array(frame, { maxLength: 20 }),
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 }),
-        (frames, places) => {
+        fc.boolean(),
+        (frames, places, isSlow) => {
           const pieces: Uint8Array[] = [];
-          const writer = new FrameWriter((ready) => pieces.push(...ready));
+          const writer = writeInto(pieces, isSlow);
           for (const { exchange, body: bytes } of frames) writer.bytes(FrameKind.SocketText, exchange, bytes);
           writer.flush();
           const wanted = frames.map(({ exchange, body: bytes }) => ({
@@ -56,20 +80,25 @@ describe("frames", () => {
       fc.uint8Array({ minLength: 7000, maxLength: 90_000, size: "max" }),
     );
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ exchange: fc.integer({ min: 1, max: 3 }), bytes }) },
+      { weight: 6, arbitrary: fc.record({ exchange: fc.integer({ min: 1, max: 3 }), bytes, isCopied: fc.boolean() }) },
       { weight: 1, arbitrary: fc.constantFrom("flush" as const, "ping" as const) },
     );
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 30 }),
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 }),
-        (steps, places) => {
+        fc.boolean(),
+        (steps, places, isSlow) => {
           const pieces: Uint8Array[] = [];
-          const writer = new FrameWriter((ready) => pieces.push(...ready));
+          const writer = writeInto(pieces, isSlow);
           for (const one of steps) {
             if (one === "flush") writer.flush();
             else if (one === "ping") writer.empty(FrameKind.Ping, 0);
-            else writer.chunk(one.exchange, one.bytes);
+            else if (one.isCopied) {
+              const own = Uint8Array.from(one.bytes);
+              for (let at = 0; at < own.length; at += chunkBytes) writer.copiedChunk(one.exchange, own.subarray(at, at + chunkBytes));
+              own.fill(0);
+            } else writer.chunk(one.exchange, one.bytes);
           }
           writer.flush();
           const chunks = steps.flatMap((one) => (typeof one === "string" ? [] : [one]));
@@ -93,13 +122,14 @@ describe("frames", () => {
     const body = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "grapheme", minLength: 3000, maxLength: 6000 }),
+      fc.constantFrom("a".repeat(inlineAnswerBytes), "é".repeat(inlineAnswerBytes / 2), "é€𝄞".repeat(20_000)),
       fc.uint8Array(),
     );
     fc.assert(
-      fc.property(fc.array(fc.tuple(body, fc.string({ unit: "binary-ascii" })), { maxLength: 10 }), (answers) => {
+      fc.property(fc.array(fc.tuple(body, fc.string({ unit: "binary-ascii" })), { maxLength: 10 }), fc.boolean(), (answers, isSlow) => {
         const pieces: Uint8Array[] = [];
-        const writer = new FrameWriter((ready) => pieces.push(...ready));
-        for (const [content, head] of answers) writer.answer(7, 201, head, content);
+        const writer = writeInto(pieces, isSlow);
+        for (const [content, head] of answers) expect(writer.answer(7, 201, head, content)).toBe(true);
         writer.request(8, "head", BodyKind.Inline, Buffer.from("body"));
         writer.flush();
         const frames = readAll([Buffer.concat(pieces)]);
@@ -114,6 +144,17 @@ describe("frames", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test("of answers that are too long for one are not begun", () => {
+    const pieces: Uint8Array[] = [];
+    const writer = writeInto(pieces, false);
+    for (const body of ["a".repeat(inlineAnswerBytes + 1), "€".repeat(inlineAnswerBytes / 3 + 1), Buffer.alloc(inlineAnswerBytes + 1)]) {
+      expect(writer.answer(1, 200, "head", body)).toBe(false);
+    }
+    writer.empty(FrameKind.Ping, 0);
+    writer.flush();
+    expect(readAll(pieces)).toEqual([{ kind: FrameKind.Ping, exchange: 0, payload: "" }]);
   });
 
   test("longer than any of ours are refused before they are waited for", () => {

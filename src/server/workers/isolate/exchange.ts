@@ -1,5 +1,5 @@
 import { LazyRequest } from "../../web/lazy-request.js";
-import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes, inlineAnswerBytes } from "./frames.js";
+import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes } from "./frames.js";
 import type { FrameWriter } from "./frame-writer.js";
 import type { LogChannel } from "./log-channel.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
@@ -99,12 +99,8 @@ export class Exchange {
 
   #sendPlain({ status, head, body }: ResponseParts): void {
     if (head.length > answerHeadBytes) return this.#refuseHead();
-    if (body === null || body.length <= inlineAnswerBytes / 3 || Buffer.byteLength(body) <= inlineAnswerBytes) {
-      this.#writer.answer(this.#id, status, head, body ?? "");
-      this.#done();
-      return;
-    }
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    if (this.#writer.answer(this.#id, status, head, body ?? "")) return this.#done();
+    const bytes = typeof body === "string" ? Buffer.from(body) : (body as Uint8Array);
     this.#writer.answerHead(this.#id, status, head, bytes.byteLength);
     void this.#sendBytes(bytes).then(() => this.#finish(FrameKind.End));
   }
@@ -140,8 +136,7 @@ export class Exchange {
         if (this.#isDone) return;
         if (done) return this.#finish(FrameKind.End);
         if (!(value instanceof Uint8Array)) throw new TypeError("A body stream must yield Uint8Array pieces.");
-        // Copied: the app may use its buffer again before the socket has taken it.
-        if (value.byteLength > 0) await this.#sendBytes(Uint8Array.prototype.slice.call(value));
+        if (value.byteLength > 0) await this.#sendBytes(value);
       }
     } catch (error) {
       if (this.#isDone) return;
@@ -151,16 +146,19 @@ export class Exchange {
     }
   }
 
-  /** Sends bytes as the daemon's credit allows. */
+  /** Sends bytes as the daemon's credit allows. They are copied: the app may use its buffer again before the socket has taken it. */
   async #sendBytes(bytes: Uint8Array): Promise<void> {
-    let at = 0;
-    while (at < bytes.byteLength && !this.#isDone) {
-      if (this.#credit <= 0) await new Promise<void>((resolve) => (this.#onCredit = resolve));
+    let rest = bytes;
+    while (rest.byteLength > 0 && !this.#isDone) {
+      if (this.#credit <= 0) {
+        rest = Uint8Array.prototype.slice.call(rest);
+        await new Promise<void>((resolve) => (this.#onCredit = resolve));
+      }
       if (this.#isDone) return;
-      const size = Math.min(bytes.byteLength - at, chunkBytes, this.#credit);
+      const size = Math.min(rest.byteLength, chunkBytes, this.#credit);
       this.#credit -= size;
-      this.#writer.chunk(this.#id, bytes.subarray(at, at + size));
-      at += size;
+      this.#writer.copiedChunk(this.#id, rest.subarray(0, size));
+      rest = rest.subarray(size);
     }
   }
 

@@ -1,6 +1,11 @@
 import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
-/** Payload of a frame: `buffer` from `start` to `end`. The bytes are never written to again, so views of them may be kept. */
+/** What one read takes at most: about as much as a socket pair holds. */
+const bufferBytes = 256 * 1024;
+/** With less room than this behind what has come, a read would be hardly worth its call. */
+const leastRoomBytes = 64 * 1024;
+
+/** Payload of a frame: `buffer` from `start` to `end`, until the handler returns; then the buffer is used again, unless it is kept. */
 export interface FramePayload {
   readonly buffer: Buffer;
   readonly start: number;
@@ -10,14 +15,17 @@ export interface FramePayload {
 export type FrameHandler = (kind: number, exchange: number, payload: FramePayload) => void;
 
 /**
- * Cuts what comes from the socket into frames. A frame is handed over whole; only a Chunk that is longer than what has come so far is
- * handed over in pieces, each as a Chunk of its own: where a body is cut means nothing, and collecting it would copy it.
+ * Cuts what comes from the socket into frames. The socket reads into one buffer of ours, behind what there is of a frame that has not
+ * come whole, so nothing is allocated and nothing collected. A frame is handed over whole; only a Chunk is handed over as it comes,
+ * each piece as a Chunk of its own: where a body is cut means nothing.
  */
 export class FrameReader {
   readonly #onFrame: FrameHandler;
-  /** A frame whose end has not come yet, or only the beginning of its header. */
-  #partial: Buffer | undefined;
-  #filled = 0;
+  #buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  /** What has come and was not handed over. */
+  #start = 0;
+  #end = 0;
+  #isKept = false;
   /** Bytes that have not come yet of a Chunk that is handed over in pieces, and its exchange. */
   #chunkRest = 0;
   #chunkExchange = 0;
@@ -26,71 +34,72 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Throws when the stream cannot be one of frames. */
-  read(chunk: Buffer): void {
-    let at = this.#partial ? this.#complete(chunk) : 0;
-    if (this.#chunkRest > 0) at = this.#passOn(chunk, at);
-    // One object for all frames of a chunk: handlers read it at once.
-    const payload = { buffer: chunk, start: 0, end: 0 };
-    while (chunk.length - at >= frameHeaderBytes) {
-      const length = payloadLength(chunk, at);
-      const end = at + frameHeaderBytes + length;
-      if (end > chunk.length) {
-        if (chunk[at + 4] !== FrameKind.Chunk) break;
-        this.#beginChunk(chunk, at, length);
-        at = this.#passOn(chunk, at + frameHeaderBytes);
+  /** Where the next bytes belong; then call `read`. */
+  room(): Buffer {
+    const waiting = this.#end - this.#start;
+    if (waiting === 0 && !this.#isKept) {
+      this.#start = this.#end = 0;
+      return this.#buffer;
+    }
+    // Of what `read` has refused nothing more is wanted.
+    const length = waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
+    const size = frameHeaderBytes + length;
+    const isTight = this.#start + size > this.#buffer.length || this.#end + leastRoomBytes > this.#buffer.length;
+    if (isTight || this.#isKept) this.#move(Math.max(bufferBytes, size + leastRoomBytes));
+    return this.#buffer.subarray(this.#end);
+  }
+
+  /** Hands over what is complete with the `count` bytes that came. Throws when the stream cannot be one of frames. */
+  read(count: number): void {
+    const buffer = this.#buffer;
+    this.#end += count;
+    if (this.#chunkRest > 0) this.#passOn();
+    // One object for all frames that came together: handlers read it at once.
+    const payload = { buffer, start: 0, end: 0 };
+    while (this.#end - this.#start >= frameHeaderBytes) {
+      const at = this.#start;
+      const kind = buffer[at + 4] as number;
+      const length = payloadLength(buffer, at);
+      payload.start = at + frameHeaderBytes;
+      payload.end = payload.start + length;
+      if (payload.end > this.#end) {
+        if (kind === FrameKind.Chunk) this.#beginChunk(at, length);
         return;
       }
-      payload.start = at + frameHeaderBytes;
-      payload.end = end;
-      this.#onFrame(chunk[at + 4] as number, chunk.readUInt32LE(at + 5), payload);
-      at = end;
+      this.#start = payload.end;
+      this.#onFrame(kind, buffer.readUInt32LE(at + 5), payload);
     }
-    if (at < chunk.length) this.#keep(chunk, at);
   }
 
-  #beginChunk(header: Buffer, at: number, length: number): void {
+  /** Somebody still uses bytes of the payloads: what comes next is read elsewhere. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  #beginChunk(at: number, length: number): void {
     this.#chunkRest = length;
-    this.#chunkExchange = header.readUInt32LE(at + 5);
+    this.#chunkExchange = this.#buffer.readUInt32LE(at + 5);
+    this.#start = at + frameHeaderBytes;
+    this.#passOn();
   }
 
-  /** Hands over what there is of the Chunk; returns where the next frame starts. */
-  #passOn(chunk: Buffer, start: number): number {
-    const end = Math.min(chunk.length, start + this.#chunkRest);
-    if (end === start) return start;
+  /** Hands over what there is of the Chunk. */
+  #passOn(): void {
+    const start = this.#start;
+    const end = Math.min(this.#end, start + this.#chunkRest);
+    if (end === start) return;
     this.#chunkRest -= end - start;
-    this.#onFrame(FrameKind.Chunk, this.#chunkExchange, { buffer: chunk, start, end });
-    return end;
+    this.#start = end;
+    this.#onFrame(FrameKind.Chunk, this.#chunkExchange, { buffer: this.#buffer, start, end });
   }
 
-  #keep(chunk: Buffer, at: number): void {
-    const available = chunk.length - at;
-    const size = available < frameHeaderBytes ? frameHeaderBytes : frameHeaderBytes + payloadLength(chunk, at);
-    this.#partial = Buffer.allocUnsafe(size);
-    this.#filled = chunk.copy(this.#partial, 0, at);
-  }
-
-  /** Fills up the partial frame; returns where the rest of the chunk starts. */
-  #complete(chunk: Buffer): number {
-    let at = 0;
-    while (this.#partial) {
-      const partial: Buffer = this.#partial;
-      const copied = chunk.copy(partial, this.#filled, at);
-      this.#filled += copied;
-      at += copied;
-      if (this.#filled < partial.length) return at;
-      const length = payloadLength(partial, 0);
-      const size = frameHeaderBytes + length;
-      if (size > partial.length && partial[4] !== FrameKind.Chunk) {
-        this.#partial = Buffer.allocUnsafe(size);
-        partial.copy(this.#partial);
-        continue;
-      }
-      this.#partial = undefined;
-      if (size > partial.length) this.#beginChunk(partial, 0, length);
-      else this.#onFrame(partial[4] as number, partial.readUInt32LE(5), { buffer: partial, start: frameHeaderBytes, end: size });
-    }
-    return at;
+  /** Puts what waits at the start of a buffer that has `size` bytes or more. */
+  #move(size: number): void {
+    const target = this.#isKept || this.#buffer.length < size ? Buffer.allocUnsafeSlow(size) : this.#buffer;
+    this.#end = this.#buffer.copy(target, 0, this.#start, this.#end);
+    this.#start = 0;
+    this.#buffer = target;
+    this.#isKept = false;
   }
 }
 

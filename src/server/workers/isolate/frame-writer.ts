@@ -1,12 +1,18 @@
-import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
+import { FrameKind, frameHeaderBytes, inlineAnswerBytes, maximumPayloadBytes } from "./frames.js";
 
 const slabBytes = 256 * 1024;
 /** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
 const copyBytes = 8 * 1024;
+/** Slabs that are used again and again. Bytes that find none free, since the other side does not read, get memory of their own. */
+const maximumSlabs = 8;
+const encoder = new TextEncoder();
 
 /** Collects frames and hands them to the socket once per turn of the event loop. */
 export class FrameWriter {
-  #slab = Buffer.allocUnsafeSlow(slabBytes);
+  #slab: Buffer = Buffer.allocUnsafeSlow(slabBytes);
+  /** Full ones that the socket has not let go of yet, and those that it has. */
+  #lentSlabs: Buffer[] = [];
+  #freeSlabs: Buffer[] = [];
   /** Start of what was not handed out yet, and end of what is written. */
   #start = 0;
   #end = 0;
@@ -14,10 +20,11 @@ export class FrameWriter {
   #isScheduled = false;
   /** The last frame, when it is a Chunk that can still grow. */
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
-  readonly #send: (pieces: Uint8Array[]) => void;
+  readonly #send: (pieces: Uint8Array[]) => boolean;
   readonly #flush = (): void => this.flush();
 
-  constructor(send: (pieces: Uint8Array[]) => void) {
+  /** `send` says whether all that it was ever given has left: what it was given is written over then. */
+  constructor(send: (pieces: Uint8Array[]) => boolean) {
     this.#send = send;
   }
 
@@ -41,15 +48,17 @@ export class FrameWriter {
 
   /** A piece of a body; one that follows another of the same body before they leave becomes part of it. The bytes must not change afterwards. */
   chunk(exchange: number, bytes: Uint8Array): void {
-    const open = this.#openChunk;
-    if (open?.exchange === exchange && open.length + bytes.byteLength <= maximumPayloadBytes) {
-      open.length += bytes.byteLength;
-      open.slab.writeUInt32LE(open.length, open.at);
-    } else {
-      const at = this.#header(FrameKind.Chunk, exchange, bytes.byteLength, 0);
-      this.#openChunk = { exchange, slab: this.#slab, at: at - frameHeaderBytes, length: bytes.byteLength };
-    }
+    this.#chunkHeader(exchange, bytes.byteLength, 0);
     this.#append(bytes);
+  }
+
+  /** The same of at most 64 KB that may change afterwards. */
+  copiedChunk(exchange: number, bytes: Uint8Array): void {
+    const size = bytes.byteLength;
+    if (!this.#hasRoom(frameHeaderBytes + size)) return this.chunk(exchange, Uint8Array.prototype.slice.call(bytes));
+    this.#chunkHeader(exchange, size, size);
+    this.#slab.set(bytes, this.#end);
+    this.#end += size;
   }
 
   /** The bytes must not change afterwards. */
@@ -68,23 +77,33 @@ export class FrameWriter {
     if (body) this.#append(body);
   }
 
-  answer(exchange: number, status: number, head: string, content: string | Uint8Array): void {
+  /** False when the body is too long for one frame: then nothing is sent. The bytes of a body must not change afterwards. */
+  answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
+    if (body.length > inlineAnswerBytes) return false;
     const fixed = 6 + head.length;
-    // A long text gets a buffer of its own: a few of them would use up a slab.
-    const body = typeof content === "string" && content.length > copyBytes ? Buffer.from(content) : content;
-    const isText = typeof body === "string";
     // A UTF-8 text has at most three bytes per unit: reserving those spares counting first.
-    const bodyRoom = isText ? body.length * 3 : body.byteLength;
-    const at = this.#header(FrameKind.Answer, exchange, fixed + bodyRoom, isText ? fixed + bodyRoom : fixed);
+    const room = typeof body === "string" ? Math.min(body.length * 3, inlineAnswerBytes) : 0;
+    if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
+      return this.answer(exchange, status, head, Buffer.from(body as string));
+    }
+    const at = this.#header(FrameKind.Answer, exchange, fixed + body.length, fixed + room);
     const slab = this.#slab;
     slab.writeUInt16LE(status, at);
     slab.writeUInt32LE(head.length, at + 2);
     slab.write(head, at + 6, "latin1");
     this.#end = at + fixed;
-    if (!isText) return this.#append(body);
-    const written = body === "" ? 0 : slab.write(body, at + fixed, "utf8");
+    if (typeof body !== "string") {
+      this.#append(body);
+      return true;
+    }
+    const written = writeText(slab, body, this.#end, room);
+    if (written === undefined) {
+      this.#end = at - frameHeaderBytes;
+      return false;
+    }
     slab.writeUInt32LE(fixed + written, at - frameHeaderBytes);
-    this.#end = at + fixed + written;
+    this.#end += written;
+    return true;
   }
 
   answerHead(exchange: number, status: number, head: string, bodyLength: number): void {
@@ -101,18 +120,22 @@ export class FrameWriter {
     this.#openChunk = undefined;
     const pieces = this.#ready;
     this.#ready = [];
-    this.#send(pieces);
+    if (this.#send(pieces)) this.reuse();
+  }
+
+  /** All that was sent has left. */
+  reuse(): void {
+    if (this.#start === this.#end && this.#ready.length === 0) this.#start = this.#end = 0;
+    if (this.#lentSlabs.length === 0) return;
+    this.#freeSlabs = [...this.#freeSlabs, ...this.#lentSlabs].slice(0, maximumSlabs - 1);
+    this.#lentSlabs = [];
   }
 
   /** Writes a header, makes room for `room` bytes after it and returns where they start; `room` bytes count as written. */
   #header(kind: FrameKind, exchange: number, payloadBytes: number, room = payloadBytes): number {
     this.#openChunk = undefined;
     const needed = frameHeaderBytes + room;
-    if (this.#end + needed > this.#slab.length) {
-      this.#handOut();
-      this.#slab = Buffer.allocUnsafeSlow(Math.max(slabBytes, needed));
-      this.#start = this.#end = 0;
-    }
+    if (this.#end + needed > this.#slab.length) this.#makeRoom(needed);
     const slab = this.#slab;
     const at = this.#end;
     slab.writeUInt32LE(payloadBytes, at);
@@ -125,6 +148,39 @@ export class FrameWriter {
       setImmediate(this.#flush);
     }
     return at + frameHeaderBytes;
+  }
+
+  /** Begins a Chunk, or makes the last one longer; there is room for `room` bytes then. */
+  #chunkHeader(exchange: number, size: number, room: number): void {
+    const open = this.#openChunk;
+    if (open?.exchange === exchange && open.length + size <= maximumPayloadBytes && this.#end + room <= this.#slab.length) {
+      open.length += size;
+      open.slab.writeUInt32LE(open.length, open.at);
+      return;
+    }
+    const at = this.#header(FrameKind.Chunk, exchange, size, room);
+    this.#end = at;
+    this.#openChunk = { exchange, slab: this.#slab, at: at - frameHeaderBytes, length: size };
+  }
+
+  /** Whether there is, or may be, a slab with room for so many bytes. */
+  #hasRoom(needed: number): boolean {
+    if (this.#end + needed <= this.#slab.length) return true;
+    // What is there goes out now rather than at the end of the turn: if the socket takes it, the slab is free.
+    this.flush();
+    if (this.#end + needed <= this.#slab.length || this.#freeSlabs.some((slab) => slab.length >= needed)) return true;
+    return this.#lentSlabs.length + this.#freeSlabs.length < maximumSlabs - 1;
+  }
+
+  #makeRoom(needed: number): void {
+    const isKnownSlab = this.#hasRoom(needed);
+    if (this.#end + needed <= this.#slab.length) return;
+    this.#lentSlabs.push(this.#slab);
+    const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
+    const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
+    // Where one text was long others will be: a slab should hold a few of them.
+    this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
+    this.#start = this.#end = 0;
   }
 
   #append(bytes: Uint8Array): void {
@@ -142,4 +198,12 @@ export class FrameWriter {
     this.#ready.push(this.#slab.subarray(this.#start, this.#end));
     this.#start = this.#end;
   }
+}
+
+/** Writes a text as UTF-8 and returns its length in bytes; undefined when it does not fit into `room`. */
+function writeText(slab: Buffer, text: string, at: number, room: number): number | undefined {
+  if (text === "") return 0;
+  if (text.length * 3 <= room) return slab.write(text, at, "utf8");
+  const { read, written } = encoder.encodeInto(text, slab.subarray(at, at + room));
+  return read === text.length ? written : undefined;
 }

@@ -1,4 +1,4 @@
-import { Socket } from "node:net";
+import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../../web/lazy-request.js";
@@ -28,11 +28,25 @@ const terminateGraceMs = 1000;
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
 function runIsolate(slot: string): void {
   const exit = process.exit.bind(process);
-  const socket = new Socket({ fd: channelDescriptor, readable: true, writable: true });
+  const reader = new FrameReader((kind, id, payload) => onFrame(kind, id, payload));
+  const onread: OnReadOpts = {
+    buffer: () => reader.room(),
+    callback: (count) => {
+      reader.read(count);
+      return true;
+    },
+  };
+  // The types name `onread` only where a socket connects.
+  const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: channelDescriptor, readable: true, writable: true, onread };
+  const socket = new Socket(options);
   const writer = new FrameWriter((pieces) => {
     socket.cork();
     for (const piece of pieces) socket.write(piece);
     socket.uncork();
+    return socket.writableLength === 0;
+  });
+  socket.on("drain", () => {
+    if (socket.writableLength === 0) writer.reuse();
   });
   const positions = new SourcePositions(path.join(slot, "app"));
   const hidePaths = createPathHider({ slot, program: path.resolve(import.meta.dirname, "../..") });
@@ -106,13 +120,13 @@ function runIsolate(slot: string): void {
       case FrameKind.Request: {
         const bodyKind = buffer[start];
         const bodyStart = start + 5 + buffer.readUInt32LE(start + 1);
-        const body = bodyKind === BodyKind.Inline ? buffer.subarray(bodyStart, end) : bodyKind === BodyKind.Stream ? "stream" : undefined;
+        const body = bodyKind === BodyKind.Inline ? copyOf(buffer, bodyStart, end) : bodyKind === BodyKind.Stream ? "stream" : undefined;
         const exchange = new Exchange({ id, head: buffer.toString("latin1", start + 5, bodyStart), body, writer, log, webSockets, onDone });
         exchanges.set(id, exchange);
         return handle(exchange);
       }
       case FrameKind.Chunk:
-        return exchanges.get(id)?.pushBody(buffer.subarray(start, end));
+        return exchanges.get(id)?.pushBody(copyOf(buffer, start, end));
       case FrameKind.End:
         return exchanges.get(id)?.endBody();
       case FrameKind.Abort:
@@ -132,13 +146,11 @@ function runIsolate(slot: string): void {
       case FrameKind.Terminate:
         return void terminate();
       default:
-        if (webSockets.onFrame(kind, id, buffer.subarray(start, end))) return;
+        if (webSockets.onFrame(kind, id, Buffer.from(copyOf(buffer, start, end).buffer))) return;
         throw new Error(`The daemon sent a frame of kind ${kind}.`);
     }
   };
 
-  const reader = new FrameReader(onFrame);
-  socket.on("data", (chunk) => reader.read(chunk));
   // The daemon is gone: nothing is left to do.
   socket.on("close", () => exit(0));
   socket.on("error", () => exit(0));
@@ -162,6 +174,11 @@ function runIsolate(slot: string): void {
   installResponse();
   installWebSocketPair(log.report);
   writer.empty(FrameKind.Blank, 0);
+}
+
+/** Bytes of a frame for the app: their own, while the channel reads the next ones over those that they are of. */
+function copyOf(buffer: Buffer, start: number, end: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer.subarray(start, end));
 }
 
 const refusedMemory = /^(?:Array buffer allocation failed|WebAssembly\.(?:Memory|Instance).*(?:memory|allocate))/i;

@@ -21,6 +21,7 @@ export class RequestBody implements LazyBody {
   #waiter: Waiter | undefined;
   #owedCredit = 0;
 
+  /** The bytes, these and those that follow, are the app's from here on. */
   constructor(source: Uint8Array | BodyFlow) {
     if (source instanceof Uint8Array) {
       this.#flow = undefined;
@@ -89,7 +90,7 @@ export class RequestBody implements LazyBody {
       pull: async (controller) => {
         const chunk = await this.next();
         if (chunk) {
-          if (chunk.byteLength > 0) controller.enqueue(new Uint8Array(chunk));
+          if (chunk.byteLength > 0) controller.enqueue(chunk);
           return;
         }
         controller.close();
