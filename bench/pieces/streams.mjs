@@ -9,6 +9,9 @@ import { workerOf } from "../support/worker-source.mjs";
 
 export const name = "streams";
 
+const boundTitle = "node:http and a child process, piped";
+const boundNote =
+  "What is left of the raw server's rate once the bytes come from, or go to, another process of Node over a socket pair: `pipe` on both sides and nothing else, no frames, no checks, no limits. It stands where ours stands in the other rows, to show what the platform allows.";
 const megabyte = 1024 * 1024;
 const client = fileURLToPath(new URL("../support/stream-client.mjs", import.meta.url));
 
@@ -20,7 +23,8 @@ export async function run(stage) {
     env: { RUNTIME_MAX_BODY_SIZE: "2gb" },
   });
   const raw = await startPeer(stage, "raw-http.mjs", "stream");
-  const urls = { ours: `${daemon.url}/app/`, theirs: `${raw.url}/` };
+  const bound = await startPeer(stage, "piped-child.mjs");
+  const urls = { ours: `${daemon.url}/app/`, theirs: `${raw.url}/`, bound: `${bound.url}/` };
   for (const url of Object.values(urls)) await expectAnswer(url, { method: "POST", body: "x".repeat(1000), text: "1000" });
   const rows = [];
   for (const direction of ["down", "up"]) {
@@ -35,15 +39,17 @@ export async function run(stage) {
       for (const [title, pid] of Object.entries(processes)) growths[title].push((peakRssBytes(pid) - before[title]) / megabyte);
       return perSecond;
     };
-    const { ours, theirs } = await alternate(stage.settings.rounds, { ours: measureOurs, theirs: () => transfer(urls.theirs, bytes) });
-    rows.push({
-      work: `${bytes / megabyte} MB streamed ${direction}`,
-      against: "raw node:http pipe",
-      ours: `${rate(ours)} MB/s`,
-      theirs: `${rate(theirs)} MB/s`,
-      ratio: medianRatio(ours, theirs),
-      target: { atLeast: 0.7 },
+    const figures = await alternate(stage.settings.rounds, {
+      ours: measureOurs,
+      theirs: () => transfer(urls.theirs, bytes),
+      bound: () => transfer(urls.bound, bytes),
     });
+    const work = `${bytes / megabyte} MB streamed ${direction}`;
+    rows.push(
+      { ...rateRow(figures.ours, figures.theirs), work, against: "raw node:http pipe", target: { atLeast: 0.7 } },
+      { ...rateRow(figures.ours, figures.bound), work, against: boundTitle },
+      { ...rateRow(figures.bound, figures.theirs), work: `${work} by ${boundTitle}`, against: "raw node:http pipe", note: boundNote },
+    );
     rows.push(
       limitRow({
         work: `${bytes / megabyte} MB streamed ${direction}: growth of the daemon's memory`,
@@ -60,6 +66,10 @@ export async function run(stage) {
 /** Blank isolates wait beside the one that serves. */
 function busiest(pids) {
   return pids.toSorted((left, right) => rssBytes(right) - rssBytes(left))[0];
+}
+
+function rateRow(ours, theirs) {
+  return { ours: `${rate(ours)} MB/s`, theirs: `${rate(theirs)} MB/s`, ratio: medianRatio(ours, theirs) };
 }
 
 function rate(bytesPerSecond) {
