@@ -13,6 +13,9 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   CSRF_ORIGIN_MISMATCH: "a proxy changes the Host header; use the URL that the daemon itself sees, or let the proxy keep Host",
   WORKER_NOT_FOUND: "runtimectl workers list",
   WORKER_VERSION_NOT_FOUND: "runtimectl workers list",
+  PLUGIN_NOT_FOUND: "runtimectl plugins list",
+  PLUGIN_MANIFEST_NOT_FOUND: "add a manifest.yaml to the plugin's folder, and upload it again",
+  BUILT_IN_PLUGIN_REMOVE_FORBIDDEN: "switch it off with: runtimectl plugins disable",
   KEY_NOT_FOUND: "runtimectl keys list",
 };
 

@@ -44,7 +44,8 @@ describe("each kind of failure has its exit code", () => {
     for (const code of Object.keys(errorTable) as ErrorCode[]) {
       const exitCode = reportFailure(new ApiError(code, "no"), outputTo([], true));
       expect([1, 4, 5, 6, 7, 8]).toContain(exitCode);
-      expect(exitCode === 8).toBe(errorTable[code][0] >= 500);
+      // What may succeed a little later: the daemon's own failures, and limits of a rate.
+      expect(exitCode === 8, code).toBe(errorTable[code][0] >= 500 || errorTable[code][0] === 429);
     }
   });
 });

@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { ready } from "../../shared/contract/health.js";
 import { show as showMetrics } from "../../shared/contract/metrics.js";
 import * as keys from "../../shared/contract/keys.js";
+import * as plugins from "../../shared/contract/plugins.js";
 import { show } from "../../shared/contract/session.js";
 import * as workers from "../../shared/contract/workers.js";
 import { defineCommand } from "../command.js";
@@ -22,6 +23,7 @@ export const command = defineCommand<[]>({
       health: { ready },
       session: { show },
       workers: { list: workers.list },
+      plugins: { list: plugins.list },
       metrics: { show: showMetrics },
       keys: { list: keys.list },
     });
@@ -29,7 +31,9 @@ export const command = defineCommand<[]>({
     const readiness = await readinessOf(connection);
     const principal = connection.settings.key && (await connection.client.session.show()).principal;
     const installed = principal?.permissions.includes("workers:read") ? await connection.client.workers.list() : undefined;
-    const load = installed && (await loadOf(connection));
+    const load = installed && (await ifKnown(connection.client.metrics.show({ query: { detail: "totals" } })));
+    const installedPlugins = principal?.permissions.includes("plugins:read") ? await ifKnown(connection.client.plugins.list()) : undefined;
+    const failedCount = installedPlugins?.filter(({ status }) => status === "failed").length ?? 0;
     const active = principal?.permissions.includes("keys:read") ? (await connection.client.keys.list()).keys : undefined;
     const versions = installed?.reduce((sum, worker) => sum + worker.versions.length, 0);
     const { origin, settings } = connection;
@@ -49,6 +53,8 @@ export const command = defineCommand<[]>({
           : null,
         workers: installed?.length ?? null,
         workerVersions: versions ?? null,
+        plugins: installedPlugins?.length ?? null,
+        failedPlugins: installedPlugins ? failedCount : null,
         keys: active?.length ?? null,
         load: load ? { uptimeSeconds: load.daemon.uptimeSeconds, ...load.totals } : null,
       },
@@ -59,6 +65,7 @@ export const command = defineCommand<[]>({
         `signed in    ${principal ? `${principal.name}, ${principal.role}` : "no"}`,
         ...(principal ? [`key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`] : []),
         ...(installed ? [`workers      ${installed.length} (${counted(versions ?? 0, "version")})`] : []),
+        ...(installedPlugins ? [`plugins      ${installedPlugins.length}${failedCount > 0 ? ` (${failedCount} failed)` : ""}`] : []),
         ...(load
           ? [`load         ${toRate(load.totals.requests.perSecond)} requests/s, ${counted(load.totals.isolates.running, "isolate")}`]
           : []),
@@ -69,10 +76,10 @@ export const command = defineCommand<[]>({
   },
 });
 
-/** Undefined when the daemon is older than the numbers. */
-async function loadOf({ client }: Connection<{ metrics: { show: typeof showMetrics } }>) {
+/** Undefined when the daemon is older than what it was asked for. */
+async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return await client.metrics.show({ query: { detail: "totals" } });
+    return await asked;
   } catch (error) {
     if (error instanceof ApiError && error.code === "NOT_FOUND") return undefined;
     throw error;

@@ -115,7 +115,10 @@ test("one that is on but cannot be loaded says why, and ends with 1", async () =
   expect(JSON.parse(run.stdout)).toMatchObject({ name: "bad", enabled: true, status: "failed", error: expect.any(String) as string });
   expect(run.stderr).toMatch(/warning: bad is on, but it could not be loaded: .*\/api/);
   expect(await rowOf("bad")).toMatch(/^bad\tlatest\tfailed\tuploaded\t.*\/api/);
+  expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+ \(1 failed\)$/m);
+  expect(JSON.parse((await shell.run("status --json")).stdout)).toMatchObject({ failedPlugins: 1 });
   succeeded(await shell.run("plugins delete bad --yes"));
+  expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
 });
 
 test("on a terminal an empty list says what to do next, and a deletion wants the name typed", async () => {
