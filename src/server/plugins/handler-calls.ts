@@ -3,7 +3,7 @@ import { errorHeaders } from "../answer-error.js";
 import type { ActivePlugin } from "./active-plugin.js";
 import { hookFailed } from "./answers.js";
 import type { PluginSet } from "./plugin-set.js";
-import { generousPath, isBelow, pathOf, type ReservedPaths } from "./reserved-paths.js";
+import { isBelow, pathOf, readingsOf, type ReservedPaths } from "./reserved-paths.js";
 import { withinTimeLimit } from "./time-limit.js";
 import type { TravellingRequest } from "./travelling-request.js";
 import { dropResponse, isResponse } from "./web-objects.js";
@@ -34,10 +34,9 @@ export class HandlerCalls {
     this.#travelling = travelling;
     this.#path = pathOf(travelling.target);
     this.owner = ownerOf(set, this.#path);
-    const generous = generousPath(this.#path);
-    const isReserved = options.reserved.has(generous);
-    const guest = this.owner ?? ownerOf(set, generous);
-    this.#mayAsk = (plugin) => !isReserved && (guest === undefined || guest === plugin);
+    const isReserved = options.reserved.has(this.#path);
+    const owners = readingsOf(this.#path).flatMap((reading) => ownerOf(set, reading) ?? []);
+    this.#mayAsk = (plugin) => !isReserved && owners.every((owner) => owner === plugin);
   }
 
   /** The first answer that is not a pass; undefined when every handler passed. Rejects with what the client is told. */

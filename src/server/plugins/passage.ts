@@ -9,7 +9,7 @@ import { answerWith, type AnswerOptions, hookFailed, takeAnswer } from "./answer
 import { type AppChoice, AppFinder } from "./app-finder.js";
 import { HandlerCalls } from "./handler-calls.js";
 import type { PluginSet } from "./plugin-set.js";
-import { generousPath, pathOf, type ReservedPaths } from "./reserved-paths.js";
+import { pathOf, type ReservedPaths } from "./reserved-paths.js";
 import { hookTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 import { normalTarget, type TravelHost, TravellingRequest } from "./travelling-request.js";
 import { dropResponse, isRequest, isResponse, isThenable } from "./web-objects.js";
@@ -222,11 +222,11 @@ export class Passage {
 
   /** Where no request may be led that was not meant for it. */
   #isReserved(): boolean {
-    return this.#host.reserved.has(generousPath(pathOf(this.#travelling.target)));
+    return this.#host.reserved.has(pathOf(this.#travelling.target));
   }
 
   #isApi(): boolean {
-    return this.#host.reserved.isApi(generousPath(pathOf(this.#travelling.target)));
+    return this.#host.reserved.isApi(pathOf(this.#travelling.target));
   }
 }
 

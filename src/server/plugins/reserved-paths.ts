@@ -12,12 +12,18 @@ export function pathOf(target: string): string {
 }
 
 /**
- * A path as the most generous reader would take it: decoded, resolved, with single slashes. Only to refuse by: what could be read as
+ * What a path could be taken for: as it is, resolved, decoded, with single slashes. Only to refuse by: what somebody could read as
  * something that is reserved counts as that.
  */
-export function generousPath(plain: string): string {
-  if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return plain;
-  return path.posix.normalize(decoded(plain).replaceAll(/[/\\]+/g, "/"));
+export function readingsOf(plain: string): readonly string[] {
+  if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return [plain];
+  const resolved = resolve(plain);
+  const text = decoded(resolved).replaceAll("\\", "/");
+  return [resolved, resolve(text), path.posix.normalize(text)];
+}
+
+function resolve(text: string): string {
+  return new URL(`http://localhost${text.replaceAll(/[?#]/g, encodeURIComponent)}`).pathname;
 }
 
 function decoded(text: string): string {
@@ -37,13 +43,12 @@ export class ReservedPaths {
     this.#apiBases = [options.apiBase, "/.well-known"];
   }
 
-  /** Whether it is answered by the API alone. */
-  isApi(path: string): boolean {
-    return this.#apiBases.some((base) => isBelow(path, base));
+  /** Whether it is answered by the API alone, or could be taken for what is. */
+  isApi(plain: string): boolean {
+    return readingsOf(plain).some((reading) => this.#apiBases.some((base) => isBelow(reading, base)));
   }
 
-  /** `path` as `generousPath` gives it. */
-  has(path: string): boolean {
-    return this.isApi(path) || isBelow(path, "/cpanel");
+  has(plain: string): boolean {
+    return this.isApi(plain) || readingsOf(plain).some((reading) => isBelow(reading, "/cpanel"));
   }
 }

@@ -21,9 +21,9 @@ export function withinTimeLimit<Value>(
     }, limitMs);
     Promise.resolve(work).then(
       (value) => {
-        if (isLate) return onLate(value);
         clearTimeout(timer);
-        resolve(value);
+        if (isLate) onLate(value);
+        else resolve(value);
       },
       (error: unknown) => {
         clearTimeout(timer);
