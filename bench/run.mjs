@@ -15,6 +15,7 @@ const pieces = [
   "hono",
   "static",
   "streams",
+  "hooks",
   "first-request",
   "many-workers",
   "many-installed",

@@ -8,13 +8,15 @@ const rootKey = "root-key-of-the-bench";
 
 /**
  * The daemon under test: the real program with its defaults, on a free port, in a folder of its own.
- * `workers` maps a name to `{ files: { "index.js": source }, manifest }`.
+ * `workers` maps a name to `{ files: { "index.js": source }, manifest }`, `plugins` the same with `plugin.mjs`.
  */
-export async function startDaemon(stage, { workers = {}, directory, env = {}, nodeFlags = [] } = {}) {
+export async function startDaemon(stage, { workers = {}, plugins = {}, directory, env = {}, nodeFlags = [] } = {}) {
   const home = directory ?? (await stage.temporaryDirectory());
   const workersDirectory = path.join(home, "workers");
   await mkdir(home, { recursive: true });
-  for (const [name, worker] of Object.entries(workers)) await writeWorker(workersDirectory, name, worker);
+  for (const [name, worker] of Object.entries(workers)) await writePackage(path.join(workersDirectory, name, "1.0.0"), name, worker);
+  const pluginsDirectory = path.join(home, "plugins");
+  for (const [name, plugin] of Object.entries(plugins)) await writePackage(path.join(pluginsDirectory, name), name, plugin);
   const startedAtMs = performance.now();
   const child = stage.spawn(process.execPath, [...nodeFlags, ...profileFlags(stage, "daemon"), program], {
     cwd: home,
@@ -25,7 +27,7 @@ export async function startDaemon(stage, { workers = {}, directory, env = {}, no
       PORT: "0",
       RUNTIME_ROOT_KEY: rootKey,
       RUNTIME_WORKER_DIRS: workersDirectory,
-      RUNTIME_PLUGIN_DIRS: path.join(home, "plugins"),
+      RUNTIME_PLUGIN_DIRS: pluginsDirectory,
       RUNTIME_STATE_DIR: path.join(home, "state"),
       ...env,
     },
@@ -44,9 +46,8 @@ export async function startDaemon(stage, { workers = {}, directory, env = {}, no
   };
 }
 
-/** Puts a worker where the daemon scans for them. */
-async function writeWorker(workersDirectory, name, { files, manifest = {} }) {
-  const folder = path.join(workersDirectory, name, "1.0.0");
+/** Puts a package where the daemon scans for them. */
+async function writePackage(folder, name, { files, manifest = {} }) {
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "manifest.yaml"), yamlOf({ name, version: "1.0.0", ...manifest }));
   for (const [file, content] of Object.entries(files)) {

@@ -43,6 +43,7 @@ export class HandedOnMessage extends IncomingMessage {
 
   override _read(size: number): void {
     // Node's own does no more than wake the connection, but without it no message asks for its second piece.
+    // oxlint-disable-next-line no-underscore-dangle -- the name that streams give to it
     if (!this.#isAwake) super._read(size);
     this.#isAwake = true;
     this.#pull();
@@ -57,8 +58,12 @@ export class HandedOnMessage extends IncomingMessage {
 
   /** Unlike a message that came by its connection, this one does not end it. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#reader?.cancel(error ?? undefined).catch(() => undefined);
+    this.#leaveBody(error);
     done(error);
+  }
+
+  #leaveBody(reason: unknown): void {
+    this.#reader?.cancel(reason).catch(() => undefined);
   }
 
   #take(value: unknown): void {

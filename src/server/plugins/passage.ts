@@ -6,7 +6,7 @@ import type { Log } from "../observe/log.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { ActivePlugin } from "./active-plugin.js";
 import { answerWith, type AnswerOptions, hookFailed, takeAnswer } from "./answers.js";
-import { type AppChoice, AppFinder } from "./app-finder.js";
+import type { AppChoice, AppFinder } from "./app-finder.js";
 import { HandlerCalls } from "./handler-calls.js";
 import type { PluginSet } from "./plugin-set.js";
 import { pathOf, type ReservedPaths } from "./reserved-paths.js";
@@ -154,25 +154,16 @@ export class Passage {
         : undefined;
     // No handler of a plugin can answer a handshake with 101.
     if (!handlers || connection) return this.#toApps(handlers?.owner);
-    handlers.ask().then(
-      (found) => {
-        if (this.#passer.response.destroyed) return dropResponse(found?.answer);
-        if (!found) return this.#goToApps(handlers.owner);
-        void answerWith(
-          found.answer,
-          this.#answerOptions((error) => found.plugin.complain(found.part, error)),
-        );
-      },
-      (error: unknown) => this.#refuse(error),
-    );
+    this.#askHandlers(handlers).catch((error: unknown) => this.#refuse(error));
   }
 
-  #goToApps(owner: ActivePlugin | undefined): void {
-    try {
-      this.#toApps(owner);
-    } catch (error) {
-      this.#refuse(error);
-    }
+  async #askHandlers(handlers: HandlerCalls): Promise<void> {
+    const found = await handlers.ask();
+    if (this.#passer.response.destroyed) return dropResponse(found?.answer);
+    if (!found) return this.#toApps(handlers.owner);
+    const { answer, plugin, part } = found;
+    const complain = (error: unknown): void => plugin.complain(part, error);
+    await answerWith(answer, this.#answerOptions(complain));
   }
 
   /** To the app of the plugin whose base it is, else to the workers. */

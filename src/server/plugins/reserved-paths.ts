@@ -1,8 +1,9 @@
 import path from "node:path";
 import { normalPath } from "../web/lazy-request.js";
 
-export function isBelow(path: string, base: string): boolean {
-  return path.startsWith(base) && (path.length === base.length || path[base.length] === "/");
+/** Whether a path is a base or lies below it. */
+export function isBelow(text: string, base: string): boolean {
+  return text.startsWith(base) && (text.length === base.length || text[base.length] === "/");
 }
 
 /** A target without its query. */

@@ -189,7 +189,7 @@ function joined(chunks: readonly Buffer[]): Buffer {
 }
 
 function done(...callbacks: unknown[]): void {
-  for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback as () => void);
+  for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback);
 }
 
 /** Headers in whatever form Node takes them, without those that `winning` has too. */

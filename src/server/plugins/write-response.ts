@@ -110,7 +110,7 @@ function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; len
   return { pairs, length: isLengthTrue && !isFetched && /^\d{1,15}$/.test(claimed) ? Number(claimed) : undefined };
 }
 
-export function mayHaveBody(to: ServerResponse, status: number): boolean {
+function mayHaveBody(to: ServerResponse, status: number): boolean {
   return to.req.method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
 }
 

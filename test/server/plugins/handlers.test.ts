@@ -8,6 +8,18 @@ import { createSender, expectRefusal } from "../../support/send.js";
 const echo = `export default { fetch: async (request) => new Response("worker " + new URL(request.url).pathname + " " + (request.method === "GET" ? "" : await request.text()).length) };`;
 const notMine = () => new Response("not mine", { status: 404 });
 
+/** A body that comes piece by piece, and fails where an error is among them. */
+const pieces = (...texts: (string | Error)[]) =>
+  new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const text = texts.shift();
+      if (text instanceof Error) controller.error(text);
+      else if (text === undefined) controller.close();
+      else controller.enqueue(Buffer.from(text));
+    },
+  });
+
 let server: PluginServer;
 let send: ReturnType<typeof createSender>;
 beforeAll(async () => {
@@ -249,16 +261,6 @@ describe("a handler", () => {
   });
 
   test("that breaks off its body, or lies about its length, cuts the connection", async () => {
-    const pieces = (...texts: (string | Error)[]) =>
-      new ReadableStream({
-        async pull(controller) {
-          await new Promise((resolve) => setTimeout(resolve, 20));
-          const text = texts.shift();
-          if (text instanceof Error) controller.error(text);
-          else if (text === undefined) controller.close();
-          else controller.enqueue(Buffer.from(text));
-        },
-      });
     server.use({
       server: {
         routes: {

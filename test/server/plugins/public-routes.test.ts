@@ -147,9 +147,9 @@ describe("reserved paths", () => {
   });
 });
 
-describe("server routes", () => {
-  const handler = () => new Response("x");
+const handler = () => new Response("x");
 
+describe("server routes", () => {
   test.each([
     [{ x: handler }, "must start with a slash"],
     [{ "/*/x": handler }, "may have a star at its end only"],

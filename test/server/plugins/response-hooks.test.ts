@@ -38,6 +38,12 @@ afterAll(async () => {
 const withHeader = (response: Response) =>
   new Response(response.body, { status: response.status, headers: [...response.headers, ["x-added", "1"]] });
 
+const tidy = ({ status, text, headers: { date: _date, "x-request-id": _id, ...headers } }: Awaited<ReturnType<typeof send>>) => ({
+  status,
+  text,
+  headers,
+});
+
 /** Each way of saying nothing of weight. */
 const silent: [string, (response: Response) => unknown][] = [
   ["says nothing", () => undefined],
@@ -56,11 +62,6 @@ const silent: [string, (response: Response) => unknown][] = [
 describe("an onResponse hook", () => {
   test.each(silent)("that %s leaves answers as they came", async (_what, onResponse) => {
     const paths = ["/app/", "/app/cookies", "/app/none", "/app/throw", "/app", "/site/", "/site/small.txt", "/nobody/", "/site/none"];
-    const tidy = ({ status, text, headers: { date: _date, "x-request-id": _id, ...headers } }: Awaited<ReturnType<typeof send>>) => ({
-      status,
-      text,
-      headers,
-    });
     for (const method of ["GET", "HEAD"])
       for (const path of paths) {
         server.use();
@@ -95,7 +96,7 @@ describe("an onResponse hook", () => {
       (response: Response) => response.headers.set("x-added", "1"),
       async (response: Response) => (void (await response.clone().text()), response.headers.set("x-added", "1")),
     ]) {
-      server.use({ onResponse: onResponse as never });
+      server.use({ onResponse });
       expect(await send({ path: "/app/" })).toMatchObject({
         text: "ok",
         headers: { "x-added": "1", "content-length": "2", "set-cookie": "a=1" },
@@ -153,6 +154,12 @@ describe("an onResponse hook", () => {
     expect((await send({ path: "/app/" })).text).toBe("ok");
   });
 
+  test("belongs to the set that the request began with, whatever is put in its place meanwhile", async () => {
+    server.use({ onRequest: async () => server.use({ onResponse: () => new Response("new") }), onResponse: () => new Response("old") });
+    expect((await send({ path: "/app/" })).text).toBe("old");
+    expect((await send({ path: "/app/" })).text).toBe("new");
+  });
+
   test("that never ends holds the answer up for 10 seconds and no longer", { timeout: 20_000 }, async () => {
     server.use({ onResponse: () => new Promise<void>(() => undefined) });
     expect((await send({ path: "/app/" })).text).toBe("ok");
@@ -171,7 +178,7 @@ describe("an onResponse hook", () => {
       },
     ],
   ])("lets 100 MB through with flat memory: %s", async (_what, onResponse) => {
-    server.use({ onResponse: onResponse as never });
+    server.use({ onResponse });
     const response = await server.fetch("/app/stream");
     const hash = createHash("sha256");
     let length = 0;
@@ -197,7 +204,7 @@ describe("an onResponse hook", () => {
     ["with another head", withHeader],
     ["wrapped", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
   ])("cuts broken answers, sends events at once, and tells the worker when the client left: %s", async (_what, onResponse) => {
-    server.use({ onResponse: onResponse as never });
+    server.use({ onResponse });
     await expect(send({ path: "/app/broken" })).rejects.toThrow();
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /app/events HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -1,0 +1,35 @@
+import { compareLoad } from "../support/compare-load.mjs";
+import { startDaemon } from "../support/daemon.mjs";
+import { expectAnswer } from "../support/expect-answer.mjs";
+import { workerOf } from "../support/worker-source.mjs";
+
+export const name = "cost of the hook pipeline";
+
+/** Plugins that change nothing; what they cost is the pipeline. */
+const hooks = {
+  onRequest: { source: "export default { onRequest() {} };\n", target: { atLeast: 0.8 } },
+  onResponse: { source: "export default { onResponse() {} };\n", note: "For the record: it has a Response made of every answer." },
+};
+
+export async function run(stage) {
+  const workers = { app: await workerOf("ok.js") };
+  const plain = await startDaemon(stage, { workers });
+  await expectAnswer(`${plain.url}/app/`, { text: "ok" });
+  const rows = [];
+  for (const [hook, { source, target, note }] of Object.entries(hooks)) {
+    const hooked = await startDaemon(stage, { workers, plugins: { "pass-through": { files: { "plugin.mjs": source } } } });
+    await expectAnswer(`${hooked.url}/app/`, { text: "ok" });
+    await expectLoaded(hooked, "pass-through");
+    const row = { work: `one pass-through ${hook}, 32 connections`, against: "the same daemon without plugins", target, note };
+    rows.push(...(await compareLoad(stage, row, { ours: { url: `${hooked.url}/app/` }, theirs: { url: `${plain.url}/app/` } })));
+    await hooked.stop();
+  }
+  return rows;
+}
+
+/** A plugin that was left out would cost nothing. */
+async function expectLoaded({ url, headers }, plugin) {
+  const response = await fetch(`${url}/api/plugins/loaded`, { headers });
+  const loaded = response.ok ? await response.json() : [];
+  if (!loaded.some(({ name: known }) => known === plugin)) throw new Error(`${plugin} is not loaded: ${response.status}`);
+}
