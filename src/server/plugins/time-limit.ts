@@ -13,24 +13,13 @@ export function withinTimeLimit<Value>(
   what: string,
   onLate: (value: Value) => void = ignore,
 ): Promise<Value> {
+  const settling = Promise.resolve(work);
   return new Promise((resolve, reject) => {
-    let isLate = false;
     const timer = setTimeout(() => {
-      isLate = true;
+      settling.then(onLate, ignore);
       reject(new Error(`${what} did not end within ${limitMs / 1000} s`));
     }, limitMs);
-    Promise.resolve(work).then(
-      (value) => {
-        clearTimeout(timer);
-        if (isLate) onLate(value);
-        else resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- it is what the work was rejected with
-        reject(error);
-      },
-    );
+    settling.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 }
 
