@@ -20,7 +20,7 @@ export function readingsOf(plain: string): readonly string[] {
   if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return [plain];
   const resolved = resolve(plain);
   const text = decoded(resolved).replaceAll("\\", "/");
-  return [resolved, resolve(text), path.posix.normalize(text)];
+  return [resolved, resolve(plain.replaceAll(/[/\\]+/g, "/")), resolve(text), path.posix.normalize(text)];
 }
 
 function resolve(text: string): string {

@@ -126,6 +126,7 @@ describe("reserved paths", () => {
       "//cpanel",
       "/x/..%2fcpanel",
       "\\cpanel",
+      "//cpanel/..%2f",
       "/x/%2e%2e/cpanel/",
       "/%63panel/%zz",
       "/cpanel%2fx",
