@@ -62,11 +62,17 @@ export class Passage {
   begin(): void {
     try {
       if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
+      if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
       if (this.#set.withRequestHook.length === 0 || this.#skipsHooks()) this.#route();
       else this.#askHooks(0);
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  #toPanel(): void {
+    const { request, response, requestId, connection } = this.#passer;
+    this.#host.workers.handle(request, response, requestId, connection);
   }
 
   #askHooks(first: number): void {

@@ -36,6 +36,9 @@ function decoded(text: string): string {
   }
 }
 
+/** The control panel, also with a version that is pinned. */
+const panelPath = /^\/cpanel(?:@[^/]*)?(?:\/|$)/;
+
 /** What no plugin answers for, whatever it declares. */
 export class ReservedPaths {
   readonly #apiBases: readonly string[];
@@ -50,6 +53,11 @@ export class ReservedPaths {
   }
 
   has(plain: string): boolean {
-    return this.isApi(plain) || readingsOf(plain).some((reading) => isBelow(reading, "/cpanel"));
+    return this.isApi(plain) || readingsOf(plain).some((reading) => panelPath.test(reading));
+  }
+
+  /** Whether the panel answers: who could change its pages could act as the operator, so no hook has a part in them. */
+  isPanel(path: string): boolean {
+    return panelPath.test(path);
   }
 }
