@@ -57,7 +57,7 @@ export class ReservedPaths {
   }
 
   /** Whether the panel answers: who could change its pages could act as the operator, so no hook has a part in them. */
-  isPanel(path: string): boolean {
-    return panelPath.test(path);
+  isPanel(plain: string): boolean {
+    return panelPath.test(plain);
   }
 }

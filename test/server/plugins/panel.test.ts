@@ -23,7 +23,7 @@ const greedy = {
   server: { fetch: () => new Response("stolen"), routes: { "/*": () => new Response("stolen") } },
 };
 
-test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/cpanel@%5E1/", "/app/../cpanel/", "/app/%2e%2e/cpanel/"])(
+test.each(["/cpanel/", "/cpanel/?x=1", "/cpanel@1.0.0/", "/app/../cpanel/", "/app/%2e%2e/cpanel/"])(
   "no hook sees or changes %s",
   async (path) => {
     server.use(greedy);
