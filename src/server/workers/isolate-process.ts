@@ -7,6 +7,7 @@ import { FloodGuard } from "./flood-guard.js";
 import { IsolateCalls } from "./isolate-calls.js";
 import { IsolateChannel } from "./isolate-channel.js";
 import type { IsolateCommand } from "./isolate-command.js";
+import { IsolateEnding } from "./isolate-ending.js";
 import type { IsolateEvents } from "./isolate-events.js";
 import { PendingStep } from "./pending-step.js";
 import { spawnIsolate } from "./spawn-isolate.js";
@@ -21,10 +22,6 @@ import { IsolateSockets } from "./sockets/isolate-sockets.js";
 import { MessageWatch } from "./sockets/message-watch.js";
 import type { WorkerCall } from "./worker-call.js";
 
-/** An isolate that does not answer a ping within this time is blocked. */
-const pingTimeoutMs = 1000;
-/** The same for one whose only calls have run out of their time: nobody loses anything with it, and somebody may ask again at once. */
-const overduePingTimeoutMs = 500;
 /** One that works on calls and said nothing for so long is asked whether it lives before it gets another. */
 const doubtfulAfterMs = 25;
 /** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
@@ -36,8 +33,6 @@ const newcomerMs = 1000;
 const lastWordsTimeoutMs = 200;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
-/** V8's last words. */
-const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
 export class IsolateProcess {
@@ -58,15 +53,13 @@ export class IsolateProcess {
   readonly #output: IsolateOutput;
   #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
   #background = 0;
-  #end: string | undefined;
-  readonly #beyondMemory: string;
-  #hasCrashed = false;
+  readonly #ending: IsolateEnding;
   readonly #step = new PendingStep();
   readonly #probe: LoopProbe;
 
   constructor(options: { command: IsolateCommand; quarter: Quarter; needs: IsolateNeeds }) {
     const { slot } = options.quarter;
-    this.#beyondMemory = `was ended because it reached its memory limit of ${Math.floor(options.needs.memoryBytes / 1024 / 1024)} MB`;
+    this.#ending = new IsolateEnding(options.needs.memoryBytes);
     this.slot = slot;
     const command = options.command.build({ ...options.quarter, ...options.needs, slot: slot.path });
     const { child, socket } = spawnIsolate(command, slot.path);
@@ -91,7 +84,7 @@ export class IsolateProcess {
       slot: this.slot.path,
       program: options.command.programFolder,
       onEntry: (level, text) => {
-        if (level === "error" && heapIsFull.test(text)) this.#end ??= this.#beyondMemory;
+        if (level === "error") this.#ending.noteError(text);
         this.events?.onOutput(level, text);
       },
       onDropped: (text) => this.events?.onNotice("warn", text),
@@ -127,7 +120,7 @@ export class IsolateProcess {
 
   /** Ended without having been asked to, or by our force. */
   get hasCrashed(): boolean {
-    return this.#hasCrashed;
+    return this.#ending.hasCrashed;
   }
 
   get openSocketCount(): number {
@@ -165,16 +158,10 @@ export class IsolateProcess {
     this.calls.run(call);
   }
 
-  /**
-   * Kills the process when its event loop does not come back from a call that was given up: an endless loop or a blocked system call
-   * never would. A long computation has as much time as its call had, and less only when nobody waits for it but others for the loop.
-   */
+  /** Kills the process when its event loop does not come back from a call that was given up; `isInTheWay` = others wait for it. */
   killIfBlocked(nowMs: number, isInTheWay: boolean): void {
     if (this.#state === "terminating") return;
-    const isWorking = this.calls.runningCount > 0;
-    const isUseless = isInTheWay && !isWorking && this.#probe.silentMs(nowMs) >= pingTimeoutMs;
-    const isOverdue = this.#probe.isOverdue(nowMs, isWorking ? pingTimeoutMs : overduePingTimeoutMs);
-    if (isUseless || isOverdue) this.kill("its event loop is blocked");
+    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay })) this.kill("its event loop is blocked");
   }
 
   tellIdle(): void {
@@ -194,7 +181,7 @@ export class IsolateProcess {
   async terminate(): Promise<void> {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
-      this.#end = "was asked to end";
+      this.#ending.asked();
       this.#channel.writer.empty(FrameKind.Terminate, 0);
       const timer = setTimeout(() => this.#child.kill("SIGKILL"), terminateTimeoutMs);
       void this.exited.then(() => clearTimeout(timer));
@@ -204,9 +191,8 @@ export class IsolateProcess {
 
   kill(reason: string): void {
     if (this.#state === "exited") return;
-    this.#end = `was stopped because ${reason}`;
+    this.#ending.forced(reason);
     this.events?.onNotice("error", `The isolate was killed: ${reason}.`);
-    this.#hasCrashed = true;
     this.#state = "terminating";
     this.#child.kill("SIGKILL");
   }
@@ -277,8 +263,7 @@ export class IsolateProcess {
         this.#background = buffer.readUInt32LE(start);
         return this.#settle();
       case FrameKind.OutOfMemory:
-        this.#end = this.#beyondMemory;
-        this.#hasCrashed = true;
+        this.#ending.beyondMemory();
         this.#state = "terminating";
         this.#child.kill("SIGKILL");
         return;
@@ -309,18 +294,18 @@ export class IsolateProcess {
 
   /** What the process said before it ended may still be on its way. */
   async #readToTheEnd(how: string): Promise<void> {
-    if (this.#state !== "terminating") this.#hasCrashed = true;
+    if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "terminating";
     await Promise.race([Promise.all([this.#channel.closed, this.#output.ended]), delay(lastWordsTimeoutMs)]);
-    if (this.#end === this.#beyondMemory) this.events?.onNotice("error", `The isolate ${this.#end}.`);
+    if (this.#ending.isBeyondMemory) this.events?.onNotice("error", `The isolate ${this.#ending.tell(how)}.`);
     this.#onExit(how);
   }
 
   #onExit(how: string): void {
     if (this.#state === "exited") return;
-    const end = this.#end ?? how;
-    if (this.#hasCrashed && this.#end === undefined && !this.#step.isPending) this.events?.onNotice("error", `The isolate ${how}.`);
-    if (this.#state !== "terminating") this.#hasCrashed = true;
+    const end = this.#ending.tell(how);
+    if (this.hasCrashed && !this.#ending.isKnown && !this.#step.isPending) this.events?.onNotice("error", `The isolate ${how}.`);
+    if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "exited";
     this.#channel.close();
     this.#step.failToEnd(end);

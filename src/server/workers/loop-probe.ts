@@ -1,3 +1,8 @@
+/** An isolate that does not answer a ping within this time is blocked. */
+const pingTimeoutMs = 1000;
+/** The same for one whose only calls have run out of their time: nobody loses anything with it, and somebody may ask again at once. */
+const overduePingTimeoutMs = 500;
+
 /**
  * Asks an isolate whether its event loop still turns: one ping at a time, sent behind what it is to prove. Each question has a
  * deadline, on the clock of `performance.now()`.
@@ -31,15 +36,16 @@ export class LoopProbe {
     if (next !== undefined) this.#send(next);
   }
 
-  /** For how long it has been silent; 0 = it answered. */
-  silentMs(nowMs: number): number {
-    return this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;
-  }
-
-  /** True when it has been silent for `graceMs`, and for as long after a deadline. */
-  isOverdue(nowMs: number, graceMs: number): boolean {
+  /**
+   * Whether the event loop does not come back: an endless loop or a blocked system call never would. A long computation has as much
+   * time as its call had, and less only when nobody waits for it but others for the loop.
+   */
+  isBlocked(nowMs: number, { isWorking, isInTheWay }: { isWorking: boolean; isInTheWay: boolean }): boolean {
+    const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;
+    if (isInTheWay && !isWorking && silentMs >= pingTimeoutMs) return true;
+    const graceMs = isWorking ? pingTimeoutMs : overduePingTimeoutMs;
     const deadlineMs = Math.min(this.#deadlineMs, this.#nextDeadlineMs ?? Infinity);
-    return this.isWaiting && this.silentMs(nowMs) >= graceMs && nowMs - graceMs > deadlineMs;
+    return this.isWaiting && silentMs >= graceMs && nowMs - graceMs > deadlineMs;
   }
 
   #send(deadlineMs: number): void {

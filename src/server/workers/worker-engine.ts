@@ -9,6 +9,7 @@ import { RequestHeads, upgradeLines } from "../web/request-heads.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { CronCall } from "./cron/cron-jobs.js";
 import { createInternalExchange } from "./cron/internal-exchange.js";
+import { notFound, redirectToBase, stopping } from "./engine-answers.js";
 import { findEntrypoint } from "./entrypoint.js";
 import { checkLoads } from "./load-check.js";
 import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
@@ -296,20 +297,4 @@ export class WorkerEngine {
       log: this.#options.log,
     });
   }
-}
-
-/** From `/app` to `/app/`: an absolute path, so it holds behind any proxy, and never the name of a host. */
-function redirectToBase(meter: WorkerMeter, { response, requestId, address }: Visit): void {
-  meter.beganCount += 1;
-  meter.note(308, 0, performance.now());
-  response.writeHead(308, ["location", `${address.base}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
-  response.end();
-}
-
-function notFound(): ApiError {
-  return new ApiError("NOT_FOUND", "Nothing answers at this path.");
-}
-
-function stopping(): ApiError {
-  return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping; try again in a moment.", { retryAfterSeconds: 5 });
 }
