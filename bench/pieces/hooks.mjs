@@ -1,6 +1,8 @@
+import path from "node:path";
 import { compareLoad } from "../support/compare-load.mjs";
-import { startDaemon } from "../support/daemon.mjs";
+import { startDaemon, writePackage } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
+import { startPeer } from "../support/server.mjs";
 import { workerOf } from "../support/worker-source.mjs";
 
 export const name = "cost of the hook pipeline";
@@ -13,6 +15,25 @@ const hooks = {
 
 export async function run(stage) {
   const workers = { app: await workerOf("ok.js") };
+  return [...(await withoutPlugins(stage, workers.app)), ...(await withHooks(stage, workers))];
+}
+
+/** The same program twice: past the plugins' door, and straight to the engine. */
+async function withoutPlugins(stage, app) {
+  const directory = await stage.temporaryDirectory();
+  await writePackage(path.join(directory, "workers/app/1.0.0"), "app", app);
+  const [door, engine] = [
+    await startPeer(stage, "doorless.mjs", "door", directory),
+    await startPeer(stage, "doorless.mjs", "engine", directory),
+  ];
+  const row = { work: "no plugin, 32 connections", against: "the engine without the plugins' door", target: { atLeast: 0.95 } };
+  for (const { url } of [door, engine]) await expectAnswer(`${url}/app/`, { text: "ok" });
+  const rows = await compareLoad(stage, row, { ours: { url: `${door.url}/app/` }, theirs: { url: `${engine.url}/app/` } });
+  await Promise.all([door.stop(), engine.stop()]);
+  return rows;
+}
+
+async function withHooks(stage, workers) {
   const plain = await startDaemon(stage, { workers });
   await expectAnswer(`${plain.url}/app/`, { text: "ok" });
   const rows = [];

@@ -47,7 +47,7 @@ export async function startDaemon(stage, { workers = {}, plugins = {}, directory
 }
 
 /** Puts a package where the daemon scans for them. */
-async function writePackage(folder, name, { files, manifest = {} }) {
+export async function writePackage(folder, name, { files, manifest = {} }) {
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "manifest.yaml"), yamlOf({ name, version: "1.0.0", ...manifest }));
   for (const [file, content] of Object.entries(files)) {

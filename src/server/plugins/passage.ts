@@ -56,7 +56,7 @@ export class Passage {
     this.#isUnambiguous = normal === target;
     // Hooks decide by the URL that they see: it has to be the one that is served.
     if (!this.#isUnambiguous) request.url = normal;
-    this.#travelling = new TravellingRequest(host, { ...passer, isHandshake: passer.connection !== undefined });
+    this.#travelling = new TravellingRequest(host, passer);
   }
 
   begin(): void {

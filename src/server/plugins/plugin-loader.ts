@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "../../plugin/index.js";
+import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import type { InstalledPlugin } from "../installed-plugin.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 
-const entryNames = ["plugin.js", "plugin.mjs", "index.js", "index.mjs"];
 const functionHooks = [
   "onInit",
   "onRequest",
@@ -16,10 +16,13 @@ const functionHooks = [
   "provides",
 ] as const;
 
-/** The file of a plugin's module, relative to its folder; undefined = it has none. Throws when the one that it names is not there. */
+/**
+ * The file of a plugin's module, relative to its folder; undefined = it has none. What it serves as its app is no module of its own.
+ * Throws when the one that it names is not there.
+ */
 export function findPluginEntry({ folder, manifest }: InstalledPlugin): string | undefined {
-  const { pluginEntry } = manifest;
-  if (pluginEntry === undefined) return entryNames.find((name) => existsSync(path.join(folder, name)));
+  const { pluginEntry, entrypoint } = manifest;
+  if (pluginEntry === undefined) return usualPluginEntries.find((name) => name !== entrypoint && existsSync(path.join(folder, name)));
   if (!existsSync(path.join(folder, pluginEntry))) throw new Error(`its pluginEntry ${pluginEntry} is not there`);
   return pluginEntry;
 }

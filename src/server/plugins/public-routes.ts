@@ -23,8 +23,14 @@ export class PublicRoutes {
     this.#byMethod = new Map(entries.map(([method, patterns]) => [method.toUpperCase(), toPatterns(patterns)]));
   }
 
+  /** There are none: then nothing need be looked at. */
+  get isEmpty(): boolean {
+    return this.#anyMethod.length === 0 && this.#byMethod.size === 0;
+  }
+
   /** `path` is the one below the app's base as it was sent, without a query; empty at the base itself. */
   has(path: string, { method, isHandshake }: { method: string; isHandshake: boolean }): boolean {
+    if (this.isEmpty) return false;
     const wanted = path === "" ? "/" : path;
     const patterns = [...this.#anyMethod, ...this.#patternsOf(method, isHandshake)];
     if (patterns.length === 0 || !isUnambiguous(wanted)) return false;

@@ -30,13 +30,13 @@ export class TravellingRequest implements RequestOrigin {
   #body: MessageBody | undefined;
   #shown: Request | undefined;
 
-  constructor(host: TravelHost, visit: { request: IncomingMessage; response: ServerResponse; requestId: string; isHandshake: boolean }) {
+  constructor(host: TravelHost, visit: { request: IncomingMessage; response: ServerResponse; requestId: string; connection: unknown }) {
     this.#host = host;
     this.original = visit.request;
     this.#message = visit.request;
     this.#response = visit.response;
     this.#requestId = visit.requestId;
-    this.#isHandshake = visit.isHandshake;
+    this.#isHandshake = visit.connection !== undefined;
     this.#target = visit.request.url ?? "/";
   }
 
@@ -45,7 +45,7 @@ export class TravellingRequest implements RequestOrigin {
     return this.#target;
   }
 
-  /** As plugins see it. Throws INVALID_REQUEST when its Host header cannot be part of a URL. */
+  /** As plugins see it; it throws INVALID_REQUEST when it is looked at and its Host header cannot be part of a URL. */
   get request(): Request {
     if (this.#request) return this.#request;
     this.#request = this.#view(undefined, this.#target) as unknown as Request;
@@ -122,10 +122,14 @@ export class TravellingRequest implements RequestOrigin {
 
   #view(base: string | undefined, path: string): LazyRequest {
     const message = this.#message;
+    if (MessageBody.isIn(message)) this.#body ??= new MessageBody(message, this.#host.maximumBodyBytes);
+    return new LazyRequest(() => this.#writeHead(message, base, path), this.#body, this);
+  }
+
+  #writeHead(message: IncomingMessage, base: string | undefined, path: string): string {
     const head = this.#host.heads.write(message, { base, path, requestId: this.#requestId });
     if (head === undefined) throw new ApiError("INVALID_REQUEST", "The Host header is not a host name with an optional port.");
-    if (MessageBody.isIn(message)) this.#body ??= new MessageBody(message, this.#host.maximumBodyBytes);
-    return new LazyRequest(this.#isHandshake ? head + upgradeLines : head, this.#body, this);
+    return this.#isHandshake ? head + upgradeLines : head;
   }
 }
 

@@ -28,7 +28,7 @@ export const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~
  * `method LF origin LF path LF name LF value …`, cut when touched.
  */
 export class LazyRequest {
-  readonly #head: string;
+  #head: string | (() => string);
   readonly #body: LazyBody | undefined;
   readonly #origin: RequestOrigin | undefined;
   #method: string | undefined;
@@ -41,7 +41,8 @@ export class LazyRequest {
   /** Values of `:name` segments, set when a route of `routes` matched. */
   params: Record<string, string> | undefined;
 
-  constructor(head: string, body: LazyBody | undefined, origin?: RequestOrigin) {
+  /** `head` may be written only when it is asked for. */
+  constructor(head: string | (() => string), body: LazyBody | undefined, origin?: RequestOrigin) {
     this.#head = head;
     this.#body = body;
     this.#origin = origin;
@@ -66,16 +67,20 @@ export class LazyRequest {
   }
 
   get method(): string {
-    return (this.#method ??= this.#head.slice(0, this.#head.indexOf(lineFeed)));
+    if (this.#method !== undefined) return this.#method;
+    const head = this.#lines();
+    this.#method = head.slice(0, head.indexOf(lineFeed));
+    return this.#method;
   }
 
   get url(): string {
     if (this.#url !== undefined) return this.#url;
-    const originStart = this.#head.indexOf(lineFeed) + 1;
-    const pathStart = this.#head.indexOf(lineFeed, originStart) + 1;
-    const pathEnd = this.#head.indexOf(lineFeed, pathStart);
-    const path = this.#head.slice(pathStart, pathEnd === -1 ? undefined : pathEnd);
-    const text = this.#head.slice(originStart, pathStart - 1) + path;
+    const head = this.#lines();
+    const originStart = head.indexOf(lineFeed) + 1;
+    const pathStart = head.indexOf(lineFeed, originStart) + 1;
+    const pathEnd = head.indexOf(lineFeed, pathStart);
+    const path = head.slice(pathStart, pathEnd === -1 ? undefined : pathEnd);
+    const text = head.slice(originStart, pathStart - 1) + path;
     this.#url = normalPath.test(path) ? text : new URL(text).href;
     return this.#url;
   }
@@ -121,6 +126,11 @@ export class LazyRequest {
     return new Uint8Array(await this.#takeBody()).buffer;
   }
 
+  #lines(): string {
+    if (typeof this.#head !== "string") this.#head = this.#head();
+    return this.#head;
+  }
+
   #takeBody(): Uint8Array | Promise<Uint8Array> {
     if (this.#isBodyUsed) throw new TypeError("Body is unusable: Body has already been read");
     if (!this.#body) return noBytes;
@@ -130,7 +140,7 @@ export class LazyRequest {
 
   #readHeaders(): Headers {
     const headers = new Headers();
-    const lines = this.#head.split(lineFeed);
+    const lines = this.#lines().split(lineFeed);
     for (let index = 3; index + 1 < lines.length; index += 2) headers.append(lines[index] as string, lines[index + 1] as string);
     return headers;
   }

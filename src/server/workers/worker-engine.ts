@@ -4,7 +4,6 @@ import { ApiError } from "../../shared/api-error.js";
 import { parseSizeBytes } from "../../shared/size.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import { answerError, toApiError } from "../answer-error.js";
-import type { Log } from "../observe/log.js";
 import { RequestHeads, upgradeLines } from "../web/request-heads.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { CronCall } from "./cron/cron-jobs.js";
@@ -13,9 +12,6 @@ import { notFound, redirectToBase, stopping } from "./engine-answers.js";
 import { findEntrypoint } from "./entrypoint.js";
 import { checkLoads } from "./load-check.js";
 import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
-import type { IsolateObserver } from "./isolate-observer.js";
-import type { QuartersOptions } from "./isolate-quarters.js";
-import type { WorkerLogs } from "./logs/worker-logs.js";
 import { ModuleWorker } from "./module-worker.js";
 import { PermissionCeiling } from "./permission-ceiling.js";
 import type { ServedApp } from "./served-app.js";
@@ -27,6 +23,7 @@ import { StaticCache } from "./static/static-cache.js";
 import { StaticSite } from "./static/static-site.js";
 import { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
+import type { WorkerEngineOptions } from "./worker-engine-options.js";
 import type { WorkerMeter } from "./worker-meter.js";
 import { WorkerMeters } from "./worker-meters.js";
 import { lifeOf, type WorkerNumbers } from "./worker-numbers.js";
@@ -34,27 +31,6 @@ import { parseWorkerPath, type WorkerPath } from "./worker-path.js";
 
 const drainTimeoutMs = 30_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
-
-export interface WorkerEngineOptions {
-  /** The enabled version that answers for a name and a range; on the path of every request. */
-  readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
-  /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
-  readonly isInstalled: (name: string, version: string | undefined) => boolean;
-  readonly limits: { readonly poolSize: number; readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
-  /** A private folder, made and cleaned here. */
-  readonly slotsDirectory: string;
-  /** Users that isolates run as, and a folder that these can go into in place of `slotsDirectory`. */
-  readonly ownUsers?: QuartersOptions["ownUsers"];
-  /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
-  readonly permissions?: readonly string[];
-  /** True for a bearer token that is a key of ours: apps never see one. */
-  readonly isOurKey: (token: string) => boolean;
-  /** Hears of every isolate that begins or ends to serve an app. */
-  readonly observer?: IsolateObserver;
-  /** Where the apps' output goes. */
-  readonly logs: WorkerLogs;
-  readonly log: Log;
-}
 
 /** A request as it comes to the engine. */
 export interface Arrival {
@@ -88,6 +64,7 @@ export class WorkerEngine {
   /** What was replaced in place and is not retired yet. */
   readonly #superseded = new Set<Entry>();
   readonly #openSockets = new OpenSockets();
+  #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
   #isClosing = false;
 
   constructor(options: WorkerEngineOptions) {
@@ -109,7 +86,7 @@ export class WorkerEngine {
    * handshake of WebSocket.
    */
   handle(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void {
-    const address = parseWorkerPath(request.url ?? "");
+    const address = this.#parse(request.url ?? "");
     if (!address) {
       this.#meters.unknownPathCount += 1;
       return answerError(response, notFound(), requestId);
@@ -124,7 +101,7 @@ export class WorkerEngine {
 
   /** The version that would answer for a target, and the path that it would see; undefined when none would. */
   appAt(target: string): { version: ServedVersion; base: string; path: string } | undefined {
-    const address = parseWorkerPath(target);
+    const address = this.#parse(target);
     const version = address && this.#options.resolve(address.name, address.range);
     return version && { version, base: address.base, path: address.path };
   }
@@ -213,6 +190,12 @@ export class WorkerEngine {
     clearTimeout(timer);
     this.#compiler.close();
     await this.#pool.close();
+  }
+
+  /** Plugins ask what a target means just before the request comes here. */
+  #parse(target: string): WorkerPath | undefined {
+    if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
+    return this.#lastTarget.address;
   }
 
   #admit({ request, response, requestId, connection }: Arrival, address: WorkerPath, resolve: Visit["resolve"]): void {

@@ -1,0 +1,26 @@
+import type { Log } from "../observe/log.js";
+import type { IsolateObserver } from "./isolate-observer.js";
+import type { QuartersOptions } from "./isolate-quarters.js";
+import type { WorkerLogs } from "./logs/worker-logs.js";
+import type { ServedVersion } from "./served-version.js";
+
+export interface WorkerEngineOptions {
+  /** The enabled version that answers for a name and a range; on the path of every request. */
+  readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
+  /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
+  readonly isInstalled: (name: string, version: string | undefined) => boolean;
+  readonly limits: { readonly poolSize: number; readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
+  /** A private folder, made and cleaned here. */
+  readonly slotsDirectory: string;
+  /** Users that isolates run as, and a folder that these can go into in place of `slotsDirectory`. */
+  readonly ownUsers?: QuartersOptions["ownUsers"];
+  /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
+  readonly permissions?: readonly string[];
+  /** True for a bearer token that is a key of ours: apps never see one. */
+  readonly isOurKey: (token: string) => boolean;
+  /** Hears of every isolate that begins or ends to serve an app. */
+  readonly observer?: IsolateObserver;
+  /** Where the apps' output goes. */
+  readonly logs: WorkerLogs;
+  readonly log: Log;
+}
