@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Client } from "../../../src/shared/client.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+let daemon: TestDaemon;
+let client: Client;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  client = connect(daemon.url, daemon.rootKey);
+  const worker = { "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": `export default { fetch: () => new Response("app") };` };
+  await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(worker)) });
+  await upload("good", `export default { routes: { fetch: () => new Response("good") } };`, "base: /good\n");
+});
+
+afterAll(() => daemon.dispose());
+
+async function upload(name: string, code: string, manifest = ""): Promise<void> {
+  const archive = await packFiles({ "manifest.yaml": `name: ${name}\n${manifest}`, "plugin.js": code });
+  await client.plugins.upload({ file: uploadOf(`${name}.tgz`, archive) });
+}
+
+async function textOf(path: string, headers: Record<string, string> = {}): Promise<string> {
+  const response = await fetch(daemon.url + path, { headers });
+  return `${response.status} ${await response.text()}`;
+}
+
+/** Everything else is as if the bad plugin were not there. */
+async function expectTheRestWell(): Promise<void> {
+  expect(daemon.process.exitCode).toBeNull();
+  expect(await textOf("/api/health/ready")).toContain("200 ");
+  expect((await client.workers.list()).map(({ name }) => name)).toEqual(["app"]);
+  expect(await textOf("/app/")).toBe("200 app");
+  expect(await textOf("/good/")).toBe("200 good");
+}
+
+describe("a plugin that cannot be loaded is left out with its reason, and the rest is untouched:", () => {
+  test.each([
+    ["missing dependency", "export default {};", "dependencies: [nobody]\n", "nobody"],
+    ["dependency on itself", "export default {};", "dependencies: [bad]\n", "circle"],
+    ["syntax error", "export default {;", "", "plugin.js:1:17"],
+    ["throw at import", "throw new Error('at import');", "", "At import."],
+    ["throw in onInit", "export default { onInit() { throw new Error('in onInit'); } };", "", "In onInit."],
+    ["rejection in onInit", "export default { onInit: () => Promise.reject(new Error('in onInit')) };", "", "In onInit."],
+    ["factory that returns rubbish", "export default () => [];", "", "an array"],
+    ["server route of the API", `export default { server: { routes: { "/api/keys": () => new Response("mine") } } };`, "", "/api/keys"],
+    ["server route of another plugin", `export default { server: { routes: { "/good/x": () => new Response("mine") } } };`, "", "/good"],
+  ])("%s", async (_what, code, manifest, reason) => {
+    await upload("bad", code, manifest);
+    const listed = (await client.plugins.list()).find(({ name }) => name === "bad");
+    expect(listed).toMatchObject({ status: "failed", enabled: true });
+    expect(listed?.error).toContain(reason);
+    const { data } = await client.plugins.reload();
+    expect(data.plugins.find(({ name }) => name === "bad")).toMatchObject({ loaded: false, error: listed?.error });
+    expect(data.plugins.find(({ name }) => name === "good")).toMatchObject({ loaded: true });
+    expect((await client.plugins.loaded()).map(({ name }) => name)).toEqual(["good"]);
+    await expectTheRestWell();
+    await client.plugins.remove({ params: { name: "bad" } });
+  });
+
+  test.each([
+    ["bad", "base: /a/b\n"],
+    ["reserved", "base: /api\n"],
+    ["taken", "base: /good\n"],
+  ])("a base that is %s is refused at the door, and nothing has changed", async (_what, manifest) => {
+    const before = await client.plugins.list();
+    await expect(upload("bad", "export default {};", manifest)).rejects.toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
+    expect(await client.plugins.list()).toEqual(before);
+    await expectTheRestWell();
+  });
+});
+
+describe("a plugin that fails at work does no harm beyond what it was asked for:", () => {
+  const onMark = (body: string) => `if (request.headers.get("x-mark") !== "yes") return; ${body}`;
+  test.each([
+    ["onRequest that throws", `onRequest(request) { ${onMark("throw new Error('x')")} }`, "503"],
+    ["onRequest that gives rubbish", `onRequest(request) { ${onMark("return 7")} }`, "503"],
+    ["onResponse that throws", `onResponse() { throw new Error("x"); }`, "200"],
+    ["onResponse that rejects", `async onResponse() { throw new Error("x"); }`, "200"],
+    ["onServerStart that throws", `onServerStart() { throw new Error("x"); }`, "200"],
+    ["onWorkerSpawn that throws", `onWorkerSpawn() { throw new Error("x"); }`, "200"],
+    ["onWorkerTerminate that rejects", `async onWorkerTerminate() { throw new Error("x"); }`, "200"],
+    ["onShutdown that throws", `onShutdown() { throw new Error("x"); }`, "200"],
+    [
+      "server.fetch that throws",
+      `server: { fetch(request) { if (request.headers.get("x-mark") === "yes") throw new Error("x"); return new Response(null, { status: 404 }); } }`,
+      "500",
+    ],
+    ["a timer that throws", `onInit() { setTimeout(() => { throw new Error("in a timer"); }, 1); }`, "200"],
+    ["a promise that nobody awaits", `onInit() { void Promise.reject(new Error("nobody awaits me")); }`, "200"],
+    ["a rejection that is no error", `onInit() { void Promise.reject("a text"); }`, "200"],
+  ])("%s", async (_what, hook, statusOfMarked) => {
+    await upload("bad", `export default { ${hook} };`);
+    expect((await client.plugins.list()).find(({ name }) => name === "bad")).toMatchObject({ status: "loaded" });
+    await client.workers.restart({ params: { scope: "_", name: "app", version: "1.0.0" } });
+    await expectTheRestWell();
+    expect(await textOf("/app/", { "x-mark": "yes" })).toMatch(new RegExp(`^${statusOfMarked} `));
+    await client.plugins.remove({ params: { name: "bad" } });
+    await expectTheRestWell();
+  });
+
+  test("a hook that never ends holds up its own requests alone, for ten seconds", { timeout: 60_000 }, async () => {
+    await upload("bad", `export default { onRequest(request) { ${onMark("return new Promise(() => {})")} } };`);
+    const stuck = textOf("/app/", { "x-mark": "yes" });
+    await expectTheRestWell();
+    expect(await stuck).toContain("PLUGIN_HOOK_FAILED");
+    await client.plugins.remove({ params: { name: "bad" } });
+  });
+});
