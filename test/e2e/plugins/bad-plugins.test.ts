@@ -72,8 +72,10 @@ describe("a plugin that cannot be loaded is left out with its reason, and the re
   });
 });
 
+/** Code that only a marked request comes to. */
+const onMark = (body: string) => `if (request.headers.get("x-mark") !== "yes") return; ${body}`;
+
 describe("a plugin that fails at work does no harm beyond what it was asked for:", () => {
-  const onMark = (body: string) => `if (request.headers.get("x-mark") !== "yes") return; ${body}`;
   test.each([
     ["onRequest that throws", `onRequest(request) { ${onMark("throw new Error('x')")} }`, "503"],
     ["onRequest that gives rubbish", `onRequest(request) { ${onMark("return 7")} }`, "503"],
