@@ -157,10 +157,13 @@ test("a failure of the daemon's own tells the client nothing but where to look, 
 
   expectRefusal(answer, "INTERNAL_ERROR");
   expect(answer.text).not.toMatch(/ENOENT|spool|\/tmp|at |\.ts|\.js/);
-  const line =
+  const logged = () =>
     daemon
       .output()
       .split("\n")
-      .find((text) => text.includes('"level":50') && text.includes("the-failing-call")) ?? "{}";
-  expect(JSON.parse(line)).toMatchObject({ requestId: "the-failing-call", code: "INTERNAL_ERROR", err: { code: "ENOENT" } });
+      .find((text) => text.includes('"level":50') && text.includes("the-failing-call"));
+  await expect.poll(logged).toBeDefined();
+  const expected = { requestId: "the-failing-call", code: "INTERNAL_ERROR", err: { code: "ENOENT" } };
+  expect(JSON.parse(logged() ?? "")).toMatchObject(expected);
+});
 });
