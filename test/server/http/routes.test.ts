@@ -166,4 +166,3 @@ test("a failure of the daemon's own tells the client nothing but where to look, 
   const expected = { requestId: "the-failing-call", code: "INTERNAL_ERROR", err: { code: "ENOENT" } };
   expect(JSON.parse(logged() ?? "")).toMatchObject(expected);
 });
-});
