@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import * as yaml from "yaml";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { CommandError } from "./command-error.js";
 import { configFile } from "./config-directory.js";
 import { exitCodes } from "./exit-codes.js";
@@ -9,12 +9,12 @@ import { readFileIfThere } from "./read-file-if-there.js";
 
 const Profile = z.object({
   url: z.string(),
-  cacert: z.string().optional(),
-  production: z.boolean().optional(),
+  cacert: z.optional(z.string()),
+  production: z.optional(z.boolean()),
 });
 export type Profile = z.output<typeof Profile>;
 
-const Config = z.object({ current: z.string().optional(), profiles: z.record(z.string(), Profile).default({}) });
+const Config = z.object({ current: z.optional(z.string()), profiles: z.optional(z.record(z.string(), Profile)) });
 
 /** What config.yaml says. */
 export interface Profiles {
@@ -33,7 +33,7 @@ export class ConfigFile implements Profiles {
     this.file = file;
     this.#document = document;
     this.current = config.current;
-    this.profiles = new Map(Object.entries(config.profiles));
+    this.profiles = new Map(Object.entries(config.profiles ?? {}));
   }
 
   /** Reads the file; none is an empty one. */

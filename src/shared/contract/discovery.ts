@@ -1,12 +1,12 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { endpoint } from "./endpoint.js";
 
 export const Discovery = z.object({
   name: z.literal("runtimed"),
-  api: z.string().describe("The API base path in effect"),
+  api: z.string().check(z.describe("The API base path in effect")),
   version: z.string(),
-  cpanel: z.string().describe("Path of the control panel"),
-  docs: z.string().describe("Path of the documentation page"),
+  cpanel: z.string().check(z.describe("Path of the control panel")),
+  docs: z.string().check(z.describe("Path of the documentation page")),
 });
 export type Discovery = z.output<typeof Discovery>;
 
