@@ -41,7 +41,6 @@ export async function connectAnonymously<Offered extends Operations>(
   const origin = settings.origin.value;
   if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
   const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });
-  context.onExit(() => transport.close());
   let discovery: Promise<Discovery> | undefined;
   const discover = () => (discovery ??= discoverAt(origin, transport));
   const call = (request: Parameters<Transport>[0]) => transport.send(request, settings.key?.value);

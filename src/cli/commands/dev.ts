@@ -129,13 +129,12 @@ function reachable(origin: string): string {
   return origin.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-function clientOf({ signal, output, onExit }: Context, daemon: DevDaemon) {
+function clientOf({ signal, output }: Context, daemon: DevDaemon) {
   const transport = new HttpTransport({
     origin: reachable(daemon.origin),
     settings: { certificateAuthorities: undefined, insecure: false, timeout: { value: callTimeoutMs, source: "default" } },
     signal,
     trace: (line) => output.trace(line),
   });
-  onExit(() => transport.close());
   return createClient((request) => transport.send(request, daemon.rootKey), apiBase, { workers: { upload, removeVersion } });
 }

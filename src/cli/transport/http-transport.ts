@@ -51,10 +51,6 @@ export class HttpTransport {
     }
   }
 
-  close(): void {
-    this.#plain.close();
-  }
-
   async #exchange(request: OutgoingRequest, body: TransportRequest["body"]): Promise<RawResponse> {
     const { origin, signal, trace, settings } = this.#options;
     const startedAtMs = Date.now();

@@ -3,7 +3,10 @@ import { urlToHttpOptions } from "node:url";
 import { tlsOptions, type ConnectSettings, type OutgoingRequest } from "./outgoing-request.js";
 import { toResponse, type RawResponse } from "./raw-response.js";
 
-/** Node's HTTP client, for requests and answers that are held whole. Keeps its connection for the next request. */
+/**
+ * Node's HTTP client, for requests and answers that are held whole. Keeps its connection for the next request. Need not be closed: no
+ * process waits for an idle connection of Node's agent. To destroy one would make Node set up process.stderr first.
+ */
 export class PlainClient {
   readonly #origin: URL;
   readonly #settings: ConnectSettings;
@@ -18,6 +21,7 @@ export class PlainClient {
   async ask(request: OutgoingRequest, body: string | undefined, until: AbortSignal): Promise<RawResponse> {
     // Not both: TLS takes as long to load as everything else here.
     const protocol = this.#origin.protocol === "https:" ? await import("node:https") : await import("node:http");
+    until.throwIfAborted();
     this.#agent ??= new protocol.Agent({ keepAlive: true, ...tlsOptions(this.#settings) });
     const framing = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
     const options = {
@@ -25,16 +29,14 @@ export class PlainClient {
       ...request,
       headers: { ...request.headers, ...framing },
       agent: this.#agent,
-      signal: until,
     };
     return new Promise((resolve, reject) => {
       const onResponse = (response: IncomingMessage) => readWhole(response).then(resolve, reject);
-      protocol.request(options, onResponse).on("error", reject).end(body);
+      const sent = protocol.request(options, onResponse).on("error", reject);
+      // Not as an option of the request: Node then watches for the ends of both its streams, too.
+      until.addEventListener("abort", () => sent.destroy(until.reason as Error));
+      sent.end(body);
     });
-  }
-
-  close(): void {
-    this.#agent?.destroy();
   }
 }
 
