@@ -1,7 +1,7 @@
-// Bundles the command line into one script with a code cache beside it, and its reference for the docs.
+// Bundles the command line into two scripts with a code cache beside each, and its reference for the docs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,9 +13,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * What bundled packages load and runtimectl never uses, each a noticeable part of an empty Node's start, by importer and module:
  * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, the form data of fetch,
- * node:assert for its own checks, and its parser a second time for processors without SIMD, on which Node 20 does not run.
+ * node:assert for its own checks, and its parser a second time for processors without SIMD, on which Node 20 does not run. env-paths
+ * imports what is global anyway; esbuild would copy all its properties into a module.
  */
 const unused = [
+  { importer: /\/env-paths\//, module: /^node:process$/, contents: "export default process;" },
   { importer: /\/commander\//, module: /^node:child_process$/, contents: "module.exports = {};" },
   { importer: /\/undici\//, module: /client-h2/, contents: "module.exports = undefined;" },
   { importer: /\/undici\//, module: /web\/fetch\/body/, contents: "module.exports = undefined;" },
@@ -35,6 +37,17 @@ const withoutUnused = {
       return index === -1 ? undefined : { path: String(index), namespace };
     });
     plugin.onLoad({ filter: /./, namespace }, ({ path: index }) => ({ contents: unused[Number(index)].contents }));
+  },
+};
+
+/** Of package.json the version is all that is read; to build the rest as an object takes V8 a while. */
+const onlyVersion = {
+  name: "only-version",
+  setup(plugin) {
+    plugin.onLoad({ filter: /[\\/]package\.json$/ }, async ({ path: file }) => {
+      const { version } = JSON.parse(await readFile(file, "utf8"));
+      return { contents: JSON.stringify({ version }), loader: "json" };
+    });
   },
 };
 
@@ -59,6 +72,9 @@ const apart = {
   },
 };
 
+/** Entries of the bundles that run commands: all of them, or those of src/cli/quick-commands.ts. */
+const machinery = ["run-any-command", "run-quick-command"];
+
 export async function buildCli(outputDirectory) {
   const bundle = {
     absWorkingDir: root,
@@ -73,13 +89,14 @@ export async function buildCli(outputDirectory) {
   };
   await build({
     ...bundle,
-    entryPoints: ["src/cli/run-command.ts"],
-    outfile: path.join(outputDirectory, "runtimectl.cjs"),
+    entryPoints: machinery.map((name) => `src/cli/${name}.ts`),
+    outdir: outputDirectory,
+    outExtension: { ".js": ".cjs" },
     format: "cjs",
     define: { "import.meta.dirname": "__dirname" },
     // A script that is loaded from a code cache has no import() of its own.
     supported: { "dynamic-import": false },
-    plugins: [withoutUnused, apart],
+    plugins: [withoutUnused, onlyVersion, apart],
     banner: { js: "(function (module, require, __dirname) {" },
     footer: { js: "})" },
   });
@@ -111,11 +128,11 @@ export async function buildCli(outputDirectory) {
       define: { "import.meta.url": "bundleUrl" },
       banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     });
-  await writeCodeCache(outputDirectory);
+  await writeCodeCaches(machinery.map((name) => path.join(outputDirectory, `${name}.cjs`)));
 }
 
-/** Lets a command run once, signed in to a stand-in for the daemon, and keeps what V8 compiled for it. */
-async function writeCodeCache(outputDirectory) {
+/** Lets each bundle run a command once, signed in to a stand-in for the daemon, and keeps what V8 compiled for it. */
+async function writeCodeCaches(files) {
   const worker = { name: "a", path: "/a", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
   const server = createServer((_request, response) => response.setHeader("content-type", "application/json").end(JSON.stringify([worker])));
   server.listen(0, "127.0.0.1");
@@ -125,12 +142,14 @@ async function writeCodeCache(outputDirectory) {
   const credentials = { profiles: { default: { origin, key: "none", api: "/api" } } };
   await writeFile(path.join(directory, "config.yaml"), `profiles:\n  default:\n    url: ${origin}\ncurrent: default\n`);
   await writeFile(path.join(directory, "credentials.json"), JSON.stringify(credentials), { mode: 0o600 });
-  const child = spawn(process.execPath, [path.join(root, "scripts/write-code-cache.cjs"), outputDirectory, "workers", "list"], {
-    env: { RUNTIMECTL_CONFIG_DIR: directory },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const [exitCode] = await once(child, "exit");
+  for (const file of files) {
+    const child = spawn(process.execPath, [path.join(root, "scripts/write-code-cache.cjs"), file, "workers", "list"], {
+      env: { RUNTIMECTL_CONFIG_DIR: directory },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const [exitCode] = await once(child, "exit");
+    if (exitCode !== 0) throw new Error(`the code cache of ${file} could not be made (${exitCode})`);
+  }
   server.close();
   await rm(directory, { recursive: true, force: true });
-  if (exitCode !== 0) throw new Error(`the code cache of runtimectl could not be made (${exitCode})`);
 }

@@ -1,9 +1,9 @@
-import type { CommandDefinition } from "./command.js";
+import type { CommandModules } from "./load-command.js";
+import { quickCommandModules } from "./quick-command-modules.js";
 
-type LoadCommand = () => Promise<{ readonly command: CommandDefinition }>;
-
-/** What each command of the table does, by its words. A module is loaded only when its command runs. */
-const commandModules: Readonly<Record<string, LoadCommand>> = {
+/** What each command of the table does. */
+export const commandModules: CommandModules = {
+  ...quickCommandModules,
   "auth login": () => import("./commands/auth/login.js"),
   "auth logout": () => import("./commands/auth/logout.js"),
   "auth status": () => import("./commands/auth/status.js"),
@@ -13,7 +13,6 @@ const commandModules: Readonly<Record<string, LoadCommand>> = {
   "profile rm": () => import("./commands/profile/rm.js"),
   status: () => import("./commands/status.js"),
   dev: () => import("./commands/dev.js"),
-  "workers list": () => import("./commands/workers/list.js"),
   "workers stats": () => import("./commands/workers/stats.js"),
   "workers upload": () => import("./commands/workers/upload.js"),
   "workers logs": () => import("./commands/workers/logs.js"),
@@ -35,10 +34,3 @@ const commandModules: Readonly<Record<string, LoadCommand>> = {
   api: () => import("./commands/api.js"),
   help: () => import("./commands/help.js"),
 };
-
-/** Loads the definition of a command of the table. */
-export async function loadCommand(words: string): Promise<CommandDefinition> {
-  const load = commandModules[words];
-  if (load === undefined) throw new Error(`command-modules.ts lacks ${words}`);
-  return (await load()).command;
-}

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Script } from "node:vm";
-import type * as bundle from "./run-command.js";
+import { isQuick } from "./quick-commands.js";
+import type * as bundle from "./run-any-command.js";
+import type { RunnableCommand } from "./run-command.js";
 
 type Bundle = typeof bundle;
 type BundleFunction = (module: { exports: Bundle }, load: NodeJS.Require, directory: string) => void;
@@ -10,9 +12,10 @@ type BundleFunction = (module: { exports: Bundle }, load: NodeJS.Require, direct
  * Loads the bundled machinery with the code cache that the build left beside it: what V8 compiled once need not be compiled at
  * every start, and Node 20 has nothing built in for this. V8 rejects the cache of another Node version; then the start is slower.
  */
-export function loadBundle(): Bundle {
-  const filename = path.join(import.meta.dirname, "runtimectl.cjs");
-  const cachedData = readIfThere(path.join(import.meta.dirname, "runtimectl.cache"));
+export function loadBundle(found: RunnableCommand): Bundle {
+  const name = found.kind === "command" && isQuick(found.words) ? "run-quick-command" : "run-any-command";
+  const filename = path.join(import.meta.dirname, `${name}.cjs`);
+  const cachedData = readIfThere(path.join(import.meta.dirname, `${name}.cache`));
   // The bundle is ASCII: one byte a character, no decoding.
   const script = new Script(readFileSync(filename, "latin1"), { filename, ...(cachedData ? { cachedData } : {}) });
   const module = {} as { exports: Bundle };

@@ -1,10 +1,11 @@
 import { commandTable, isNoun, type CommandEntry } from "./command-table.js";
-import { loadCommand } from "./command-modules.js";
+import { commandModules } from "./command-modules.js";
 import type { CommandDefinition } from "./command.js";
 import { environmentVariables } from "./environment.js";
 import { exitCodes } from "./exit-codes.js";
 import { globalOptions } from "./global-options.js";
 import { exitCodeMeanings } from "./help-topics.js";
+import { loadCommand } from "./load-command.js";
 
 export interface ReferenceCommand {
   readonly words: string;
@@ -17,7 +18,9 @@ export async function commandTree(): Promise<readonly ReferenceCommand[]> {
   const entries = Object.entries(commandTable).flatMap(([word, entry]): [string, CommandEntry][] =>
     isNoun(entry) ? Object.entries(entry.verbs).map(([verb, command]) => [`${word} ${verb}`, command]) : [[word, entry]],
   );
-  return Promise.all(entries.map(async ([words, { summary }]) => ({ words, summary, definition: await loadCommand(words) })));
+  return Promise.all(
+    entries.map(async ([words, { summary }]) => ({ words, summary, definition: await loadCommand(words, commandModules) })),
+  );
 }
 
 /** The page docs/reference/runtimectl.md. */

@@ -1,9 +1,10 @@
-import { loadCommand } from "../command-modules.js";
+import { commandModules } from "../command-modules.js";
 import { usageError } from "../command-error.js";
 import { defineCommand } from "../command.js";
 import { findCommand } from "../find-command.js";
 import { commandHelp, rootHelp } from "../help.js";
 import { helpTopics } from "../help-topics.js";
+import { loadCommand } from "../load-command.js";
 
 export const command = defineCommand<[words: readonly string[]]>({
   arguments: [{ syntax: "[topic...]", description: "A command, or one of the topics exit-codes and environment" }],
@@ -25,5 +26,5 @@ async function helpOn(words: readonly string[]): Promise<string> {
   const found = findCommand(words);
   if (found.kind === "help") return found.text;
   if (found.kind !== "command") throw usageError(`there is no help on ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
-  return commandHelp(found.words, found.summary, await loadCommand(found.words));
+  return commandHelp(found.words, found.summary, await loadCommand(found.words, commandModules));
 }
