@@ -1,6 +1,7 @@
 import { chmod, mkdir } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import path from "node:path";
 import { StateLock } from "./access/state-lock.js";
 import { createDiscoveryHandlers } from "./api/discovery.js";
 import { createDocumentationHandlers } from "./api/documentation.js";
@@ -21,6 +22,8 @@ import { Exposition } from "./observe/exposition.js";
 import type { Log } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
 import { UploadMeter } from "./observe/upload-meter.js";
+import { packageRoot } from "./package-root.js";
+import { PluginCode } from "./plugins/plugin-code.js";
 import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
 
 /** How long requests in flight may take to finish once the daemon stops. */
@@ -30,6 +33,8 @@ const drainTimeoutMs = 30_000;
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
+  /** Known before the rooms are: code of plugins runs, and may fail, while they are opened. */
+  readonly #pluginCode: PluginCode;
   #phase: "starting" | "ready" | "draining" = "starting";
   #rooms: Rooms | undefined;
   #connections: Connections | undefined;
@@ -39,6 +44,7 @@ export class Daemon {
   constructor(config: Config, log: Log) {
     this.#config = config;
     this.#log = log;
+    this.#pluginCode = new PluginCode({ directory: path.join(config.stateDirectory, "plugin-code"), packageRoot });
   }
 
   /** Listens at once, answers for real when all rooms are open; returns the origin, such as `http://127.0.0.1:8000`. */
@@ -54,7 +60,7 @@ export class Daemon {
     });
     this.#connections = new Connections(server);
     const address = await listen(server, this.#config);
-    const rooms = await openRooms(this.#config, this.#log, lock);
+    const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode });
     this.#rooms = rooms;
     const app = createApiApp({
       handlers: this.#handlers(rooms),
@@ -96,7 +102,7 @@ export class Daemon {
 
   /** Whether an error that nobody caught comes from the code of a plugin: the daemon goes on then. */
   isFaultOfPlugin(error: unknown): boolean {
-    return this.#rooms?.plugins.areSourceOf(error) === true;
+    return this.#pluginCode.isSourceOf(error);
   }
 
   #handlers({ packages, pluginPackages, plugins, pluginCounters, store, principals, logs, engine }: Rooms): Handlers {

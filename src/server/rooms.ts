@@ -11,11 +11,11 @@ import type { StateLock } from "./access/state-lock.js";
 import type { Config } from "./config.js";
 import type { Log } from "./observe/log.js";
 import { PluginCounters } from "./observe/plugin-counters.js";
-import { packageRoot, packageVersion } from "./package-root.js";
+import { packageVersion } from "./package-root.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
-import { PluginCode } from "./plugins/plugin-code.js";
+import type { PluginCode } from "./plugins/plugin-code.js";
 import { createPluginDoor, type PluginDoor } from "./plugins/plugin-door.js";
 import { Plugins } from "./plugins/plugins.js";
 import { CronJobs } from "./workers/cron/cron-jobs.js";
@@ -41,7 +41,7 @@ export interface Rooms {
 }
 
 /** The composition root: opens the rooms and hands each what it needs of the others. No other file knows them all. */
-export async function openRooms(config: Config, log: Log, lock: StateLock): Promise<Rooms> {
+export async function openRooms(config: Config, log: Log, { lock, code }: { lock: StateLock; code: PluginCode }): Promise<Rooms> {
   const { limits, stateDirectory } = config;
   const spoolDirectory = path.join(stateDirectory, "spool");
   // What an interrupted upload left is of no use to anybody.
@@ -96,7 +96,6 @@ export async function openRooms(config: Config, log: Log, lock: StateLock): Prom
     refusal: (app) => engine.refusal(app) ?? cronRefusal(app),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
   });
-  const code = new PluginCode({ directory: path.join(stateDirectory, "plugin-code"), packageRoot });
   await code.open();
   const pluginCounters = new PluginCounters();
   const plugins: Plugins = new Plugins({

@@ -42,9 +42,14 @@ export class PluginCode {
     await symlink(this.#packageRoot, path.join(modules, "runtimectl"));
   }
 
-  /** Whether an error comes from the code of a plugin. */
+  /**
+   * Whether an error that nobody caught is a plugin's: its stack leads into the code of one, or nowhere. What is thrown without a stack,
+   * and what Node says of a `fetch`, a stream or a connection that failed, tells no place; the daemon's own errors do.
+   */
   isSourceOf(error: unknown): boolean {
-    return error instanceof Error && error.stack?.includes(this.#directory + path.sep) === true;
+    if (this.#copyCount === 0) return false;
+    const stack = stackOf(error);
+    return stack.includes(this.#directory + path.sep) || !placeLine.test(stack);
   }
 
   /** A text from a plugin's code, with the paths as the plugin's author knows them. */
@@ -161,4 +166,16 @@ async function hashTree(plugin: string, folder: string, entries: readonly TreeEn
     tree.update(`${entry.kind}\0${entry.path}\0${content.digest("hex")}\n`);
   }
   return tree.digest("hex");
+}
+
+/** A line of a stack that leads into a file, and not into Node itself. */
+const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
+
+function stackOf(error: unknown): string {
+  try {
+    const { stack } = error as { stack?: unknown };
+    return typeof stack === "string" ? stack : "";
+  } catch {
+    return "";
+  }
 }

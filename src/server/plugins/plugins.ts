@@ -57,12 +57,6 @@ export class Plugins {
     return error === undefined ? { status: "waiting" } : { status: "failed", error };
   }
 
-  /** Whether an error that nobody caught is theirs: thrown in their code, or rejected with something that tells no place, as only they do. */
-  areSourceOf(error: unknown): boolean {
-    const tellsNoPlace = (error as { code?: unknown } | null)?.code === "ERR_UNHANDLED_REJECTION";
-    return this.#options.code.isSourceOf(error) || (tellsNoPlace && this.#running.length > 0);
-  }
-
   /** In the order of their hooks. */
   loaded(): LoadedPlugin[] {
     return this.#set.plugins.map(({ name, base = "", installed: { manifest } }) => {

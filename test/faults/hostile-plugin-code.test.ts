@@ -1,0 +1,58 @@
+import path from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../support/connect.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+import { writeTree } from "../support/write-tree.js";
+
+/** What nobody caught, and most of which has no line of the plugin in its stack. */
+const strayErrors = `
+  import { readFile } from "node:fs/promises";
+  import { get } from "node:http";
+  import { connect } from "node:net";
+  const stray = [
+    () => { throw new Error("an error"); },
+    () => { throw "a text"; },
+    () => { throw null; },
+    () => { throw Object.defineProperty(new Error(), "stack", { get() { throw new Error("a trap"); } }); },
+    () => { Promise.reject("a text"); },
+    () => { Promise.reject(); },
+    () => { fetch("http://127.0.0.1:1/"); },
+    () => { new Response("{").json(); },
+    () => { readFile("/nowhere"); },
+    () => { connect(1, "127.0.0.1"); },
+    () => { get("http://127.0.0.1:1/"); },
+  ];
+  for (const begin of stray) setTimeout(begin, 10);
+`;
+
+async function daemonWith(plugins: Record<string, string>): Promise<TestDaemon> {
+  const directory = await temporaryDirectory();
+  for (const [name, code] of Object.entries(plugins)) {
+    await writeTree(path.join(directory, "plugins", name), {
+      "manifest.yaml": `name: ${name}\nbase: /${name}\n`,
+      "plugin.js": code,
+    });
+  }
+  const daemon = await startDaemon({ directory });
+  onTestFinished(() => daemon.dispose());
+  return daemon;
+}
+
+const beside = "export default { routes: { fetch: () => new Response('at work') } };";
+
+test("errors that nobody catches end nothing: not while it starts, not later, not when the plugin is gone", async () => {
+  const daemon = await daemonWith({
+    beside,
+    stray: `${strayErrors}
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      setTimeout(() => { throw "late"; }, 1000);
+      export default {};`,
+  });
+  await connect(daemon.url, daemon.rootKey).plugins.remove({ params: { name: "stray" } });
+  await setTimeout(1200);
+  expect(await (await fetch(`${daemon.url}/beside/`)).text()).toBe("at work");
+  expect(daemon.process.exitCode).toBeNull();
+  expect(daemon.output().match(/a plugin failed outside of its hooks/g)).toHaveLength(12);
+});
