@@ -56,3 +56,15 @@ test("errors that nobody catches end nothing: not while it starts, not later, no
   expect(daemon.process.exitCode).toBeNull();
   expect(daemon.output().match(/a plugin failed outside of its hooks/g)).toHaveLength(12);
 });
+
+test("what is thrown and cannot be shown keeps the daemon neither from starting nor from letting requests pass", async () => {
+  const trap = `Object.defineProperty(new Error("x"), "stack", { get() { throw new Error("a trap"); } })`;
+  const daemon = await daemonWith({
+    beside,
+    thrown: "throw Object.create(null);",
+    open: `export default { onRequestFailOpen: true, onRequest() { throw ${trap}; }, onResponse() { throw ${trap}; } };`,
+  });
+  expect(await (await fetch(`${daemon.url}/beside/`)).text()).toBe("at work");
+  const listed = await connect(daemon.url, daemon.rootKey).plugins.list();
+  expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
+});

@@ -10,5 +10,19 @@ export function createLog(options: { level: string; pretty: boolean }): Log {
   const transport = options.pretty
     ? { transport: { target: "pino-pretty", options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" } } }
     : {};
-  return pino({ level: options.level, redact: { paths: secretFields, censor: "[secret]" }, ...transport });
+  return pino({
+    level: options.level,
+    serializers: { err: errorFields },
+    redact: { paths: secretFields, censor: "[secret]" },
+    ...transport,
+  });
+}
+
+/** What plugins throw may throw when it is looked at: that must not be the end of whoever logs it. */
+function errorFields(error: unknown): unknown {
+  try {
+    return pino.stdSerializers.err(error as Error);
+  } catch {
+    return { type: "unknown", message: "An error that cannot be shown." };
+  }
 }

@@ -44,6 +44,8 @@ function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError(`${what} ${describe(value)}, and not an object with hooks`);
   const plugin = value as Record<string, unknown>;
+  // To wait for it could take for ever.
+  if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise, and not an object with hooks`);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);
   assertKind(plugin["routes"], "object", "routes");
   assertKind(plugin["server"], "object", "server");

@@ -13,6 +13,13 @@ const badCode: Readonly<Record<string, readonly [code: string | Record<string, s
   ],
   "throws at import": ["throw new Error('no luck');", "No luck."],
   "throws nothing that is an error": ["throw 'a string';", "It threw a string."],
+  "throws what cannot be shown": ["throw Object.create(null);", "It threw something that cannot be shown."],
+  "throws an error that cannot be read": [
+    "throw Object.defineProperty(new Error(), 'message', { get() { throw new Error('a trap'); } });",
+    "It threw something that cannot be shown.",
+  ],
+  "exports a promise": ["export default Promise.resolve({});", "Its module exports a promise, and not an object with hooks."],
+  "exports what never settles": ["export default { then() {} };", "Its module exports a promise, and not an object with hooks."],
   "imports what is not there": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js."],
   "imports a package that is not there": [`import "no-such-package"; export default {};`, "Cannot find package 'no-such-package'"],
   "exports a number": ["export default 7;", "Its module exports a number, and not an object with hooks."],
