@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { cp, lstat, mkdir, readdir, readlink, rm, symlink } from "node:fs/promises";
+import { cp, lstat, mkdir, readdir, readlink, realpath, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { findSyntaxFault } from "./syntax-fault.js";
@@ -114,8 +114,9 @@ interface CodeCopy {
 }
 
 async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
-  await cp(folder, target, { recursive: true });
-  if ((await hashTree(name, target, await listTree(target))) !== hash) throw new Error("its files changed while they were read");
+  // Links stay what they are, as those that npm makes in node_modules/.bin; only the folder itself may be one that leads to it.
+  await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
+  if ((await hashTree(name, target, await listTree(target))) !== hash) throw new FilesChangedError();
 }
 
 async function importFrom(folder: string, entry: string): Promise<unknown> {
@@ -154,6 +155,12 @@ async function lookAt(folder: string, entryPath: string): Promise<TreeEntry> {
   const stat = await lstat(path.join(folder, entryPath));
   const kind = stat.isSymbolicLink() ? "link" : "file";
   return { path: entryPath, kind, size: stat.size, changedAtMs: stat.ctimeMs, inode: stat.ino };
+/** A pipe or a socket that lies there is no code. */
+async function isCode(source: string): Promise<boolean> {
+  const stat = await lstat(source);
+  return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();
+}
+
 }
 
 async function hashTree(plugin: string, folder: string, entries: readonly TreeEntry[]): Promise<string> {

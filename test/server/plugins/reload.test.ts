@@ -1,5 +1,7 @@
-import { readdir } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { PluginHouse, told } from "./plugin-house.js";
 
@@ -95,6 +97,36 @@ describe("a reload", () => {
     await house.add("one", inTwoFiles("second"));
     await house.load();
     expect(house.plugins.set.plugins.map(({ hooks }) => hooks.provides?.())).toEqual(["second", "first"]);
+  });
+
+  test("takes links as npm makes them, and passes over what is no file", async () => {
+    const house = await PluginHouse.open();
+    await house.add("linked", {
+      "plugin.js": `export { default } from "dependency";`,
+      "packages/dependency/index.js": `export default { provides: () => "through a link" };`,
+      "node_modules/tool/run.js": "",
+      "node_modules/.bin/readme": "",
+    });
+    const modules = path.join(house.directory, "linked", "node_modules");
+    await symlink("../tool/run.js", path.join(modules, ".bin", "tool"));
+    await symlink("../packages/dependency", path.join(modules, "dependency"));
+    await symlink("nowhere", path.join(modules, "dangling"));
+    await symlink(".", path.join(modules, "circle"));
+    await promisify(execFile)("mkfifo", [path.join(modules, "pipe")]);
+    expect(await house.load()).toEqual({ linked: true });
+    expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("through a link");
+  });
+
+  test("sees changes in a folder that a link leads to", async () => {
+    const house = await PluginHouse.open();
+    await house.add("real", inTwoFiles("first"));
+    const link = path.join(house.directory, "link");
+    await symlink("real", link);
+    house.change("real", { folder: link });
+    await house.load();
+    await writeFile(path.join(link, "lib", "part.js"), inTwoFiles("second")["lib/part.js"]);
+    await house.load();
+    expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("second");
   });
 
   test("runs one at a time, in the order in which they were asked for", async () => {
