@@ -4,12 +4,15 @@ import { dependencyOrder } from "./dependency-order.js";
 import { describeError } from "./describe-error.js";
 import { endPlugin } from "./end-plugin.js";
 import type { InstalledPlugin } from "../installed-plugin.js";
-import type { PluginCode } from "./plugin-code.js";
+import { FilesChangedError, type PluginCode } from "./plugin-code.js";
 import { createPluginContext, type PluginSurroundings } from "./plugin-context.js";
 import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
 import type { RunningPlugin } from "./running-plugin.js";
 import { ServerRoutes } from "./server-routes.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+
+/** How often a folder is read that changes meanwhile. */
+const mostReadings = 5;
 
 export interface NextSetOptions extends PluginSurroundings {
   readonly code: PluginCode;
@@ -46,7 +49,7 @@ export class NextSet {
     const claiming = this.#claimBases(order);
     for (const plugin of claiming) {
       try {
-        this.running.push(await this.#bring(plugin));
+        this.running.push(await this.#bringWhole(plugin));
       } catch (error) {
         this.#claims.release(plugin.name);
         this.failures.set(plugin.name, this.#options.code.withoutPaths(describeError(error)));
@@ -70,6 +73,17 @@ export class NextSet {
   async #bring(plugin: InstalledPlugin): Promise<RunningPlugin> {
     const { name, manifest, folder } = plugin;
     const failed = manifest.dependencies.find((dependency) => !this.#find(dependency));
+  /** An upload may replace the folder while it is read: the plugin that was at work must not be missing until that has its own reload. */
+  async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#bring(plugin);
+      } catch (error) {
+        if (!(error instanceof FilesChangedError) || attempt === mostReadings) throw error;
+      }
+    }
+  }
+
     if (failed !== undefined) throw new Error(`It needs the plugin ${failed}, which cannot be loaded.`);
     const before = this.#options.before.find(({ active }) => active.name === name);
     const entry = findPluginEntry(plugin);

@@ -60,6 +60,10 @@ export class PluginCode {
   /** Tells apart the contents of a folder, its manifest left out; of two plugins with the same code each has its own modules. */
   async hashOf(plugin: string, folder: string): Promise<string> {
     const entries = await listTree(folder);
+    return await readAtOnce(() => this.#hashOf(plugin, folder));
+  }
+
+  async #hashOf(plugin: string, folder: string): Promise<string> {
     const look = JSON.stringify(entries);
     const known = this.#looks.get(folder);
     if (known?.look === look) return known.hash;
@@ -94,7 +98,11 @@ export class PluginCode {
   #makeCopy(name: string, folder: string, hash: string): CodeCopy {
     this.#copyCount += 1;
     const target = path.join(this.#directory, `${hash.slice(0, 32)}-${this.#copyCount}`);
-    const copy = { path: target, made: copyTree({ name, folder, hash }, target), modules: new Map<string, Promise<unknown>>() };
+    const copy = {
+      path: target,
+      made: readAtOnce(() => copyTree({ name, folder, hash }, target)),
+      modules: new Map<string, Promise<unknown>>(),
+    };
     this.#copies.set(hash, copy);
     return copy;
   }
@@ -116,6 +124,22 @@ interface CodeCopy {
 async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
   // Links stay what they are, as those that npm makes in node_modules/.bin; only the folder itself may be one that leads to it.
   await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
+/** A plugin's folder was changed, or replaced, while it was read: what was read is neither the one nor the other. */
+export class FilesChangedError extends Error {
+  constructor(options?: ErrorOptions) {
+    super("its files changed while they were read", options);
+  }
+}
+
+async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    // What was there a moment ago.
+    throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
+  }
+}
+
   if ((await hashTree(name, target, await listTree(target))) !== hash) throw new FilesChangedError();
 }
 

@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
-import { readdir, symlink, writeFile } from "node:fs/promises";
+import { renameSync } from "node:fs";
+import { readdir, rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
+import { writeTree } from "../../support/write-tree.js";
 import { PluginHouse, told } from "./plugin-house.js";
 
 /** Tells of each step of its life. */
@@ -18,6 +21,12 @@ const diary = (name: string) => `
 const inTwoFiles = (text: string) => ({
   "plugin.js": `export { default } from "./lib/part.js";`,
   "lib/part.js": `export default { provides: () => "${text}" };`,
+});
+
+/** Enough to read that something can happen meanwhile. */
+const inManyFiles = (text: string) => ({
+  ...inTwoFiles(text),
+  ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`data/${at}`, text])),
 });
 
 describe("a reload", () => {
@@ -127,6 +136,24 @@ describe("a reload", () => {
     await writeFile(path.join(link, "lib", "part.js"), inTwoFiles("second")["lib/part.js"]);
     await house.load();
     expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("second");
+  });
+
+  test("keeps a plugin at work whose folder is replaced while it is read", async () => {
+    const house = await PluginHouse.open();
+    await house.add("guard", inManyFiles("first"));
+    await house.load();
+    await writeTree(path.join(house.directory, "second"), inManyFiles("second"));
+    await writeTree(path.join(house.directory, "third"), inManyFiles("third"));
+    const guard = path.join(house.directory, "guard");
+    await rename(guard, path.join(house.directory, "first"));
+    await rename(path.join(house.directory, "second"), guard);
+    const loading = house.load();
+    await setTimeout(5);
+    renameSync(guard, path.join(house.directory, "second"));
+    renameSync(path.join(house.directory, "third"), guard);
+    expect(await loading).toEqual({ guard: true });
+    await house.load();
+    expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("third");
   });
 
   test("runs one at a time, in the order in which they were asked for", async () => {
