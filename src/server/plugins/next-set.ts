@@ -23,6 +23,8 @@ export interface NextSetOptions extends PluginSurroundings {
   readonly isFresh: (name: string) => boolean;
   /** What a plugin that is at work provides, at any later time. */
   readonly current: (name: string) => unknown;
+  /** True once nothing more is to be loaded, since all is about to end. */
+  readonly isClosing: () => boolean;
 }
 
 /** The set of plugins that is built aside: keeps what did not change, loads and initialises the rest, leaves out what fails. */
@@ -48,6 +50,7 @@ export class NextSet {
     for (const [name, reason] of failures) this.failures.set(name, reason);
     const claiming = this.#claimBases(order);
     for (const plugin of claiming) {
+      if (this.#options.isClosing()) return;
       try {
         this.running.push(await this.#bringWhole(plugin));
       } catch (error) {
@@ -70,9 +73,6 @@ export class NextSet {
     return plugins.filter(({ name }) => !this.failures.has(name));
   }
 
-  async #bring(plugin: InstalledPlugin): Promise<RunningPlugin> {
-    const { name, manifest, folder } = plugin;
-    const failed = manifest.dependencies.find((dependency) => !this.#find(dependency));
   /** An upload may replace the folder while it is read: the plugin that was at work must not be missing until that has its own reload. */
   async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
     for (let attempt = 1; ; attempt += 1) {
@@ -84,6 +84,9 @@ export class NextSet {
     }
   }
 
+  async #bring(plugin: InstalledPlugin): Promise<RunningPlugin> {
+    const { name, manifest, folder } = plugin;
+    const failed = manifest.dependencies.find((dependency) => !this.#find(dependency));
     if (failed !== undefined) throw new Error(`It needs the plugin ${failed}, which cannot be loaded.`);
     const before = this.#options.before.find(({ active }) => active.name === name);
     const entry = findPluginEntry(plugin);

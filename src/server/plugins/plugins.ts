@@ -30,6 +30,7 @@ export class Plugins {
   #failures: ReadonlyMap<string, string> = new Map();
   #lastReload: Promise<unknown> = Promise.resolve();
   #server: ServerInfo | undefined;
+  #isClosing = false;
 
   constructor(options: PluginsOptions) {
     this.#options = options;
@@ -79,8 +80,9 @@ export class Plugins {
     for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
   }
 
-  /** Ends all plugins, those first that depend on others. */
+  /** Ends all plugins, those first that depend on others. Reloads that wait for their turn come to nothing. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#lastReload;
     const ending = this.#running;
     this.#running = [];
@@ -89,14 +91,21 @@ export class Plugins {
   }
 
   async #reload(isFresh: (name: string) => boolean): Promise<ReloadedPlugin[]> {
+    if (this.#isClosing) return [];
     const { discover, log, code } = this.#options;
     const installed = discover();
     const before = this.#running;
-    const next = new NextSet({ ...this.#options, before, isFresh, current: (name) => providedBy(this.#running, name) });
+    const next = new NextSet({
+      ...this.#options,
+      before,
+      isFresh,
+      current: (name) => providedBy(this.#running, name),
+      isClosing: () => this.#isClosing,
+    });
     await next.build(installed);
+    this.#set = new PluginSet(next.running.map(({ active }) => active));
     this.#running = next.running;
     this.#failures = next.failures;
-    this.#set = new PluginSet(next.running.map(({ active }) => active));
     for (const [plugin, reason] of next.failures) log.error({ plugin, reason }, "a plugin is left out");
     const arrived = next.running.filter((running) => !before.includes(running));
     for (const running of arrived) {

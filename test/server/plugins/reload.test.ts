@@ -156,6 +156,20 @@ describe("a reload", () => {
     expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("third");
   });
 
+  test("does not hold up the end, however many wait for their turn", async () => {
+    const house = await PluginHouse.open();
+    await house.add("one", diary("one"));
+    await house.add("slow", `export default () => ({ onInit: () => new Promise((resolve) => setTimeout(resolve, 100)) });`);
+    const loads = Array.from({ length: 100 }, () => house.load({ fresh: true }));
+    const startedAt = performance.now();
+    await setTimeout(10);
+    await house.plugins.close();
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await Promise.all(loads);
+    expect(told().filter((line) => line.startsWith("init")).length).toBe(told().filter((line) => line.startsWith("shutdown")).length);
+    expect(house.names).toEqual([]);
+  });
+
   test("runs one at a time, in the order in which they were asked for", async () => {
     const house = await PluginHouse.open();
     await house.add(
