@@ -68,3 +68,16 @@ test("what is thrown and cannot be shown keeps the daemon neither from starting 
   const listed = await connect(daemon.url, daemon.rootKey).plugins.list();
   expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
 });
+
+test("a plugin that keeps Request from its import can use it on what it is given", async () => {
+  const daemon = await daemonWith({
+    beside,
+    keeper: `
+      const Kept = globalThis.Request;
+      export default {
+        onRequest: (request) => new Kept(request, { headers: { "x-kept": "yes" } }),
+        routes: { fetch: async (request) => new Response(request.headers.get("x-kept") + (request instanceof Kept)) },
+      };`,
+  });
+  expect(await (await fetch(`${daemon.url}/keeper/`)).text()).toBe("yestrue");
+});

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { cp, lstat, mkdir, readdir, readlink, realpath, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { installRequest } from "../web/lazy-request.js";
 import { findSyntaxFault } from "./syntax-fault.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 
@@ -59,11 +60,11 @@ export class PluginCode {
 
   /** Tells apart the contents of a folder, its manifest left out; of two plugins with the same code each has its own modules. */
   async hashOf(plugin: string, folder: string): Promise<string> {
-    const entries = await listTree(folder);
     return await readAtOnce(() => this.#hashOf(plugin, folder));
   }
 
   async #hashOf(plugin: string, folder: string): Promise<string> {
+    const entries = await listTree(folder);
     const look = JSON.stringify(entries);
     const known = this.#looks.get(folder);
     if (known?.look === look) return known.hash;
@@ -75,6 +76,8 @@ export class PluginCode {
   /** The module at `entry` of a folder whose hash is given. Throws what the import throws. */
   async load({ name, folder, hash, entry }: { name: string; folder: string; hash: string; entry: string }): Promise<unknown> {
     const copy = this.#copies.get(hash) ?? this.#makeCopy(name, folder, hash);
+    // Before a module can keep the one of `Request` or `fetch` that does not know ours.
+    installRequest();
     const module = copy.modules.get(entry) ?? copy.made.then(() => importFrom(copy.path, entry));
     copy.modules.set(entry, module);
     // What failed may be tried again: from another copy, since Node remembers failed imports as well.
@@ -121,9 +124,6 @@ interface CodeCopy {
   readonly modules: Map<string, Promise<unknown>>;
 }
 
-async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
-  // Links stay what they are, as those that npm makes in node_modules/.bin; only the folder itself may be one that leads to it.
-  await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
 /** A plugin's folder was changed, or replaced, while it was read: what was read is neither the one nor the other. */
 export class FilesChangedError extends Error {
   constructor(options?: ErrorOptions) {
@@ -140,6 +140,9 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   }
 }
 
+async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
+  // Links stay what they are, as those that npm makes in node_modules/.bin; only the folder itself may be one that leads to it.
+  await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
   if ((await hashTree(name, target, await listTree(target))) !== hash) throw new FilesChangedError();
 }
 
@@ -150,6 +153,12 @@ async function importFrom(folder: string, entry: string): Promise<unknown> {
     const fault = error instanceof SyntaxError ? await findSyntaxFault(folder) : undefined;
     throw fault === undefined ? error : new Error(`syntax error in ${fault}`, { cause: error });
   }
+}
+
+/** A pipe or a socket that lies there is no code. */
+async function isCode(source: string): Promise<boolean> {
+  const stat = await lstat(source);
+  return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();
 }
 
 interface TreeEntry {
@@ -179,12 +188,6 @@ async function lookAt(folder: string, entryPath: string): Promise<TreeEntry> {
   const stat = await lstat(path.join(folder, entryPath));
   const kind = stat.isSymbolicLink() ? "link" : "file";
   return { path: entryPath, kind, size: stat.size, changedAtMs: stat.ctimeMs, inode: stat.ino };
-/** A pipe or a socket that lies there is no code. */
-async function isCode(source: string): Promise<boolean> {
-  const stat = await lstat(source);
-  return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();
-}
-
 }
 
 async function hashTree(plugin: string, folder: string, entries: readonly TreeEntry[]): Promise<string> {
