@@ -25,13 +25,16 @@ export class HandlerCalls {
   readonly #set: PluginSet;
   readonly #travelling: TravellingRequest;
   readonly #path: string;
+  /** Nobody waits for the answer: a client that left in the midst of its request makes who reads that fail. */
+  readonly #isGone: () => boolean;
   /** Those whose `server` may see it. */
   readonly #mayAsk: (plugin: ActivePlugin) => boolean;
 
-  constructor(options: { set: PluginSet; travelling: TravellingRequest; reserved: ReservedPaths }) {
+  constructor(options: { set: PluginSet; travelling: TravellingRequest; reserved: ReservedPaths; isGone: () => boolean }) {
     const { set, travelling } = options;
     this.#set = set;
     this.#travelling = travelling;
+    this.#isGone = options.isGone;
     this.#path = pathOf(travelling.target);
     this.owner = ownerOf(set, this.#path);
     const isReserved = options.reserved.has(this.#path);
@@ -82,7 +85,7 @@ export class HandlerCalls {
       if (!isResponse(answer)) throw new TypeError("it gave something that is not a Response");
       return { answer, plugin, part };
     } catch (error) {
-      plugin.complain(part, error);
+      if (!this.#isGone()) plugin.complain(part, error);
       if (error instanceof ApiError) throw error;
       throw isLate ? hookFailed(error) : handlerFailed(error);
     }

@@ -133,6 +133,8 @@ export class Passage {
 
   /** Tells of a hook that failed; true when the request may go on without it. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
+    // Who left in the midst of its request made the hook fail.
+    if (this.#passer.response.destroyed) return false;
     complain("onRequest", error);
     // Without its body a request cannot go on, whatever the plugin says.
     if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
@@ -156,7 +158,12 @@ export class Passage {
     const set = this.#set;
     const handlers =
       set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
-        ? new HandlerCalls({ set, travelling: this.#travelling, reserved: this.#host.reserved })
+        ? new HandlerCalls({
+            set,
+            travelling: this.#travelling,
+            reserved: this.#host.reserved,
+            isGone: () => this.#passer.response.destroyed,
+          })
         : undefined;
     // No handler of a plugin can answer a handshake with 101.
     if (!handlers || connection) return this.#toApps(handlers?.owner);
