@@ -1,6 +1,8 @@
-/** Whether a value is a `Response`, also one of another implementation than Node's: plugins bring their own. */
+/** Whether a value is a `Response` that can be sent, also one of another implementation than Node's. `Response.error()` is none. */
 export function isResponse(value: unknown): value is Response {
-  return Object.prototype.toString.call(value) === "[object Response]";
+  if (Object.prototype.toString.call(value) !== "[object Response]") return false;
+  const { status } = value as Response;
+  return status >= 200 && status <= 599;
 }
 
 /** Whether a value is a `Request`, of whatever implementation. */

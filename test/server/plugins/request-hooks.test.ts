@@ -190,6 +190,7 @@ describe("onRequest", () => {
       ["gives a string", () => "x"],
       ["gives null", () => null],
       ["resolves with a number", async () => 1],
+      ["gives Response.error()", () => Response.error()],
     ];
     test.each(failures)("answers 503 when it %s, and the next request finds the daemon well", async (_what, onRequest) => {
       server.use({ onRequest: onRequest as never });

@@ -57,6 +57,7 @@ const silent: [string, (response: Response) => unknown][] = [
   ],
   ["rejects", () => Promise.reject(new Error("boom"))],
   ["gives rubbish", () => 7],
+  ["gives Response.error()", () => Response.error()],
 ];
 
 describe("an onResponse hook", () => {
