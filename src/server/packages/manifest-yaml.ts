@@ -64,5 +64,13 @@ function fieldsOf(document: Document.Parsed, fileName: string): Record<string, u
   const keys = document.contents.items.map((pair) => String(pair.key));
   const repeated = keys.find((key, position) => keys.indexOf(key) !== position);
   if (repeated !== undefined) throw invalidMetadata(fileName, `it has the key ${JSON.stringify(repeated)} twice`);
-  return document.toJS({ maxAliasCount: mostAliases }) as Record<string, unknown>;
+  const fields = document.toJS({ maxAliasCount: mostAliases }) as Record<string, unknown>;
+  if (containsItself(fields)) throw invalidMetadata(fileName, "it has a value that contains itself");
+  return fields;
+}
+
+/** An alias within what it stands for. Nesting is limited, so this comes to an end soon; what is used twice is no fault. */
+function containsItself(value: unknown, within: readonly unknown[] = []): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return within.includes(value) || Object.values(value).some((child) => containsItself(child, [...within, value]));
 }

@@ -99,6 +99,7 @@ const refused: readonly [what: string, files: Record<string, string>, code: stri
   ["60,000 lines", { "manifest.yaml": "\n".repeat(60_000) + named }, "INVALID_PACKAGE_METADATA"],
   ["a key twice", { "manifest.yaml": `${named}name: b\n` }, "INVALID_PACKAGE_METADATA", /"name" twice/],
   ["an alias bomb", { "manifest.yaml": `${named}${laughs.join("\n")}\n` }, "INVALID_PACKAGE_METADATA"],
+  ["a list that contains itself", { "manifest.yaml": `${named}list: &list [1, *list]\n` }, "INVALID_PACKAGE_METADATA", /contains itself/],
   ["brackets 60,000 deep", { "manifest.yaml": "[".repeat(60_000) }, "INVALID_PACKAGE_METADATA"],
   ["dashes 30,000 deep", { "manifest.yaml": "- ".repeat(30_000) }, "INVALID_PACKAGE_METADATA"],
   ["mappings 15,000 deep", { "manifest.yaml": "{a: ".repeat(15_000) }, "INVALID_PACKAGE_METADATA"],
