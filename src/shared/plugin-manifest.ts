@@ -38,7 +38,8 @@ export const PluginManifest = z.object({
         path: z
           .string()
           .max(500)
-          .regex(/^\/(?![/\\])/, "must be a path that starts with one slash"),
+          // Browsers drop tabs and line breaks: what is behind one could be the second slash.
+          .regex(/^\/(?![/\\])[^\p{Cc}]*$/u, "must be a path that starts with one slash, without control characters"),
       }),
     )
     .max(mostMenus)

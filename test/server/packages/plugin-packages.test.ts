@@ -93,6 +93,12 @@ describe("installing", () => {
     ["a dependency that is no name", plugin("name: guard\ndependencies: ['../x']"), "INVALID_PACKAGE_METADATA", "dependencies"],
     ["dependencies as npm writes them", plugin("name: guard\ndependencies: { a: '1' }"), "INVALID_PACKAGE_METADATA", "dependencies"],
     ["a menu that leads elsewhere", plugin("name: guard\nmenus: [{ title: x, path: //evil }]"), "INVALID_PACKAGE_METADATA", "menus"],
+    [
+      "a menu that leads elsewhere where tabs are dropped",
+      plugin('name: guard\nmenus: [{ title: x, path: "/\\t/evil" }]'),
+      "INVALID_PACKAGE_METADATA",
+      "menus",
+    ],
     ["a configuration that is no mapping", plugin("name: guard\nconfig: [1]"), "INVALID_PACKAGE_METADATA", "config"],
     ["an app with a bad limit", plugin("name: guard\nentrypoint: a.js\nmemory: lots"), "INVALID_PACKAGE_METADATA", "memory"],
     [
