@@ -5,6 +5,8 @@ import pino from "pino";
 import { StateLock } from "../../dist/server/access/state-lock.js";
 import { readConfig } from "../../dist/server/config.js";
 import { createFrontDoor } from "../../dist/server/http/front-door.js";
+import { packageRoot } from "../../dist/server/package-root.js";
+import { PluginCode } from "../../dist/server/plugins/plugin-code.js";
 import { openRooms } from "../../dist/server/rooms.js";
 
 const [way, directory] = process.argv.slice(2);
@@ -15,7 +17,8 @@ const environment = {
 };
 const config = readConfig(environment, { pid: process.pid, cwd: directory, stdoutIsTerminal: false });
 mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 });
-const rooms = await openRooms(config, pino({ level: "silent" }), new StateLock(config.stateDirectory));
+const code = new PluginCode({ directory: `${config.stateDirectory}/plugin-code`, packageRoot });
+const rooms = await openRooms(config, pino({ level: "silent" }), { lock: new StateLock(config.stateDirectory), code });
 const serve = {
   door: (...visit) => rooms.door.serve(...visit),
   engine: (...visit) => rooms.engine.handle(...visit),
