@@ -49,7 +49,7 @@ export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
   /** The keys of the manifest that are not the runtime's own, and those below its key `config`, which win. */
   readonly config: Config;
   readonly logger: PluginLogger;
-  /** What another plugin's `provides()` returned; undefined when that plugin is not loaded. Only for declared dependencies. */
+  /** What another plugin's `provides()` returned; undefined when that plugin is not loaded. Declared dependencies are there in time. */
   getPlugin(name: string): unknown;
   readonly runtime: {
     /** The base path of the API, such as `/api`. */
@@ -102,7 +102,7 @@ export interface Plugin<Config = Readonly<Record<string, unknown>>> {
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
   /** Once: the daemon listens, and this plugin was there from the start. */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
-  /** The plugin was replaced or removed, or the daemon stops. Within 30 s. */
+  /** The plugin was replaced or removed, its `onInit` failed, or the daemon stops. Within 30 s. */
   onShutdown?(): MaybePromise<void>;
   onWorkerSpawn?(worker: WorkerEvent): MaybePromise<void>;
   onWorkerTerminate?(worker: WorkerEvent): MaybePromise<void>;

@@ -122,14 +122,20 @@ export class NextSet {
     const { dependencies, optionalDependencies } = plugin.manifest;
     const provided = (name: string) => this.#find(name)?.provided ?? this.#options.current(name);
     const context = createPluginContext(plugin, this.#options, provided);
-    await withinTimeLimit(hooks.onInit?.(context), lifeTimeLimitMs, "onInit");
-    return {
-      active,
-      codeHash,
-      isMade: typeof exported === "function",
-      dependencies: new Map([...dependencies, ...optionalDependencies].map((name) => [name, this.#find(name)])),
-      provided: hooks.provides?.(),
-    };
+    try {
+      await withinTimeLimit(hooks.onInit?.(context), lifeTimeLimitMs, "onInit");
+      return {
+        active,
+        codeHash,
+        isMade: typeof exported === "function",
+        dependencies: new Map([...dependencies, ...optionalDependencies].map((name) => [name, this.#find(name)])),
+        provided: hooks.provides?.(),
+      };
+    } catch (error) {
+      // What it has opened would stay open, and be opened once more at each reload.
+      await endPlugin({ active });
+      throw error;
+    }
   }
 
   #activate(plugin: InstalledPlugin, hooks: ActivePlugin["hooks"], codeHash: string): ActivePlugin {

@@ -58,6 +58,18 @@ describe("a plugin is left out with its reason", () => {
   });
 
   test.each([
+    ["onInit", "onInit() { globalThis.told.push('opened'); throw new Error('half way'); }"],
+    ["provides", "onInit() { globalThis.told.push('opened'); }, provides() { throw new Error('half way'); }"],
+  ])("when %s throws, and what it opened is closed", async (_what, hook) => {
+    const house = await PluginHouse.open();
+    await house.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
+    await house.add("good", good);
+    expect(await house.load()).toEqual({ bad: "Half way.", good: true });
+    expect(told()).toEqual(["opened", "closed"]);
+    expect(house.names).toEqual(["good"]);
+  });
+
+  test.each([
     ["its import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
     ["its factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
