@@ -4,7 +4,7 @@ import { dependencyOrder } from "./dependency-order.js";
 import { describeError } from "./describe-error.js";
 import { endPlugin } from "./end-plugin.js";
 import type { InstalledPlugin } from "../installed-plugin.js";
-import { FilesChangedError, type PluginCode } from "./plugin-code.js";
+import type { PluginCode } from "./plugin-code.js";
 import { createPluginContext, type PluginSurroundings } from "./plugin-context.js";
 import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
 import type { RunningPlugin } from "./running-plugin.js";
@@ -79,7 +79,7 @@ export class NextSet {
       try {
         return await this.#bring(plugin);
       } catch (error) {
-        if (!(error instanceof FilesChangedError) || attempt === mostReadings) throw error;
+        if (!this.#options.code.mayReadAgain(error) || attempt === mostReadings) throw error;
       }
     }
   }

@@ -53,6 +53,11 @@ export class PluginCode {
     return stack.includes(this.#directory + path.sep) || !placeLine.test(stack);
   }
 
+  /** Whether a folder could not be read only because it was changed meanwhile. */
+  mayReadAgain(error: unknown): boolean {
+    return error instanceof FilesChangedError;
+  }
+
   /** A text from a plugin's code, with the paths as the plugin's author knows them. */
   withoutPaths(text: string): string {
     return text.replaceAll(this.#copyPath, "");
@@ -125,7 +130,7 @@ interface CodeCopy {
 }
 
 /** A plugin's folder was changed, or replaced, while it was read: what was read is neither the one nor the other. */
-export class FilesChangedError extends Error {
+class FilesChangedError extends Error {
   constructor(options?: ErrorOptions) {
     super("its files changed while they were read", options);
   }
