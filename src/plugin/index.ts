@@ -49,7 +49,7 @@ export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
   /** The keys of the manifest that are not the runtime's own, and those below its key `config`, which win. */
   readonly config: Config;
   readonly logger: PluginLogger;
-  /** What another plugin's `provides()` returned; undefined when that plugin is not loaded. Declared dependencies are there in time. */
+  /** What another plugin's `provides()` returned; undefined when that plugin is not loaded. A declared dependency is loaded first. */
   getPlugin(name: string): unknown;
   readonly runtime: {
     /** The base path of the API, such as `/api`. */
@@ -100,7 +100,7 @@ export interface Plugin<Config = Readonly<Record<string, unknown>>> {
   onRequest?(request: Request, app: AppInfo | undefined): MaybePromise<Request | Response | void>;
   /** Another Response to send in its place, or nothing. Within 10 s; when it fails the answer is sent as it was. */
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
-  /** Once: the daemon listens, and this plugin was there from the start. */
+  /** Once for each instance: the daemon listens, or has done so for a while when the plugin comes later. */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
   /** The plugin was replaced or removed, its `onInit` failed, or the daemon stops. Within 30 s. */
   onShutdown?(): MaybePromise<void>;
