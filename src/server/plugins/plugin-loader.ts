@@ -29,8 +29,7 @@ export function findPluginEntry({ folder, manifest }: InstalledPlugin): string |
 
 /** What a module exports for us: its default export, else itself. */
 export function exportOf(module: unknown): unknown {
-  const { default: exported } = module as { default?: unknown };
-  return exported ?? module;
+  return typeof module === "object" && module !== null && "default" in module ? module.default : module;
 }
 
 /** The plugin that a module's export is or makes. Throws with what is wrong with it. */

@@ -9,7 +9,7 @@ import type { PluginCode } from "./plugin-code.js";
 import type { PluginSurroundings } from "./plugin-context.js";
 import { PluginSet } from "./plugin-set.js";
 import type { RunningPlugin } from "./running-plugin.js";
-import { hookTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 
 export interface PluginsOptions extends PluginSurroundings {
   /** Reads what is installed, in the order in which plugins load where their dependencies do not decide. */
@@ -80,14 +80,16 @@ export class Plugins {
     for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
   }
 
-  /** Ends all plugins, those first that depend on others. Reloads that wait for their turn come to nothing. */
+  /** Ends all plugins within 30 s, those first that depend on others. Reloads that wait for their turn come to nothing. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#lastReload;
     const ending = this.#running;
     this.#running = [];
     this.#set = new PluginSet([]);
-    await endAll(ending);
+    await withinTimeLimit(endAll(ending), lifeTimeLimitMs, "ending the plugins").catch((error: unknown) =>
+      this.#options.log.warn({ err: error }, "some plugins were not ended"),
+    );
   }
 
   async #reload(isFresh: (name: string) => boolean): Promise<ReloadedPlugin[]> {
