@@ -1,4 +1,5 @@
 import type { Plugin, RouteHandler } from "../../plugin/index.js";
+import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern } from "../web/route-pattern.js";
 
 type Declared = NonNullable<NonNullable<Plugin["server"]>["routes"]>;
 
@@ -10,9 +11,7 @@ export interface RouteMatch {
   readonly allow: string;
 }
 
-interface Route {
-  readonly segments: readonly string[];
-  readonly hasRest: boolean;
+interface Route extends RoutePattern {
   /** For all methods, or by method. */
   readonly handlers: RouteHandler | ReadonlyMap<string, RouteHandler>;
 }
@@ -29,15 +28,15 @@ export class ServerRoutes {
   constructor(declared: Declared) {
     this.patterns = Object.keys(declared);
     this.#routes = Object.entries(declared)
-      .map(([pattern, value]) => ({ ...toSegments(pattern), handlers: toHandlers(pattern, value) }))
-      .toSorted((a, b) => weight(b) - weight(a));
+      .map(([pattern, value]) => ({ ...toPattern(pattern), handlers: toHandlers(pattern, value) }))
+      .toSorted(byLiteralness);
   }
 
   /** `path` starts with a slash and has no query; it is compared as it was sent, so an encoded path is another path. */
   match(method: string, path: string): RouteMatch | undefined {
     const segments = path.split("/").slice(1);
     for (const route of this.#routes) {
-      const params = matchSegments(route, segments);
+      const params = matchRoutePattern(route, segments);
       if (params) return { params, ...choose(route.handlers, method) };
     }
     return undefined;
@@ -51,20 +50,18 @@ function choose(handlers: Route["handlers"], method: string): Pick<RouteMatch, "
   return { handler, allow: [...handlers.keys(), ...(isHeadImplied ? ["HEAD"] : [])].join(", ") };
 }
 
-function toSegments(pattern: string): Pick<Route, "segments" | "hasRest"> {
+function toPattern(pattern: string): RoutePattern {
   const fail = (what: string): never => {
     throw new TypeError(`The server route ${JSON.stringify(pattern)} ${what}.`);
   };
   if (!pattern.startsWith("/")) fail("must start with a slash");
   if (/[?#]/.test(pattern)) fail("must be a path, without a query");
-  const parts = pattern.split("/").slice(1);
-  const hasRest = parts.at(-1) === "*";
-  const fixed = hasRest ? parts.slice(0, -1) : parts;
-  if (fixed.includes("*")) fail("may have a star at its end only");
-  const names = fixed.filter((part) => part.startsWith(":"));
+  const { segments, hasRest } = parseRoutePattern(pattern);
+  if (segments.includes("*")) fail("may have a star at its end only");
+  const names = segments.filter((part) => part.startsWith(":"));
   if (names.includes(":") || new Set(names).size < names.length) fail("must give each of its parts a name of its own");
   // Paths arrive encoded.
-  return { segments: fixed.map((part) => part.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)), hasRest };
+  return { segments: segments.map((part) => part.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)), hasRest };
 }
 
 function toHandlers(pattern: string, value: unknown): Route["handlers"] {
@@ -73,33 +70,4 @@ function toHandlers(pattern: string, value: unknown): Route["handlers"] {
   const isSound = entries.length > 0 && entries.every(([method, handler]) => methodPattern.test(method) && typeof handler === "function");
   if (!isSound) throw new TypeError(`The server route ${JSON.stringify(pattern)} needs a function, or functions by method such as GET.`);
   return new Map(entries as [string, RouteHandler][]);
-}
-
-function weight({ segments, hasRest }: Route): number {
-  const literal = segments.filter((segment) => !segment.startsWith(":")).length;
-  return (hasRest ? 0 : 1_000_000) + literal * 1000 + segments.length;
-}
-
-function matchSegments({ segments: pattern, hasRest }: Route, segments: readonly string[]): Record<string, string> | undefined {
-  if (hasRest ? segments.length <= pattern.length : segments.length !== pattern.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, part] of pattern.entries()) {
-    const segment = segments[index] as string;
-    if (!part.startsWith(":")) {
-      if (part !== segment) return undefined;
-      continue;
-    }
-    if (segment === "") return undefined;
-    params[part.slice(1)] = decoded(segment);
-  }
-  if (hasRest) params["*"] = decoded(segments.slice(pattern.length).join("/"));
-  return params;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

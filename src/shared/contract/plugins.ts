@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isPackageName } from "../package-name.js";
+import { archiveErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
@@ -66,20 +67,7 @@ export const upload = endpoint({
   result: successOf(
     z.object({ plugin: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
   ),
-  errors: [
-    "NO_PLUGIN_DIRS",
-    "INVALID_FILE_TYPE",
-    "INVALID_ARCHIVE",
-    "UNSUPPORTED_ENTRY",
-    "PATH_TRAVERSAL",
-    "ARCHIVE_TOO_LARGE",
-    "MISSING_PACKAGE_NAME",
-    "INVALID_PACKAGE_NAME",
-    "INVALID_PACKAGE_VERSION",
-    "INVALID_PACKAGE_METADATA",
-    "NAMESPACE_DENIED",
-    "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
-  ],
+  errors: ["NO_PLUGIN_DIRS", ...archiveErrors, "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN"],
 });
 
 export const reload = endpoint({

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { archiveErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 import { WorkerParams, WorkerVersionParams } from "./worker-params.js";
@@ -17,21 +18,7 @@ export const upload = endpoint({
   result: successOf(
     z.object({ worker: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
   ),
-  errors: [
-    "NO_WORKER_DIRS",
-    "INVALID_FILE_TYPE",
-    "INVALID_ARCHIVE",
-    "UNSUPPORTED_ENTRY",
-    "PATH_TRAVERSAL",
-    "ARCHIVE_TOO_LARGE",
-    "MISSING_PACKAGE_NAME",
-    "INVALID_PACKAGE_NAME",
-    "INVALID_PACKAGE_VERSION",
-    "INVALID_PACKAGE_METADATA",
-    "NAMESPACE_DENIED",
-    "BUILT_IN_WORKER_CHANGE_FORBIDDEN",
-    "WORKER_START_FAILED",
-  ],
+  errors: ["NO_WORKER_DIRS", ...archiveErrors, "BUILT_IN_WORKER_CHANGE_FORBIDDEN", "WORKER_START_FAILED"],
 });
 
 export const enable = endpoint({

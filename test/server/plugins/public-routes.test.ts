@@ -169,7 +169,8 @@ describe("server routes", () => {
     const routes = new ServerRoutes({ "/ä/:id": handler, "/files/*": handler, "/": handler });
     expect(routes.match("GET", "/%C3%A4/a%2Fb")?.params).toEqual({ id: "a/b" });
     expect(routes.match("GET", "/files/")?.params).toEqual({ "*": "" });
-    expect(routes.match("GET", "/files")).toBeUndefined();
+    expect(routes.match("GET", "/files")?.params).toEqual({ "*": "" });
+    expect(routes.match("GET", "/filesystem")).toBeUndefined();
     expect(routes.match("GET", "/%66iles/x")).toBeUndefined();
     expect(routes.match("GET", "/")?.handler).toBe(handler);
     expect(routes.match("GET", "/%C3%A4/%zz")?.params).toEqual({ id: "%zz" });
