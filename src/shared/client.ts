@@ -28,7 +28,15 @@ export interface TransportResponse {
 /** Sends a request to the daemon's origin. Adds the credential and `Origin`, knows deadlines and TLS. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-type Call<Definition extends EndpointDefinition> = (Definition["events"] extends z.ZodType ? Following<Definition> : unknown) &
+type Call<Definition extends EndpointDefinition> = Definition["download"] extends string ? Downloading<Definition> : Exchanging<Definition>;
+
+/** The bytes as they come. Throws when they end before they are whole. */
+type Downloading<Definition extends EndpointDefinition> = (
+  input: CallInput<Definition>,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<Uint8Array>>;
+
+type Exchanging<Definition extends EndpointDefinition> = (Definition["events"] extends z.ZodType ? Following<Definition> : unknown) &
   (Definition["events"] extends z.ZodType
     ? Definition["result"] extends z.core.$ZodType
       ? Asking<Definition>
@@ -86,6 +94,8 @@ export class UnexpectedAnswerError extends Error {
 export function createClient<Offered extends Operations>(transport: Transport, apiBase: string, offered: Offered): ClientOf<Offered> {
   const resources = Object.entries(offered).map(([resource, endpoints]) => {
     const calls = Object.entries(endpoints).map(([name, definition]) => {
+      if (definition.download !== undefined)
+        return [name, (input: AnyInput, signal: AbortSignal) => download(transport, apiBase, definition, { ...input, signal })];
       const ask = (input?: AnyInput) => call(transport, apiBase, definition, input ?? {});
       const follow = (input: AnyInput, options: FollowOptions) => followEvents(transport, apiBase, definition, { ...input, ...options });
       return [name, definition.events ? Object.assign(ask, { follow }) : ask];
@@ -100,6 +110,8 @@ interface AnyInput {
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
   readonly file?: UploadSource;
+  readonly fields?: Record<string, unknown>;
+  readonly files?: readonly UploadSource[];
 }
 
 async function call(transport: Transport, apiBase: string, definition: EndpointDefinition, input: AnyInput): Promise<unknown> {
@@ -107,6 +119,18 @@ async function call(transport: Transport, apiBase: string, definition: EndpointD
   if (response.status !== definition.status) throw toError(response);
   if (definition.contentType !== undefined) return response.text;
   return definition.result ? parseResult(definition.result, response) : undefined;
+}
+
+async function download(
+  transport: Transport,
+  apiBase: string,
+  definition: EndpointDefinition,
+  { signal, ...input }: AnyInput & { readonly signal: AbortSignal },
+): Promise<AsyncIterable<Uint8Array>> {
+  const response = await transport({ ...toRequest(apiBase, definition, input), streamUntil: signal });
+  if (response.status !== definition.status) throw toError(response);
+  if (!response.pieces) throw new UnexpectedAnswerError("The answer is no download.", response);
+  return response.pieces;
 }
 
 async function* followEvents(
@@ -133,16 +157,24 @@ async function* followEvents(
 
 function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyInput): TransportRequest {
   const path = definition.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(input.params?.[name])));
-  const given = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const query = new URLSearchParams(pairsOf(input.query)).toString();
   const target = { method: definition.method, path: (definition.atOrigin ? "" : apiBase) + path + (query && `?${query}`) };
-  if (definition.upload !== undefined && input.file) {
-    const multipart = multipartOf(definition.upload, input.file);
+  const [part, files] = definition.form ? [definition.form.files, input.files] : [definition.upload, input.file && [input.file]];
+  if (part !== undefined && files) {
+    const multipart = multipartOf(part, files, pairsOf(input.fields));
     const length = multipart.sizeBytes === undefined ? {} : { "content-length": String(multipart.sizeBytes) };
     return { ...target, headers: { "content-type": multipart.contentType, ...length }, body: multipart.bytes };
   }
   if (definition.body) return { ...target, headers: { "content-type": "application/json" }, body: JSON.stringify(input.body) };
   return { ...target, headers: {} };
+}
+
+/** Names and values as texts; those of a list each under its name. */
+function pairsOf(values: Record<string, unknown> = {}): [name: string, value: string][] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const given = (Array.isArray(value) ? value : [value]) as readonly (string | number | boolean | undefined)[];
+    return given.flatMap((single): [string, string][] => (single === undefined ? [] : [[name, String(single)]]));
+  });
 }
 
 function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {

@@ -7,23 +7,40 @@ export interface MultipartBody {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** A multipart/form-data body with one file part, sent as its bytes come. */
-export function multipartOf(field: string, source: UploadSource): MultipartBody {
+/** A text field of a form: its name and its value. */
+export type FormField = readonly [name: string, value: string];
+
+/** A multipart/form-data body: fields, then file parts of the name `field`, sent as their bytes come. */
+export function multipartOf(field: string, sources: readonly UploadSource[], fields: readonly FormField[] = []): MultipartBody {
   const boundary = `----runtime-${crypto.randomUUID()}`;
   const encoder = new TextEncoder();
-  const filename = source.filename.replace(/["\r\n\\]/g, "_");
-  const head = encoder.encode(
-    `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
-  );
-  const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
+  const texts = fields.map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
+  const start = encoder.encode(texts.join(""));
+  const heads = sources.map((source) => {
+    const filename = source.filename.replace(/["\r\n\\]/g, "_");
+    return encoder.encode(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+    );
+  });
+  const partEnd = encoder.encode("\r\n");
+  const tail = encoder.encode(`--${boundary}--\r\n`);
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    yield head;
-    yield* source.bytes;
+    yield start;
+    for (const [index, source] of sources.entries()) {
+      yield heads[index] as Uint8Array;
+      yield* source.bytes;
+      yield partEnd;
+    }
     yield tail;
   }
+  const framingBytes = [start, ...heads, tail].reduce((sum, { length }) => sum + length, sources.length * partEnd.length);
+  const fileBytes = sources.reduce<number | undefined>(
+    (sum, { sizeBytes }) => (sum === undefined || sizeBytes === undefined ? undefined : sum + sizeBytes),
+    0,
+  );
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    sizeBytes: source.sizeBytes === undefined ? undefined : head.length + source.sizeBytes + tail.length,
+    sizeBytes: fileBytes === undefined ? undefined : framingBytes + fileBytes,
     bytes: bytes(),
   };
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { operations } from "./contract/index.js";
-import { errorCodesOf, type EndpointDefinition } from "./contract/endpoint.js";
+import { errorCodesOf, permissionsFor, type EndpointDefinition } from "./contract/endpoint.js";
 import { errorTable, type ErrorCode } from "./errors.js";
 
 type Json = Record<string, unknown>;
@@ -47,13 +47,13 @@ const errorSchema = {
 };
 
 function toOperation(id: string, resource: string, endpoint: EndpointDefinition): Json {
-  const permission = endpoint.access === "public" || endpoint.access === "authenticated" ? undefined : endpoint.access;
+  const needed = permissionsFor(endpoint).map((permission) => `\`${permission}\``);
   const body = requestBodyOf(endpoint);
   return {
     operationId: id,
     tags: [resource],
     summary: endpoint.summary,
-    ...(permission === undefined ? {} : { description: `Needs the permission \`${permission}\`.` }),
+    ...(needed.length === 0 ? {} : { description: `Needs the permission ${needed.join(" and ")}.` }),
     security: endpoint.access === "public" ? [] : [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     parameters: [
       ...parametersOf("path", endpoint.params),
@@ -91,8 +91,18 @@ function resumeParameterOf(endpoint: EndpointDefinition): Json[] {
 
 function requestBodyOf(endpoint: EndpointDefinition): Json | undefined {
   if (endpoint.body) return { required: true, content: { "application/json": { schema: toJsonSchema(endpoint.body, "input") } } };
-  if (endpoint.upload === undefined) return undefined;
   const file = { type: "string", contentMediaType: "application/octet-stream" };
+  if (endpoint.form) {
+    const { properties = {}, required = [] } = toJsonSchema(endpoint.form.fields, "input") as { properties?: Json; required?: string[] };
+    const { files } = endpoint.form;
+    const schema = {
+      type: "object",
+      required: [...required, files],
+      properties: { ...properties, [files]: { type: "array", items: file } },
+    };
+    return { required: true, content: { "multipart/form-data": { schema } } };
+  }
+  if (endpoint.upload === undefined) return undefined;
   return {
     required: true,
     content: {
@@ -104,10 +114,19 @@ function requestBodyOf(endpoint: EndpointDefinition): Json | undefined {
 function successOf(endpoint: EndpointDefinition): Json {
   const type = endpoint.contentType ?? (endpoint.result ? "application/json" : undefined);
   const events = endpoint.events ? { "text/event-stream": { schema: eventSchemaOf(endpoint.events) } } : {};
+  if (endpoint.download !== undefined) return downloadOf(endpoint.download);
   const headers = { "X-Request-Id": { description: "Correlation id", schema: { type: "string" } } };
   if (type === undefined) return { description: "Done", headers, ...(endpoint.events ? { content: events } : {}) };
   const schema = endpoint.result ? toJsonSchema(endpoint.result, "output") : { type: "string" };
   return { description: "Done", headers, content: { [type.split(";")[0] ?? type]: { schema }, ...events } };
+}
+
+function downloadOf(description: string): Json {
+  const headers = {
+    "X-Request-Id": { description: "Correlation id", schema: { type: "string" } },
+    "Content-Disposition": { description: "The name to save it under", schema: { type: "string" } },
+  };
+  return { description, headers, content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
 }
 
 /** The `data` of each event, as JSON. */

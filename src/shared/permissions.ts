@@ -11,6 +11,7 @@ export const permissions = [
   "keys:read",
   "keys:create",
   "keys:revoke",
+  "audit:read",
 ] as const;
 export type Permission = (typeof permissions)[number];
 
@@ -20,7 +21,7 @@ export type Role = (typeof roles)[number];
 /** The permissions that come with a role; `custom` has exactly those chosen when the key is created. */
 export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   admin: permissions,
-  editor: permissions.filter((permission) => !permission.startsWith("keys:")),
+  editor: permissions.filter((permission) => permission.startsWith("workers:") || permission.startsWith("plugins:")),
   viewer: ["workers:read", "plugins:read", "keys:read"],
   custom: [],
 };

@@ -58,4 +58,5 @@ export const runtimeKeys: ReadonlySet<string> = new Set([
   "version",
   "enabled",
   "description",
+  "deploy",
 ]);

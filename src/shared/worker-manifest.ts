@@ -33,6 +33,9 @@ export const relativePath = z
     "must be a path below the package folder",
   );
 
+const headerName = /^[A-Za-z0-9-]{1,64}$/;
+const headerValue = /^[\x20-\x7e]{1,4096}$/;
+
 /** Paths below the base, as `*` and `**` patterns: for any method, or by method. */
 export const publicRoutes = z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).default([]);
 
@@ -66,9 +69,22 @@ export const WorkerManifest = z.object({
     .default(1)
     .describe("How many isolates serve this worker; `auto` = as many as its load needs, up to the number of processor cores."),
   injectBase: z
-    .boolean()
+    .union([z.boolean(), z.literal("relative")], "must be true, false or relative")
     .default(false)
-    .describe("Puts `<base href>` into HTML pages, so that relative links work below the worker's base path."),
+    .describe(
+      "Puts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = written as `../`, which also holds behind a proxy that adds to the path.",
+    ),
+  headers: z
+    .record(
+      z.string().regex(headerName, "must be the name of a header"),
+      z.string().regex(headerValue, "must be one line of printable ASCII"),
+    )
+    .default({})
+    .describe("Headers that the files of a static site are sent with."),
+  immutable: z
+    .array(relativePath)
+    .default([])
+    .describe("Folders of a static site whose files never change under their name: browsers keep them for a year without asking."),
   publicRoutes: publicRoutes.describe("Routes that plugins' request hooks leave alone."),
   visibility: z.enum(["public", "protected", "internal"]).default("public").describe("How file browsers show the worker."),
   cron: z

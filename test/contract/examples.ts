@@ -3,7 +3,10 @@ import { manifestOf, packFiles } from "../support/pack-files.js";
 /** An input with which an operation succeeds when root calls it, and inputs with which it does not. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
   readonly body?: unknown;
+  /** The fields of a form, which is sent with one file. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** The archive of an upload. */
   readonly upload?: Buffer;
   /** Parsed bodies that are refused, and the code that each is refused with. */
@@ -34,6 +37,7 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
       ],
     },
     "session.remove": {},
+    ...fileExamples("workerFiles", "workers/@team/files/1.0.0"),
     "workers.list": {},
     "workers.upload": { upload: await packFiles({ "manifest.yaml": manifestOf("@team/fresh", "1.0.0"), "index.html": "fresh" }) },
     "workers.enable": { params: version },
@@ -42,6 +46,7 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
     "workers.remove": { params: { scope: "@team", name: "doomed" } },
     "workers.removeVersion": { params: { scope: "@team", name: "halved", version: "1.0.0" } },
     "workers.logs": { params: { scope: "@team", name: "app" } },
+    ...fileExamples("pluginFiles", "plugins/@team/files-plugin"),
     "plugins.list": {},
     "plugins.loaded": {},
     "plugins.upload": { upload: await packFiles({ "manifest.yaml": manifestOf("@team/fresh-plugin", "1.0.0"), "plugin.js": "" }) },
@@ -52,13 +57,68 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
     "keys.list": {},
     "keys.meta": {},
     "keys.create": { body: { name: "made by an example", role: "viewer", expiresIn: "30d" }, badBodies: badKeys },
+    "keys.rotate": {
+      params: { id: String(facts.victimKeyId) },
+      body: { overlap: "1h" },
+      badBodies: ["", "soon", "-1h", "1.5d2h", "31d", " 1h", "24", 24, null].map((overlap) => [{ overlap }, "INVALID_REQUEST"] as const),
+    },
     "keys.revoke": { params: { id: String(facts.victimKeyId) } },
+    "events.stream": {},
+    "audit.list": {},
     "metrics.text": {},
     "metrics.show": {},
     "documentation.openapi": {},
     "documentation.page": {},
   };
 }
+
+/** In a package that has the files of `fileExampleNames`. */
+function fileExamples(resource: string, unit: string): Readonly<Record<string, Example>> {
+  const noPath = [{}, { path: "" }, { path: 7 }, { path: null }, { path: ["a"] }].map((body) => [body, "PATH_REQUIRED"] as const);
+  const noPaths = [{}, { paths: [] }, { paths: "a" }, { paths: [""] }, { paths: [1] }].map((body) => [body, "PATH_REQUIRED"] as const);
+  const outside = `${unit}/../../@other`;
+  const examples: Readonly<Record<string, Example>> = {
+    list: { query: `path=${unit}` },
+    download: { query: `path=${unit}/kept.txt` },
+    downloadBatch: { query: `paths=${unit}/kept.txt&paths=${unit}` },
+    mkdir: { body: { path: `${unit}/made/inner` }, badBodies: [...noPath, [{ path: outside }, "PATH_TRAVERSAL"]] },
+    rename: {
+      body: { path: `${unit}/renamed.txt`, newName: "named.txt" },
+      badBodies: [
+        ...noPath,
+        [{ path: `${unit}/renamed.txt` }, "INVALID_REQUEST"],
+        [{ path: `${unit}/renamed.txt`, newName: "../x" }, "PATH_TRAVERSAL"],
+        [{ path: `${unit}/renamed.txt`, newName: "kept.txt" }, "PATH_EXISTS"],
+        [{ path: `${unit}/missing.txt`, newName: "x" }, "PATH_NOT_FOUND"],
+        [{ path: unit, newName: "2.0.0" }, "PATH_NOT_WRITABLE"],
+      ],
+    },
+    move: {
+      body: { path: `${unit}/moved.txt`, destPath: `${unit}/folder` },
+      badBodies: [
+        ...noPath,
+        [{ path: `${unit}/moved.txt` }, "PATH_REQUIRED"],
+        [{ path: `${unit}/folder`, destPath: `${unit}/folder/in` }, "INVALID_REQUEST"],
+      ],
+    },
+    moveBatch: { body: { paths: [`${unit}/moved-too.txt`], destPath: `${unit}/folder` }, badBodies: noPaths },
+    upload: { fields: { path: unit, paths: "sent/file.txt" } },
+    remove: { body: { path: `${unit}/doomed.txt` }, badBodies: [...noPath, [{ path: unit.split("/")[0] }, "PATH_NOT_WRITABLE"]] },
+    removeBatch: { body: { paths: [`${unit}/doomed-too.txt`, `${unit}/missing`] }, badBodies: noPaths },
+  };
+  return Object.fromEntries(Object.entries(examples).map(([name, example]) => [`${resource}.${name}`, example]));
+}
+
+/** What the package must have for the examples to succeed. */
+export const fileExampleNames = [
+  "kept.txt",
+  "renamed.txt",
+  "moved.txt",
+  "moved-too.txt",
+  "doomed.txt",
+  "doomed-too.txt",
+  "folder/file.txt",
+];
 
 const named = { name: "never made" };
 const viewer = { ...named, role: "viewer" };

@@ -12,7 +12,7 @@ import { manifestOf, packFiles } from "../support/pack-files.js";
 import { createSender } from "../support/send.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { settledDigest } from "../support/settled-digest.js";
-import { createExamples, type Example } from "./examples.js";
+import { createExamples, fileExampleNames, type Example } from "./examples.js";
 
 /** A daemon with some workers and plugins and with a key of every kind, for calls that must be refused. */
 export interface Stage {
@@ -34,6 +34,9 @@ export async function openStage(): Promise<Stage> {
   const root = connect(daemon.url, daemon.rootKey);
   for (const name of ["@team/app", "@team/doomed", "@team/halved", "@other/app", "plain"]) await install(root, name);
   for (const name of ["@team/plugin", "@team/doomed-plugin", "@other/plugin", "plain-plugin"]) await installPlugin(root, name);
+  const files = Object.fromEntries(fileExampleNames.map((name) => [name, name]));
+  await install(root, "@team/files", files);
+  await installPlugin(root, "@team/files-plugin", files);
   const create = async (body: Parameters<Client["keys"]["create"]>[0]["body"]) => (await root.keys.create({ body })).data;
   const revoked = await create({ name: "revoked", role: "admin" });
   await root.keys.revoke({ params: { id: String(revoked.id) } });
@@ -93,14 +96,14 @@ async function leaveExpiredKey(stateDirectory: string): Promise<string> {
   return secret;
 }
 
-async function install(root: Client, name: string): Promise<void> {
-  const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "index.html": name });
+async function install(root: Client, name: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
+  const archive = await packFiles({ ...files, "manifest.yaml": manifestOf(name, "1.0.0"), "index.html": name });
   await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
 }
 
-async function installPlugin(root: Client, name: string): Promise<void> {
+async function installPlugin(root: Client, name: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
   const plugin = "export default {};\n";
-  const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": plugin });
+  const archive = await packFiles({ ...files, "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": plugin });
   await root.plugins.upload({ file: uploadOf("plugin.tgz", archive) });
 }
 

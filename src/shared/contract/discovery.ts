@@ -7,6 +7,7 @@ export const Discovery = z.object({
   version: z.string(),
   cpanel: z.string().check(z.describe("Path of the control panel")),
   docs: z.string().check(z.describe("Path of the documentation page")),
+  apps: z.optional(z.string().check(z.describe("Where workers answer, without a slash at its end, when the operator has named it"))),
 });
 export type Discovery = z.output<typeof Discovery>;
 

@@ -1,19 +1,66 @@
 import type * as z from "zod";
 import type { ErrorCode } from "../errors.js";
 import type { Permission } from "../permissions.js";
+import type { ChangeType } from "./changes.js";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may call: anybody, anybody with a valid credential, or keys that hold a permission. */
-export type Access = "public" | "authenticated" | Permission;
+/** Who may call: anybody, anybody with a valid credential, or keys that hold a permission, or each of several. */
+export type Access = "public" | "authenticated" | Permission | readonly Permission[];
 
-/** A file that came in as a multipart part and lies in the spool until the handler has returned. */
+/** A file that comes in as a multipart part and lies in the spool until the handler has returned. */
 export interface UploadedFile {
   /** Where the bytes lie, on the server. */
   readonly path: string;
   /** The client's name for it, without folders: good for its extension only. */
   readonly filename: string;
+  /** How many bytes lie there when the handler is called. */
   readonly sizeBytes: number;
+  /** What is still to come of a large file; without it the file is whole. */
+  readonly arrival?: FileArrival;
+}
+
+/** The rest of a file, for handlers that begin before it is there. */
+export interface FileArrival {
+  /** Settles when no more comes; rejects with what the client is told when the upload broke off or is refused: nothing may come of it then. */
+  readonly whole: Promise<void>;
+  /** Tells how many bytes lie in the file: now, and whenever there are a good deal more. */
+  follow(onGrowth: (sizeBytes: number) => void): void;
+}
+
+/** A multipart body of text fields and any number of files. */
+export interface FormDefinition {
+  /** Name of the file parts. */
+  readonly files: string;
+  /** The text fields; one that may be repeated takes a text or a list. */
+  readonly fields: z.ZodObject;
+}
+
+/** What a handler gives back where bytes are the answer. They are opened when they are sent, and closed in any case. */
+export type Download = FileDownload | StreamDownload;
+
+/** A file whose size is known: ranges and conditions are answered for it. */
+export interface FileDownload {
+  readonly filename: string;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  /** Strong, in quotes. */
+  readonly etag: string;
+  /** Bytes from `start` to `end`, both included. Ends with `close` when it is not called. */
+  readonly open: (range: { start: number; end: number }) => DownloadBytes;
+  /** Without effect once it was opened. */
+  readonly close: () => void;
+}
+
+/** Bytes that are made while they are sent. */
+export interface StreamDownload {
+  readonly filename: string;
+  readonly open: () => DownloadBytes;
+}
+
+/** A stream as Node's are, said without Node. Destroyed when the client goes. */
+export interface DownloadBytes extends AsyncIterable<Uint8Array> {
+  destroy(error?: Error): unknown;
 }
 
 /** What `endpoint()` takes. Path parameters are written `:name`; paths are below the API base unless `atOrigin`. */
@@ -35,6 +82,10 @@ export interface EndpointDefinition {
   readonly inputErrors?: Readonly<Record<string, ErrorCode>>;
   /** A multipart body with exactly one file part of this name. */
   readonly upload?: string;
+  /** A multipart body with fields and files, which are whole before the handler is called. */
+  readonly form?: FormDefinition;
+  /** The success body is bytes, sent as they come: what they are, in a few words. */
+  readonly download?: string;
   /** The status of success. */
   readonly status: number;
   /** The JSON body of success; absent where `status` is 204 or `contentType` is set. */
@@ -46,6 +97,8 @@ export interface EndpointDefinition {
    * `id` that grows, which is its SSE id too: a caller that sends the last one it has seen gets those after it.
    */
   readonly events?: z.ZodType<{ readonly id: number }>;
+  /** What a success has changed: told to those who follow the events, and written to the audit log, as are attempts that are refused. */
+  readonly change?: ChangeType;
   /** On success the session cookie is issued for the key in the body, or cleared. */
   readonly session?: "issue" | "clear";
   /** Codes of its own; those that follow from access, input and upload are added by `errorCodesOf`. */
@@ -63,12 +116,18 @@ export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly E
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
 
+type FieldsOf<Definition extends EndpointDefinition> = Definition["form"] extends FormDefinition
+  ? z.output<Definition["form"]["fields"]>
+  : undefined;
+
 /** What a handler is given: the input, parsed. */
 export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly params: OutputOf<Definition["params"]>;
   readonly query: OutputOf<Definition["query"]>;
   readonly body: OutputOf<Definition["body"]>;
   readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
+  readonly fields: FieldsOf<Definition>;
+  readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
   /** The last event that a reader who comes back has seen. */
   readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
 }
@@ -82,7 +141,9 @@ export type HandlerOutput<Definition extends EndpointDefinition> =
         ? never
         : Definition["contentType"] extends string
           ? string
-          : void);
+          : Definition["download"] extends string
+            ? Download
+            : void);
 
 /** What a caller of the client passes: only the parts that the operation has. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
@@ -90,7 +151,8 @@ export type CallInput<Definition extends EndpointDefinition> = (Definition["para
   : unknown) &
   (Definition["query"] extends z.ZodType ? { query?: InputOf<Definition["query"]> } : unknown) &
   (Definition["body"] extends z.ZodType ? { body: InputOf<Definition["body"]> } : unknown) &
-  (Definition["upload"] extends string ? { file: UploadSource } : unknown);
+  (Definition["upload"] extends string ? { file: UploadSource } : unknown) &
+  (Definition["form"] extends FormDefinition ? { fields: z.input<Definition["form"]["fields"]>; files: readonly UploadSource[] } : unknown);
 
 export type CallOutput<Definition extends EndpointDefinition> = Definition["result"] extends z.core.$ZodType
   ? z.output<Definition["result"]>
@@ -105,17 +167,25 @@ export interface UploadSource {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
+/** The permissions that a key needs for this operation, every one of them. */
+export function permissionsFor({ access }: Pick<EndpointDefinition, "access">): readonly Permission[] {
+  if (access === "public" || access === "authenticated") return [];
+  return typeof access === "string" ? [access] : access;
+}
+
 /** Every code that this operation may answer with, in the order of refusal. */
 export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   const codes: ErrorCode[] = [];
   if (definition.access !== "public") codes.push("AUTH_REQUIRED");
-  if (definition.access !== "public" && definition.access !== "authenticated") codes.push("PERMISSION_DENIED");
+  if (permissionsFor(definition).length > 0) codes.push("PERMISSION_DENIED");
   if (definition.namespaced) codes.push("NAMESPACE_DENIED");
   if (definition.method !== "GET") codes.push("CSRF_ORIGIN_REQUIRED", "CSRF_ORIGIN_MISMATCH");
   if (definition.body) codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_JSON");
   if (definition.upload)
     codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_MULTIPART", "NO_FILE_PROVIDED", "INSUFFICIENT_STORAGE");
-  if (definition.params || definition.query || definition.body) codes.push("INVALID_REQUEST");
+  if (definition.form)
+    codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_MULTIPART", "NO_FILE_PROVIDED", "INSUFFICIENT_STORAGE");
+  if (definition.params || definition.query || definition.body || definition.form) codes.push("INVALID_REQUEST");
   if (definition.events) codes.push("TOO_MANY_STREAMS");
   codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "INTERNAL_ERROR");
   return [...new Set(codes)];

@@ -1,6 +1,9 @@
+import * as audit from "./audit.js";
 import * as discovery from "./discovery.js";
 import * as documentation from "./documentation.js";
 import type { EndpointDefinition } from "./endpoint.js";
+import * as events from "./events.js";
+import { pluginFiles, workerFiles } from "./files.js";
 import { live, overall, ready } from "./health.js";
 import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
@@ -15,6 +18,8 @@ export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
+  // Before the workers, whose routes begin with any two segments.
+  workerFiles,
   workers: {
     list: workers.list,
     upload: workerChanges.upload,
@@ -25,6 +30,7 @@ export const contract = {
     removeVersion: workerChanges.removeVersion,
     logs: workerLogs.logs,
   },
+  pluginFiles,
   plugins: {
     list: plugins.list,
     loaded: plugins.loaded,
@@ -34,7 +40,9 @@ export const contract = {
     disable: plugins.disable,
     remove: plugins.remove,
   },
-  keys: { list: keys.list, meta: keys.meta, create: keys.create, revoke: keys.revoke },
+  keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
+  events: { stream: events.stream },
+  audit: { list: audit.list },
   metrics: { text: metrics.text, show: metrics.show },
   documentation: { openapi: documentation.openapi, page: documentation.page },
 } as const satisfies Record<string, Record<string, EndpointDefinition>>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseLifetimeSeconds } from "../duration.js";
+import { parseDurationMs, parseLifetimeSeconds } from "../duration.js";
 import { isNamespace } from "../namespace.js";
 import { endpoint } from "./endpoint.js";
 import { Permission, Role, Timestamp } from "./principal.js";
@@ -59,6 +59,46 @@ const CreateKey = z
       });
   });
 
+const NewKey = z.object({
+  id: z.int(),
+  name: z.string(),
+  key: z.string(),
+  keyPrefix: z.string(),
+  role: Role,
+  permissions: z.array(Permission),
+  namespaces: z.array(z.string()),
+  createdAt: Timestamp,
+  expiresAt: Timestamp.optional(),
+});
+export type NewKey = z.output<typeof NewKey>;
+
+const KeyParams = z.object({
+  id: z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/, "must be a positive whole number")
+    .transform(Number)
+    .refine(Number.isSafeInteger, "is too large"),
+});
+
+/** How long a rotated key goes on when nothing is said. */
+export const defaultOverlap = "24h";
+const maximumOverlapMs = 30 * 86_400_000;
+
+/** Milliseconds of an overlap such as `24h`, `7d` or `0`; undefined when it is malformed or beyond 30 days. */
+export function parseOverlapMs(text: string): number | undefined {
+  if (text === "0") return 0;
+  const overlapMs = /^\d+$/.test(text) ? undefined : parseDurationMs(text);
+  return overlapMs === undefined || overlapMs > maximumOverlapMs ? undefined : overlapMs;
+}
+
+const RotateKey = z.object({
+  overlap: z
+    .string()
+    .refine((text) => parseOverlapMs(text) !== undefined, "must be 0, or a number of s, m (minutes), h or d, at most 30 days")
+    .default(defaultOverlap)
+    .describe("How long the old key still works, such as `24h` (also when left out), `7d`; `0` = not at all"),
+});
+
 export const list = endpoint({
   method: "GET",
   path: "/keys",
@@ -81,6 +121,7 @@ export const create = endpoint({
   method: "POST",
   path: "/keys",
   summary: "Create a key; its secret is shown in this answer only",
+  change: "key.created",
   access: "keys:create",
   body: CreateKey,
   inputErrors: {
@@ -91,34 +132,33 @@ export const create = endpoint({
     expiresIn: "INVALID_EXPIRATION",
   },
   status: 201,
-  result: successOf(
-    z.object({
-      id: z.int(),
-      name: z.string(),
-      key: z.string(),
-      keyPrefix: z.string(),
-      role: Role,
-      permissions: z.array(Permission),
-      namespaces: z.array(z.string()),
-      createdAt: Timestamp,
-      expiresAt: Timestamp.optional(),
-    }),
-  ),
+  result: successOf(NewKey),
   errors: ["MISSING_PERMISSIONS", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
+});
+
+export const rotate = endpoint({
+  method: "POST",
+  path: "/keys/:id/rotate",
+  summary: "Create a twin of a key, which is shown in this answer only, and let the old one end",
+  change: "key.rotated",
+  access: ["keys:create", "keys:revoke"],
+  params: KeyParams,
+  body: RotateKey,
+  inputErrors: { id: "INVALID_KEY_ID" },
+  status: 201,
+  result: successOf(
+    NewKey.extend({ rotated: z.object({ id: z.int(), expiresAt: Timestamp.describe("When the old key ends, or ended") }) }),
+  ),
+  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
 });
 
 export const revoke = endpoint({
   method: "DELETE",
   path: "/keys/:id",
   summary: "Revoke a key",
+  change: "key.revoked",
   access: "keys:revoke",
-  params: z.object({
-    id: z
-      .string()
-      .regex(/^[1-9]\d{0,15}$/, "must be a positive whole number")
-      .transform(Number)
-      .refine(Number.isSafeInteger, "is too large"),
-  }),
+  params: KeyParams,
   inputErrors: { id: "INVALID_KEY_ID" },
   status: 200,
   result: Success,

@@ -67,6 +67,17 @@ export const DaemonMetrics = z.object({
     .object({ size: Count, used: Count, starting: Count, blank: Count, waiting: Count.describe("Starts that wait for a place") })
     .optional(),
   uploads: z.object({ running: Count, installed: Count, failed: Count }).optional(),
+  keyStore: z
+    .object({ keys: Count.describe("That are not revoked"), isUsable: z.boolean().describe("Whether it can be written") })
+    .optional(),
+  events: z.object({ published: Count, followers: Count.describe("Streams that are open") }).optional(),
+  auditLog: z
+    .object({
+      written: Count,
+      skipped: Count.describe("Attempts beyond what is written of them, and entries that the disk never took"),
+      waiting: Count.describe("Entries in memory, until the disk takes them"),
+    })
+    .optional(),
   unknownPathRequests: Count.optional().describe("Requests whose path means no installed worker"),
 });
 export type DaemonMetrics = z.output<typeof DaemonMetrics>;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { Deployment } from "../deployment.js";
 import { isPackageName } from "../package-name.js";
 import { archiveErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
@@ -17,6 +18,7 @@ export const Plugin = z.object({
   enabled: z.boolean(),
   status: z.enum(pluginStatuses).describe("waiting: what lies on the disk is not loaded yet; a reload loads it"),
   error: z.string().optional().describe("Why it is not loaded"),
+  deploy: z.optional(Deployment).describe("Where it comes from, if it was deployed by runtimectl"),
 });
 export type Plugin = z.output<typeof Plugin>;
 
@@ -61,6 +63,7 @@ export const upload = endpoint({
   method: "POST",
   path: "/plugins/upload",
   summary: "Install a plugin from an archive, in place of the one of that name",
+  change: "plugin.installed",
   access: "plugins:install",
   upload: "file",
   status: 201,
@@ -74,6 +77,7 @@ export const reload = endpoint({
   method: "POST",
   path: "/plugins/reload",
   summary: "Read the plugin directories again, load all plugins anew and swap them in",
+  change: "plugin.reloaded",
   access: "plugins:install",
   status: 200,
   result: successOf(z.object({ plugins: z.array(ReloadedPlugin) })),
@@ -83,6 +87,7 @@ export const enable = endpoint({
   method: "POST",
   path: "/plugins/:name/enable",
   summary: "Let a plugin take part again",
+  change: "plugin.enabled",
   access: "plugins:install",
   namespaced: true,
   params: PluginParams,
@@ -103,12 +108,14 @@ export const disable = endpoint({
   ...enable,
   path: "/plugins/:name/disable",
   summary: "Take a plugin out of service, keep it installed",
+  change: "plugin.disabled",
 });
 
 export const remove = endpoint({
   method: "DELETE",
   path: "/plugins/:name",
   summary: "Delete a plugin",
+  change: "plugin.deleted",
   access: "plugins:remove",
   namespaced: true,
   params: PluginParams,

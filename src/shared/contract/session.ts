@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { endpoint } from "./endpoint.js";
-import { Principal } from "./principal.js";
+import { Principal, Timestamp } from "./principal.js";
 
 const Session = z.object({ authenticated: z.literal(true), principal: Principal });
 /** No credential of ours is longer; nothing longer is hashed. */
@@ -19,10 +19,11 @@ export const create = endpoint({
   method: "POST",
   path: "/admin/session",
   summary: "Exchange a key for a session cookie",
+  change: "session.opened",
   access: "public",
   body: z.object({ key: z.string().min(1).max(maximumKeyLength) }),
   status: 200,
-  result: Session,
+  result: Session.extend({ endsAt: Timestamp.optional().describe("When the session's cookie, or its key, ends") }),
   session: "issue",
   errors: ["INVALID_KEY"],
 });

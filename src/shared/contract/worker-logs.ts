@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { isPackageVersion } from "../package-name.js";
-import { parseSinceMs } from "../since.js";
 import { endpoint } from "./endpoint.js";
 import { followQuery } from "./follow-query.js";
+import { sinceQuery } from "./since-query.js";
 import { WorkerParams } from "./worker-params.js";
 
 /** From the least to the most urgent. */
@@ -25,11 +25,7 @@ const LogQuery = z.object({
   version: z.string().refine(isPackageVersion, "neither strict semver nor latest").optional().describe("Entries of this version only"),
   level: z.enum(logLevels).optional().describe("Entries of this level and above"),
   text: z.string().min(1).max(200).optional().describe("Entries that contain this text, in upper or lower case"),
-  since: z
-    .string()
-    .refine((text) => parseSinceMs(text, 0) !== undefined, "neither a duration such as 10m nor a Unix time in seconds or milliseconds")
-    .optional()
-    .describe("Entries not older than a duration such as `10m`, or than a Unix time in seconds or milliseconds"),
+  ...sinceQuery,
   before: z.coerce.number<number>().int().min(0).optional().describe("Entries with a lower id: the way to older ones"),
   ...followQuery,
   limit: z.coerce.number<number>().int().min(1).max(10_000).default(1000).describe("The newest that many, answered oldest first"),

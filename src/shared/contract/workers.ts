@@ -1,5 +1,6 @@
 // zod/mini: `runtimectl workers list` is what scripts repeat, and zod with its methods takes a sixth of an empty Node's start to set up.
 import * as z from "zod/mini";
+import { Deployment } from "../deployment.js";
 import { endpoint } from "./endpoint.js";
 
 export const Worker = z.object({
@@ -9,6 +10,9 @@ export const Worker = z.object({
   source: z.enum(["built-in", "uploaded"]),
   versions: z.array(z.string()).check(z.describe("Installed versions, newest first")),
   disabledVersions: z.array(z.string()),
+  deploys: z.optional(
+    z.record(z.string(), Deployment).check(z.describe("By version: where those that were deployed by runtimectl come from")),
+  ),
 });
 export type Worker = z.output<typeof Worker>;
 

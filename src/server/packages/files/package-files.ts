@@ -1,0 +1,40 @@
+import type { Download } from "../../../shared/contract/endpoint.js";
+import { FilePlaces, type FileCaller } from "./file-place.js";
+import { createMounts } from "./mounts.js";
+import type { PackageKeeper } from "./package-keeper.js";
+import { downloadFile, downloadFiles, listFiles, type FolderListing } from "./read-files.js";
+import { pluginLayout, workerLayout } from "./unit.js";
+import { FileWriter } from "./write-files.js";
+
+const layouts = { workers: workerLayout, plugins: pluginLayout };
+
+/** The files below the configured directories of one kind of package, by paths that begin with a mount's name. */
+export class PackageFiles {
+  readonly #places: FilePlaces;
+  /** Every way to change them. */
+  readonly writer: FileWriter;
+
+  constructor(options: {
+    kind: keyof typeof layouts;
+    /** Of the product itself: not shown. */
+    builtInDirectory: string | undefined;
+    directories: readonly string[];
+    keeper: PackageKeeper;
+  }) {
+    const { keeper } = options;
+    this.#places = new FilePlaces({ mounts: createMounts(options), layout: layouts[options.kind], keeper });
+    this.writer = new FileWriter({ places: this.#places, keeper });
+  }
+
+  list(path: string, caller: FileCaller): Promise<FolderListing> {
+    return listFiles(this.#places, path, caller);
+  }
+
+  download(path: string, caller: FileCaller): Download {
+    return downloadFile(this.#places, path, caller);
+  }
+
+  downloadAll(paths: readonly string[], caller: FileCaller): Download {
+    return downloadFiles(this.#places, paths, caller);
+  }
+}

@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import { closeSync, createReadStream, fstatSync, statSync } from "node:fs";
+import { lstat, opendir } from "node:fs/promises";
+import { ApiError } from "../../../shared/api-error.js";
+import type { Download, FileDownload } from "../../../shared/contract/endpoint.js";
+import type { FileEntry } from "../../../shared/contract/files.js";
+import { asReadFailure, notFound, throughLink } from "./file-failure.js";
+import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-place.js";
+import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
+import { zipStream, type ZipPart } from "./zip-stream.js";
+
+/** A list is held whole. */
+const mostEntries = 10_000;
+const readAheadBytes = 256 * 1024;
+
+export interface FolderListing {
+  readonly path: string;
+  readonly entries: FileEntry[];
+  readonly hasMore?: true;
+}
+
+/** Folders first, then by name; the mounts where the path is empty. */
+export async function listFiles(places: FilePlaces, text: string, caller: FileCaller): Promise<FolderListing> {
+  const place = places.readable(text, caller);
+  if (!place) return { path: "", entries: places.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
+  try {
+    const folder = PinnedFolder.open(place.mount.path, place.below);
+    try {
+      return await listFolder(folder, place, caller);
+    } finally {
+      folder.close();
+    }
+  } catch (error) {
+    throw asReadFailure(error, text);
+  }
+}
+
+/** A file, or a folder as a zip of what is in it. */
+export function downloadFile(places: FilePlaces, text: string, caller: FileCaller): Download {
+  const place = placeToDownload(places, text, caller);
+  const found = find(place, text);
+  const name = place.below.at(-1) ?? place.mount.name;
+  if (found !== "folder") return fileDownload(name, found);
+  const part = { open: () => PinnedFolder.open(place.mount.path, place.below), prefix: "", isShown: shownIn(place.below, caller) };
+  return { filename: `${name}.zip`, open: () => zipStream([part]) };
+}
+
+/** Files and folders as one zip, each under its own name; of two with the same name the second gets a number. */
+export function downloadFiles(places: FilePlaces, texts: readonly string[], caller: FileCaller): Download {
+  const taken = new Set<string>();
+  const parts = texts.map((text): ZipPart => {
+    const place = placeToDownload(places, text, caller);
+    const found = find(place, text);
+    if (found !== "folder") closeSync(found);
+    const name = place.below.at(-1) ?? place.mount.name;
+    const zipName = freeName(name, taken);
+    if (found === "folder") {
+      const open = () => PinnedFolder.open(place.mount.path, place.below);
+      return { open, prefix: `${zipName}/`, isShown: shownIn(place.below, caller) };
+    }
+    const open = () => PinnedFolder.open(place.mount.path, place.below.slice(0, -1));
+    return { open, entry: name, entryName: zipName, prefix: "", isShown: () => true };
+  });
+  return { filename: "files.zip", open: () => zipStream(parts) };
+}
+
+function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): FilePlace {
+  const place = places.readable(text, caller);
+  if (place) return place;
+  throw new ApiError("PATH_REQUIRED", "The path names nothing to download; begin it with one of the directories that are listed.");
+}
+
+/** A descriptor of the file, which must be closed, or the word that it is a folder. */
+function find({ mount, below }: FilePlace, text: string): number | "folder" {
+  const name = below.at(-1);
+  try {
+    return inPinnedFolder(PinnedFolder.open(mount.path, below.slice(0, -1)), (folder) => {
+      const stat = name === undefined ? undefined : folder.stat(name);
+      if (name === undefined || stat?.isDirectory()) return "folder";
+      if (stat?.isSymbolicLink()) throw throughLink(text);
+      const descriptor = stat && folder.openFile(name);
+      if (descriptor === undefined) throw notFound(text);
+      return descriptor;
+    });
+  } catch (error) {
+    throw asReadFailure(error, text);
+  }
+}
+
+function fileDownload(filename: string, descriptor: number): FileDownload {
+  const { size, mtimeNs, ctimeNs, ino, mtimeMs } = fstatSync(descriptor, { bigint: true });
+  const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs} ${ctimeNs}`).digest("base64url").slice(0, 22);
+  return {
+    filename,
+    sizeBytes: Number(size),
+    modifiedMs: Number(mtimeMs),
+    etag: `"${mark}"`,
+    open: ({ start, end }) => createReadStream("", { fd: descriptor, start, end, highWaterMark: readAheadBytes }),
+    close: () => closeSync(descriptor),
+  };
+}
+
+function freeName(name: string, taken: Set<string>): string {
+  let free = name;
+  const dot = name.lastIndexOf(".") > 0 ? name.lastIndexOf(".") : name.length;
+  for (let count = 2; taken.has(free); count += 1) free = `${name.slice(0, dot)}-${count}${name.slice(dot)}`;
+  taken.add(free);
+  return free;
+}
+
+async function listFolder(folder: PinnedFolder, { path, below }: FilePlace, caller: FileCaller): Promise<FolderListing> {
+  const isShown = shownIn(below, caller);
+  const entries: FileEntry[] = [];
+  let hasMore = false;
+  for await (const { name } of await opendir(folder.path)) {
+    if (!isShown([name])) continue;
+    hasMore = entries.length === mostEntries;
+    if (hasMore) break;
+    const stat = await lstat(folder.pathOf(name)).catch(() => undefined);
+    if (stat) entries.push(entryOf(name, `${path}/${name}`, stat));
+  }
+  entries.sort((a, b) => Number(b.isDirectory) - Number(a.isDirectory) || (a.name < b.name ? -1 : 1));
+  return { path, entries, ...(hasMore && { hasMore }) };
+}
+
+/** Directly below a mount lie packages, which are not everybody's, and hidden folders, which are nobody's. */
+function shownIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => boolean {
+  return (names) => {
+    const all = [...below, ...names];
+    if (all.length > 2) return true;
+    const name = packageNameAt(all);
+    return !all[0]?.startsWith(".") && (name === undefined || caller.covers(name));
+  };
+}
+
+function mountEntry(name: string, directory: string): FileEntry[] {
+  const stat = statSync(directory, { throwIfNoEntry: false });
+  return stat?.isDirectory() ? [entryOf(name, name, stat)] : [];
+}
+
+function entryOf(name: string, path: string, stat: { isDirectory(): boolean; size: number; mtimeMs: number }): FileEntry {
+  const isDirectory = stat.isDirectory();
+  return { name, path, isDirectory, size: isDirectory ? 0 : stat.size, updatedAt: Math.floor(stat.mtimeMs / 1000) };
+}

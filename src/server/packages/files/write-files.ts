@@ -1,0 +1,257 @@
+import { renameSync, rmdirSync } from "node:fs";
+import { copyFile, open } from "node:fs/promises";
+import path from "node:path";
+import { ApiError } from "../../../shared/api-error.js";
+import { shown } from "../../../shared/archive/refusal.js";
+import type { UploadedFile } from "../../../shared/contract/endpoint.js";
+import { finish, syncFolder } from "../move-journal.js";
+import { asFileFailure, notFound, taken } from "./file-failure.js";
+import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";
+import type { FileChange, PackageKeeper } from "./package-keeper.js";
+import { checkNewName } from "./path-segments.js";
+import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
+import type { Unit } from "./unit.js";
+import { checkMetadata } from "./unit-metadata.js";
+
+const fileMode = 0o644;
+
+/** Changes of files in packages, one call of the API each. When one throws, nothing has changed. */
+export class FileWriter {
+  readonly #places: FilePlaces;
+  readonly #keeper: PackageKeeper;
+
+  constructor(options: { places: FilePlaces; keeper: PackageKeeper }) {
+    this.#places = options.places;
+    this.#keeper = options.keeper;
+  }
+
+  /** Makes a folder, and those above it that are missing. */
+  async makeFolder(text: string, caller: FileCaller): Promise<void> {
+    const place = this.#places.writable(text, caller);
+    for (const name of place.inUnit) checkNewName(name);
+    await this.#change(text, [place.unit], {
+      prepare: async () => {
+        if (kindAt(place) !== "nothing") throw taken(text);
+      },
+      hasSteps: true,
+      apply: () => PinnedFolder.open(place.mount.path, place.below, { isMade: true }).close(),
+      settle: () => syncWay(place.mount.path, place.below),
+    });
+  }
+
+  /** Writes files below a folder, in place of those that are there. All of them are checked before the first is written. */
+  async write(
+    folder: string,
+    files: readonly UploadedFile[],
+    { names, caller }: { names: readonly string[] | undefined; caller: FileCaller },
+  ) {
+    if (names && names.length !== files.length) {
+      throw new ApiError(
+        "INVALID_REQUEST",
+        `There are ${files.length} files and ${names.length} paths for them; send one path for each file.`,
+      );
+    }
+    const targets = files.map(({ path: source, filename }, index) => {
+      const text = `${folder.replace(/\/$/, "")}/${names?.[index] ?? filename}`;
+      const place = this.#places.inUnit(text, caller);
+      for (const name of place.inUnit) checkNewName(name);
+      return { source, text, place, aside: String(index) };
+    });
+    refuseOverlap(targets.map(({ place }) => place.path));
+    const units = [...new Map(targets.map(({ place }) => [place.unit.folder, place.unit])).values()];
+    await this.#change(folder, units, {
+      prepare: async (aside) => {
+        for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
+        for (const target of targets) await copyDurably(target.source, path.join(aside, target.aside));
+        for (const unit of units) {
+          const atRoot = targets.filter(({ place }) => place.unit.folder === unit.folder && place.inUnit.length === 1);
+          const come = new Map(
+            atRoot.map(({ place, aside: name }) => [place.name, (read: (file: string) => void) => read(path.join(aside, name))] as const),
+          );
+          checkMetadata(this.#keeper, caller, { unit, come });
+        }
+      },
+      hasSteps: true,
+      apply: (aside) => {
+        for (const { place, aside: name } of targets) {
+          const parent = PinnedFolder.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
+          inPinnedFolder(parent, () => renameSync(path.join(aside, name), parent.pathOf(place.name)));
+        }
+      },
+      settle: async () => {
+        for (const { place } of targets) await syncWay(place.mount.path, place.below.slice(0, -1));
+      },
+    });
+  }
+
+  /** Gives an entry another name in its folder. */
+  async rename(text: string, newName: string, caller: FileCaller): Promise<void> {
+    const from = this.#places.inUnit(text, caller);
+    checkNewName(newName);
+    await this.#relocate(from, this.#places.inUnit([from.mount.name, ...from.below.slice(0, -1), newName].join("/"), caller), caller);
+  }
+
+  /** Moves an entry into a folder that is there, or else to a path where nothing is. */
+  async move(text: string, destination: string, caller: FileCaller): Promise<void> {
+    const from = this.#places.inUnit(text, caller);
+    const into = this.#places.writable(destination, caller);
+    if (kindAt(into) === "folder") return this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
+    const to = this.#places.inUnit(destination, caller);
+    checkNewName(to.name);
+    await this.#relocate(from, to, caller);
+  }
+
+  /** Moves an entry into a folder. */
+  async moveInto(text: string, folder: string, caller: FileCaller): Promise<void> {
+    const from = this.#places.inUnit(text, caller);
+    const into = this.#places.writable(folder, caller);
+    if (kindAt(into) !== "folder") throw notFound(folder);
+    await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
+  }
+
+  /** Deletes a file, a folder with all in it, or a link itself. The folders above a unit go with the last one in them. */
+  async remove(text: string, caller: FileCaller): Promise<void> {
+    const place = this.#places.writable(text, caller);
+    const { unit, below, inUnit } = place;
+    const above = below.slice(0, -1);
+    const name = below.at(-1) as string;
+    let kept = above;
+    await this.#change(text, [unit], {
+      prepare: async () => {
+        if (inUnit.length === 1) checkMetadata(this.#keeper, caller, { unit, gone: [name] });
+      },
+      apply: (aside) => {
+        const movedTo = path.join(aside, "taken");
+        inPinnedFolder(PinnedFolder.open(unit.directory, above), (parent) => renameSync(parent.pathOf(name), movedTo));
+        if (inUnit.length > 0) return undefined;
+        kept = removeEmptyFolders(unit.directory, above);
+        return movedTo;
+      },
+      settle: () => syncWay(unit.directory, kept),
+    });
+  }
+
+  async #relocate(from: WritablePlace & { name: string }, to: WritablePlace & { name: string }, caller: FileCaller): Promise<void> {
+    if (to.path.startsWith(`${from.path}/`)) {
+      throw new ApiError("INVALID_REQUEST", `${shown(from.path)} cannot be moved into itself.`);
+    }
+    const fromParent = from.below.slice(0, -1);
+    const toParent = to.below.slice(0, -1);
+    const readMoved = (read: (file: string) => void) =>
+      inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
+    await this.#change(from.path, [to.unit, from.unit], {
+      prepare: async () => {
+        const gone = from.inUnit.length === 1 ? [from.name] : [];
+        const come = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
+        const isWithin = to.unit.folder === from.unit.folder;
+        checkMetadata(this.#keeper, caller, { unit: to.unit, ...(isWithin && { gone }), ...(come && { come }) });
+        if (!isWithin) checkMetadata(this.#keeper, caller, { unit: from.unit, gone });
+      },
+      apply: () => {
+        inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (source) => {
+          if (!source.stat(from.name)) throw notFound(from.path);
+          inPinnedFolder(
+            openFor(to.path, () => PinnedFolder.open(to.mount.path, toParent)),
+            (target) => {
+              if (target.stat(to.name)) throw taken(to.path);
+              renameSync(source.pathOf(from.name), target.pathOf(to.name));
+            },
+          );
+        });
+      },
+      settle: async () => {
+        await syncWay(to.mount.path, toParent);
+        await syncWay(from.mount.path, fromParent);
+      },
+    });
+  }
+
+  async #change(
+    text: string,
+    units: readonly Unit[],
+    change: Omit<FileChange, "apply"> & { apply: (aside: string) => string | undefined | void },
+  ): Promise<void> {
+    try {
+      await this.#keeper.changeFiles(units, { ...change, apply: (aside) => change.apply(aside) ?? undefined });
+    } catch (error) {
+      throw asFileFailure(error, text);
+    }
+  }
+}
+
+/** What is at a place; links count as themselves. */
+function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
+  try {
+    return inPinnedFolder(PinnedFolder.open(mount.path, below.slice(0, -1)), (parent) => {
+      const stat = parent.stat(below.at(-1) as string);
+      if (!stat) return "nothing";
+      return stat.isDirectory() ? "folder" : "other";
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "nothing";
+    throw asFileFailure(error, text);
+  }
+}
+
+function openFor(text: string, pin: () => PinnedFolder): PinnedFolder {
+  try {
+    return pin();
+  } catch (error) {
+    throw asFileFailure(error, text);
+  }
+}
+
+/** No file is written twice, and none is the folder of another. */
+function refuseOverlap(paths: readonly string[]): void {
+  const files = new Set<string>();
+  for (const text of paths) {
+    if (files.has(text)) throw new ApiError("INVALID_REQUEST", `The path ${shown(text)} is sent twice; send each file once.`);
+    files.add(text);
+  }
+  for (const text of paths) {
+    for (let slash = text.indexOf("/"); slash !== -1; slash = text.indexOf("/", slash + 1)) {
+      const folder = text.slice(0, slash);
+      if (files.has(folder)) throw new ApiError("INVALID_REQUEST", `The path ${shown(folder)} is sent as a file and as a folder.`);
+    }
+  }
+}
+
+async function copyDurably(source: string, target: string): Promise<void> {
+  await copyFile(source, target);
+  const file = await open(target, "r+");
+  await finish(file, () => file.chmod(fileMode));
+}
+
+/** Makes the names of a folder durable, and its own in those above it. */
+async function syncWay(directory: string, segments: readonly string[]): Promise<void> {
+  for (let depth = segments.length; depth >= 0; depth -= 1) {
+    const folder = PinnedFolder.open(directory, segments.slice(0, depth));
+    try {
+      await syncFolder(folder.path);
+    } finally {
+      folder.close();
+    }
+  }
+}
+
+/** Answers with the segments of the folder that stays. */
+function removeEmptyFolders(directory: string, segments: readonly string[]): string[] {
+  const kept = [...segments];
+  while (kept.length > 0) {
+    const name = kept.at(-1) as string;
+    const isGone = inPinnedFolder(PinnedFolder.open(directory, kept.slice(0, -1)), (parent) => removeIfEmpty(parent.pathOf(name)));
+    if (!isGone) break;
+    kept.pop();
+  }
+  return kept;
+}
+
+function removeIfEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTEMPTY" || (error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}

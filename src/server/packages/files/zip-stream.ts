@@ -1,0 +1,114 @@
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { PassThrough, pipeline, type Readable } from "node:stream";
+import { ZipArchive } from "archiver";
+import type { PinnedFolder } from "./pinned-folder.js";
+
+/** Fast: what is downloaded is mostly seen once. */
+const compressionLevel = 1;
+const deepestTree = 100;
+
+/** Something that goes into a zip. */
+export interface ZipPart {
+  /** Opens the folder that it lies in, or that is to go in as a whole. */
+  readonly open: () => PinnedFolder;
+  /** The entry of that folder, and its name in the zip; without it, all of them. */
+  readonly entry?: string;
+  readonly entryName?: string;
+  /** What names in the zip begin with. */
+  readonly prefix: string;
+  /** Whether an entry is shown, by its names from the folder on. */
+  readonly isShown: (names: readonly string[]) => boolean;
+}
+
+interface ZipEntry {
+  readonly name: string;
+  readonly modified: Date;
+  /** Of a file; closed by who takes the entry. */
+  readonly descriptor: number | undefined;
+}
+
+/** A zip that is made while it is read: one file open at a time, nothing held whole. Links are left out; what vanishes meanwhile is, too. */
+export function zipStream(parts: readonly ZipPart[]): Readable {
+  const archive = new ZipArchive({ zlib: { level: compressionLevel } });
+  const output = new PassThrough();
+  const ending = new AbortController();
+  output.once("close", () => {
+    ending.abort();
+    archive.abort();
+  });
+  pipeline(archive, output, () => undefined);
+  fill(archive, parts, ending.signal).catch((error: unknown) => output.destroy(error as Error));
+  return output;
+}
+
+async function fill(archive: ZipArchive, parts: readonly ZipPart[], signal: AbortSignal): Promise<void> {
+  for (const part of parts) {
+    const folder = part.open();
+    try {
+      for await (const entry of entriesOf(folder, part)) await append(archive, entry, signal);
+    } finally {
+      folder.close();
+    }
+  }
+  await archive.finalize();
+}
+
+/** Waits until the entry is in: what is not read yet is not opened either. */
+async function append(archive: ZipArchive, { name, modified: date, descriptor }: ZipEntry, signal: AbortSignal): Promise<void> {
+  const bytes = descriptor === undefined ? undefined : createReadStream("", { fd: descriptor });
+  try {
+    signal.throwIfAborted();
+    const taken = once(archive, "entry", { signal });
+    if (bytes) archive.append(bytes, { name, date, mode: 0o644 });
+    else archive.append("", { name: `${name}/`, date, mode: 0o755, type: "directory" });
+    await taken;
+  } finally {
+    bytes?.destroy();
+  }
+}
+
+async function* entriesOf(folder: PinnedFolder, { entry, entryName = entry ?? "", prefix, isShown }: ZipPart): AsyncGenerator<ZipEntry> {
+  if (entry === undefined) yield* tree(folder, { prefix, above: [], isShown });
+  else for await (const file of entryOf(folder, entry, { prefix, above: [], isShown })) yield { ...file, name: entryName };
+}
+
+interface Way {
+  readonly prefix: string;
+  readonly above: readonly string[];
+  readonly isShown: ZipPart["isShown"];
+}
+
+async function* tree(folder: PinnedFolder, way: Way): AsyncGenerator<ZipEntry> {
+  for await (const { name } of await opendir(folder.path)) {
+    if (way.isShown([...way.above, name])) yield* entryOf(folder, name, way);
+  }
+}
+
+async function* entryOf(folder: PinnedFolder, name: string, { prefix, above, isShown }: Way): AsyncGenerator<ZipEntry> {
+  const stat = folder.stat(name);
+  const zipName = prefix + name;
+  if (stat?.isFile()) {
+    const descriptor = attempt(() => folder.openFile(name));
+    if (descriptor !== undefined) yield { name: zipName, modified: stat.mtime, descriptor };
+  } else if (stat?.isDirectory() && above.length < deepestTree) {
+    const inner = attempt(() => folder.enter(name));
+    if (!inner) return;
+    try {
+      yield { name: zipName, modified: stat.mtime, descriptor: undefined };
+      yield* tree(inner, { prefix: `${zipName}/`, above: [...above, name], isShown });
+    } finally {
+      inner.close();
+    }
+  }
+}
+
+/** What cannot be opened any more was taken away or put in a link's place meanwhile, or is not ours to read. */
+function attempt<Value>(open: () => Value): Value | undefined {
+  try {
+    return open();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { metadataFileNames } from "../metadata-file-names.js";
+import { invalidArchive, shown } from "./refusal.js";
+
+interface Folder {
+  readonly name: string;
+  /** By folded name; undefined for a file. */
+  readonly children: Map<string, Folder> | undefined;
+}
+
+/** What an archive unpacks to: refuses two names that some file system takes for one. */
+export class EntryTree {
+  readonly #root = new Map<string, Folder>();
+  #fileCount = 0;
+
+  get fileCount(): number {
+    return this.#fileCount;
+  }
+
+  addDirectory(segments: readonly string[]): void {
+    this.#enter(segments);
+  }
+
+  addFile(segments: readonly string[]): void {
+    const name = segments.at(-1) as string;
+    const folder = this.#enter(segments.slice(0, -1));
+    const earlier = folder.get(folded(name));
+    if (earlier) throw collision(segments, earlier.name);
+    folder.set(folded(name), { name, children: undefined });
+    this.#fileCount += 1;
+  }
+
+  /**
+   * The folder below the archive's root that is the package's root, "" for the archive's root itself: files at the root, or a
+   * single `package/` around them. Tar archives may name that single folder as they like, as some npm packages do.
+   */
+  packageRoot(format: "tar" | "zip"): string {
+    for (const name of metadataFileNames) {
+      const entry = this.#root.get(folded(name));
+      if (entry?.name === name && !entry.children) return "";
+    }
+    const [only, ...others] = this.#root.values();
+    if (!only?.children || others.length > 0) return "";
+    return format === "tar" || only.name === "package" ? only.name : "";
+  }
+
+  #enter(segments: readonly string[]): Map<string, Folder> {
+    let folder = this.#root;
+    for (const name of segments) {
+      const earlier = folder.get(folded(name));
+      if (earlier && (earlier.name !== name || !earlier.children)) throw collision(segments, earlier.name);
+      const next = earlier?.children ?? new Map<string, Folder>();
+      if (!earlier) folder.set(folded(name), { name, children: next });
+      folder = next;
+    }
+    return folder;
+  }
+}
+
+/** Upper case first: it takes `ß` and `ss` for one, as some file systems do. */
+function folded(name: string): string {
+  return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
+}
+
+function collision(segments: readonly string[], earlier: string): Error {
+  return invalidArchive(`the name ${shown(segments.join("/"))} appears twice, or differs from ${shown(earlier)} only by case or encoding`);
+}

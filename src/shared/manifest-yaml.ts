@@ -1,0 +1,115 @@
+import { Composer, isMap, Parser, type CST, type Document, type Pair, type ParsedNode } from "yaml";
+import { ApiError } from "./api-error.js";
+
+/** Bytes of a manifest at most. */
+export const longestManifestBytes = 64 * 1024;
+const mostLines = 5_000;
+const mostNodes = 2_000;
+const deepestNesting = 32;
+const mostAliases = 100;
+
+export interface Manifest {
+  readonly document: Document.Parsed;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export function invalidMetadata(fileName: string, why: string, cause?: unknown): ApiError {
+  return new ApiError("INVALID_PACKAGE_METADATA", `${fileName} cannot be used: ${why}.`, { cause });
+}
+
+/** Why a text is no manifest, and where, in characters from its start. */
+export interface ManifestFault {
+  readonly message: string;
+  readonly offset?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** The manifest in a text, or all that speaks against it. */
+export type ManifestReading =
+  | { readonly manifest: Manifest; readonly faults: readonly [] }
+  | { readonly manifest: undefined; readonly faults: readonly [ManifestFault, ...ManifestFault[]] };
+
+/** Parses a manifest. Throws `INVALID_PACKAGE_METADATA` for anything but one plain YAML mapping. */
+export function parseManifest(text: string, fileName: string): Manifest {
+  const { manifest, faults } = readManifest(text);
+  if (manifest) return manifest;
+  throw invalidMetadata(fileName, faults[0].message, faults[0].cause);
+}
+
+/**
+ * Like `parseManifest`, with all faults and their places.
+ * Size and depth are checked between yaml's two stages: the second is recursive, slow on many keys, and can end the whole process
+ * on deep input (V8 gives up compiling a regular expression when the stack is nearly used up, which no `catch` sees).
+ */
+export function readManifest(text: string): ManifestReading {
+  if (text.split("\n", mostLines + 1).length > mostLines) return faulty({ message: `it has more than ${mostLines} lines` });
+  try {
+    const tokens = [...new Parser().parse(text)];
+    const misshapen = shapeFault(tokens);
+    if (misshapen) return faulty(misshapen);
+    const documents = [...new Composer({ uniqueKeys: false, version: "1.2", schema: "core" }).compose(tokens, true, text.length)];
+    const [document, second] = documents;
+    if (!document || second) return faulty({ message: "it holds several YAML documents; keep one", offset: second?.range[0] });
+    const [first, ...others] = [...document.errors, ...document.warnings].map(yamlFault);
+    if (first) return faulty(first, ...others);
+    return readFields(document);
+  } catch (error) {
+    return faulty(yamlFault(error as Error));
+  }
+}
+
+function faulty(first: ManifestFault, ...others: ManifestFault[]): ManifestReading {
+  return { manifest: undefined, faults: [first, ...others] };
+}
+
+function yamlFault(error: Error & { readonly pos?: readonly [number, number] }): ManifestFault {
+  return { message: `it is not valid YAML: ${error.message}`, offset: error.pos?.[0], cause: error };
+}
+
+/** Walks the tokens without recursion; the parser that made them does not recurse either. */
+function shapeFault(tokens: readonly CST.Token[]): ManifestFault | undefined {
+  const open: [token: CST.Token, depth: number][] = tokens.map((token) => [token, 0]);
+  let nodeCount = 0;
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [token, depth] = next;
+    nodeCount += 1;
+    const offset = token.offset;
+    if (depth > deepestNesting) return { message: `it is nested more than ${deepestNesting} levels deep`, offset };
+    if (nodeCount > mostNodes) return { message: `it has more than ${mostNodes} keys and values` };
+    for (const child of childrenOf(token)) open.push([child, depth + 1]);
+  }
+  return undefined;
+}
+
+function childrenOf(token: CST.Token): CST.Token[] {
+  if (token.type === "document") return token.value ? [token.value] : [];
+  if (!("items" in token)) return [];
+  return token.items.flatMap(({ key, value }) => [key, value]).filter((child) => child !== null && child !== undefined);
+}
+
+function readFields(document: Document.Parsed): ManifestReading {
+  if (document.contents === null) return { manifest: { document, fields: {} }, faults: [] };
+  if (!isMap(document.contents)) return faulty({ message: "it is not a list of keys with values", offset: document.contents.range[0] });
+  const [first, ...others] = repeatedKeys(document.contents.items);
+  if (first) return faulty(first, ...others);
+  const fields = document.toJS({ maxAliasCount: mostAliases }) as Record<string, unknown>;
+  if (containsItself(fields)) return faulty({ message: "it has a value that contains itself" });
+  return { manifest: { document, fields }, faults: [] };
+}
+
+/** yaml's own check compares every key with every other. */
+function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): ManifestFault[] {
+  const seen = new Set<string>();
+  return pairs.flatMap(({ key }) => {
+    const name = String(key);
+    if (seen.has(name)) return [{ message: `it has the key ${JSON.stringify(name)} twice`, offset: key.range[0] }];
+    seen.add(name);
+    return [];
+  });
+}
+
+/** An alias within what it stands for. Nesting is limited, so this comes to an end soon; what is used twice is no fault. */
+function containsItself(value: unknown, within: readonly unknown[] = []): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return within.includes(value) || Object.values(value).some((child) => containsItself(child, [...within, value]));
+}

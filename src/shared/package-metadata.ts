@@ -1,0 +1,64 @@
+import { ApiError } from "./api-error.js";
+import { isPackageName, isPackageVersion, latestVersion } from "./package-name.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a package says about itself, whatever kind of package it is. */
+export interface PackageMetadata {
+  readonly name: string;
+  /** Strict semver, or `latest` when no version is declared. */
+  readonly version: string;
+  readonly enabled: boolean;
+  /** The manifest's keys, and those of package.json that the manifest leaves out. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The manifest's keys alone; undefined when there is only package.json. */
+  readonly declared: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Throws `MISSING_PACKAGE_NAME` or `INVALID_PACKAGE_NAME`. */
+export function nameOf(fields: Fields): string {
+  const name = fields["name"];
+  if (typeof name !== "string" || name === "") {
+    throw new ApiError(
+      "MISSING_PACKAGE_NAME",
+      "The package has no name. Add `name: my-app` to its manifest.yaml, or a name to package.json.",
+    );
+  }
+  if (!isPackageName(name)) {
+    throw new ApiError(
+      "INVALID_PACKAGE_NAME",
+      `${JSON.stringify(name.slice(0, 214))} cannot be a package name. Use lower-case letters, digits, dots, dashes and underscores, optionally with @scope/ in front.`,
+    );
+  }
+  return name;
+}
+
+/** Strict semver or `latest`; throws `INVALID_PACKAGE_VERSION`. `writtenAs` is its text in YAML, of which a number keeps only the value. */
+export function versionOf(fields: Fields, writtenAs: string | undefined): string {
+  const version = fields["version"] ?? latestVersion;
+  if (typeof version === "number") {
+    const written = writtenAs ?? String(version);
+    throw new ApiError(
+      "INVALID_PACKAGE_VERSION",
+      `The version ${written} is a number to YAML, which loses digits. Quote it and write it in full, as in version: "${completed(written)}".`,
+    );
+  }
+  if (typeof version === "string" && isPackageVersion(version)) return version;
+  throw new ApiError(
+    "INVALID_PACKAGE_VERSION",
+    `The version ${(JSON.stringify(version) ?? "").slice(0, 200)} is neither semver, such as 1.4.2, nor latest. Correct it, or leave it out for latest.`,
+  );
+}
+
+/** `1.10` to `1.10.0`: the version that was probably meant. */
+function completed(written: string): string {
+  if (!/^\d+(\.\d+)?$/.test(written)) return "1.0.0";
+  return written.includes(".") ? `${written}.0` : `${written}.0.0`;
+}
+
+/** Throws `INVALID_PACKAGE_METADATA`. */
+export function enabledOf(fields: Fields): boolean {
+  const enabled = fields["enabled"] ?? true;
+  if (typeof enabled === "boolean") return enabled;
+  throw new ApiError("INVALID_PACKAGE_METADATA", `enabled is ${JSON.stringify(enabled)}. Write true or false, without quotes.`);
+}

@@ -1,0 +1,15 @@
+import * as z from "zod";
+
+const Dependencies = z.record(z.string(), z.unknown()).optional().catch(undefined);
+/** What packing reads of a package.json. */
+export const PackageJson = z.object({
+  name: z.unknown().optional(),
+  version: z.unknown().optional(),
+  main: z.string().optional().catch(undefined),
+  files: z.array(z.string()).optional().catch(undefined),
+  dependencies: Dependencies,
+  optionalDependencies: Dependencies,
+  peerDependencies: Dependencies,
+  devDependencies: Dependencies,
+});
+export type PackageJson = z.output<typeof PackageJson>;

@@ -1,0 +1,152 @@
+import ignore, { type Ignore } from "ignore";
+import { findDevelopmentPackages } from "./development-packages.js";
+import { mainFiles, type MainFiles } from "./main-files.js";
+import type { PackageJson } from "./package-json.js";
+import type { ReadText } from "./read-text.js";
+
+/** What the rules depend on. */
+export interface SelectionFacts extends MainFiles {
+  readonly packageJson: PackageJson | undefined;
+}
+
+/** Whether a path goes into the archive, and the rule that decided. */
+export interface Verdict {
+  readonly kept: boolean;
+  readonly rule: string;
+}
+
+/**
+ * Which paths the folder's own rules keep: `.runtimeignore` if there is one, else `files` of package.json, else `.gitignore` files,
+ * which do not count in the entrypoint's folder (build output is usually git-ignored) nor for installed packages (an app that imports
+ * them must run).
+ */
+export interface Selection {
+  /** Called for a folder before its content, with the path below the packed folder. A folder that is not kept is not entered. */
+  enter(directory: string): Promise<Verdict>;
+  judge(file: string): Verdict;
+}
+
+const kept = (rule: string): Verdict => ({ kept: true, rule });
+const dropped = (rule: string): Verdict => ({ kept: false, rule });
+
+/** Chooses the rules for a folder. */
+export async function openSelection(read: ReadText, facts: SelectionFacts): Promise<Selection> {
+  const own = await read(".runtimeignore");
+  if (own !== undefined) return ignoredBy(".runtimeignore", ignore().add(own));
+  const packages = await openPackageRules(read, facts);
+  if (facts.packageJson?.files) return withPackages(packages, listed(facts, facts.packageJson.files));
+  return withPackages(packages, await GitSelection.open(read, facts));
+}
+
+function ignoredBy(file: string, rules: Ignore): Selection {
+  const verdictOf = (relativePath: string): Verdict => {
+    const result = rules.test(relativePath);
+    return result.ignored ? dropped(`${file}: ${result.rule?.pattern ?? ""}`) : kept(`not in ${file}`);
+  };
+  return { enter: async (directory) => verdictOf(`${directory}/`), judge: verdictOf };
+}
+
+/** `files` of package.json: what a pattern matches is kept, the last match decides, and one behind `!` takes out again. */
+function listed(facts: SelectionFacts, files: readonly string[]): Selection {
+  // Each pattern alone: in one set, nothing could be taken out of a folder that an earlier pattern names.
+  const patterns = files.map((pattern) => ({
+    pattern,
+    keeps: !pattern.startsWith("!"),
+    rules: ignore().add(pattern.replace(/^!/, "").replace(/^\.\//, "/")),
+  }));
+  return {
+    enter: async () => kept("package.json files"),
+    judge: (file) => {
+      const match = patterns.findLast(({ rules }) => rules.ignores(file));
+      if (match) return { kept: match.keeps, rule: `package.json files: ${match.pattern}` };
+      return file === facts.packageJson?.main ? kept("package.json main") : dropped("not in package.json files");
+    },
+  };
+}
+
+/** The .gitignore of each folder on the way down, as git reads them. */
+class GitSelection implements Selection {
+  readonly #read: ReadText;
+  /** They end in a slash. None for an entrypoint at the root, where its folder is everything. */
+  readonly #entrypointFolders: readonly string[];
+  readonly #rulesByFolder = new Map<string, Ignore>();
+
+  static async open(read: ReadText, facts: SelectionFacts): Promise<GitSelection> {
+    const selection = new GitSelection(read, facts);
+    await selection.#readRules("");
+    return selection;
+  }
+
+  private constructor(read: ReadText, facts: SelectionFacts) {
+    this.#read = read;
+    const nested = mainFiles(facts).filter((file) => file.includes("/"));
+    this.#entrypointFolders = nested.map((file) => `${folderOf(file)}/`);
+  }
+
+  async enter(directory: string): Promise<Verdict> {
+    const verdict = this.#verdictOf(`${directory}/`);
+    if (verdict.kept) await this.#readRules(directory);
+    return verdict;
+  }
+
+  judge(file: string): Verdict {
+    return this.#verdictOf(file);
+  }
+
+  async #readRules(directory: string): Promise<void> {
+    const text = await this.#read(directory === "" ? ".gitignore" : `${directory}/.gitignore`);
+    if (text !== undefined) this.#rulesByFolder.set(directory === "" ? "" : `${directory}/`, ignore().add(text));
+  }
+
+  #verdictOf(relativePath: string): Verdict {
+    if (this.#entrypointFolders.some((output) => relativePath.startsWith(output) || output.startsWith(relativePath)))
+      return kept("the entrypoint's folder");
+    let verdict = kept("no rule against it");
+    for (const [prefix, rules] of this.#rulesByFolder) {
+      if (!relativePath.startsWith(prefix)) continue;
+      const result = rules.test(relativePath.slice(prefix.length));
+      if (result.ignored) verdict = dropped(`${prefix}.gitignore: ${result.rule?.pattern ?? ""}`);
+      else if (result.unignored) verdict = kept(`${prefix}.gitignore: negated`);
+    }
+    return verdict;
+  }
+}
+
+interface PackageRules {
+  /** The node_modules folders from which the entrypoint's imports resolve. */
+  readonly folders: ReadonlySet<string>;
+  readonly servesPageBelow: string | undefined;
+  readonly development: ReadonlySet<string>;
+}
+
+async function openPackageRules(read: ReadText, facts: SelectionFacts): Promise<PackageRules> {
+  const { entrypoint = "", pluginEntry } = facts;
+  const folders = new Set(["node_modules"]);
+  for (const file of mainFiles(facts)) {
+    for (let directory = folderOf(file); directory !== ""; directory = folderOf(directory)) folders.add(`${directory}/node_modules`);
+  }
+  const isPageOnly = pluginEntry === undefined && entrypoint.includes("/") && entrypoint.endsWith(".html");
+  const servesPageBelow = isPageOnly ? `${folderOf(entrypoint)}/` : undefined;
+  return { folders, servesPageBelow, development: await findDevelopmentPackages(read, facts.packageJson) };
+}
+
+/** Installed packages follow rules of their own; everything else follows `others`. */
+function withPackages(packages: PackageRules, others: Selection): Selection {
+  const insidePackages = (relativePath: string) =>
+    [...packages.folders].some((root) => relativePath === root || relativePath.startsWith(`${root}/`));
+  return {
+    enter: async (directory) => {
+      if (!insidePackages(directory)) return others.enter(directory);
+      if (packages.servesPageBelow !== undefined && !directory.startsWith(packages.servesPageBelow))
+        return dropped("node_modules: a page is served from its own folder only");
+      if (packages.development.has(directory)) return dropped("node_modules: only devDependencies need it");
+      return kept("node_modules: installed packages");
+    },
+    judge: (file) => (insidePackages(file) ? kept("node_modules: installed packages") : others.judge(file)),
+  };
+}
+
+/** Empty for what lies at the root. */
+function folderOf(relativePath: string): string {
+  return relativePath.slice(0, Math.max(0, relativePath.lastIndexOf("/")));
+}

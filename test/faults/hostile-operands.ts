@@ -1,0 +1,127 @@
+/** A unit that is there; every operand is meant for it, or for what lies around it. */
+export const unit = "workers/@team/app/1.0.0";
+
+/** Leave their folder, or are written so that they might. */
+export const climbing = [
+  "..",
+  ".",
+  "../outside/secret.txt",
+  "workers/..",
+  "workers/../outside/secret.txt",
+  "workers/./@team",
+  "workers//@team",
+  "//workers",
+  `${unit}/../../../../outside/secret.txt`,
+  `${unit}/..`,
+  `${unit}/sub/..`,
+  `${unit}/./sub`,
+  `${unit}//sub`,
+  `${unit}/sub/../../1.0.0`,
+  `${unit}\\..\\..\\outside`,
+  "workers\\..\\outside",
+  `${unit}/..\\..`,
+  "/../etc/passwd",
+  "/workers/../../etc/passwd",
+  "workers/@team/../@other/app/1.0.0",
+];
+/** Harmless, and of something that is not there, however often they are decoded. */
+export const nowhere = [
+  "etc/passwd",
+  "/etc/passwd",
+  "outside/secret.txt",
+  "state/runtime.db",
+  "plugins",
+  "%2e%2e/outside/secret.txt",
+  "workers%2f..%2foutside",
+  `${unit}/%2e%2e/%2e%2e`,
+  `${unit}/..%2f..%2foutside`,
+  `${unit}/%252e%252e`,
+  `${unit}/．．/outside`,
+  `${unit}/‥/outside`,
+  `${unit}/..;/outside`,
+  `${unit}/...`,
+  `${unit}/.. /outside`,
+  "workers/.staging",
+  "workers/.hidden",
+  "workers/.hidden/secret.txt",
+  "Workers",
+  "workers-2",
+  "~root",
+  "C:/Windows",
+  "file:///etc/passwd",
+  `${unit}/sub/a.txt/inner`,
+  "workers/@team/nothing/1.0.0",
+  `${unit}/${"n".repeat(255)}`,
+  `${unit}/${"é".repeat(127)}`,
+];
+/** No name can be like this. */
+export const unusable = [
+  `${unit}/a\0b`,
+  "\0",
+  `${unit}/a\nb`,
+  `${unit}/\u007f`,
+  `${unit}/\u001b[31m`,
+  `${unit}/${"n".repeat(256)}`,
+  `${unit}/${"é".repeat(128)}`,
+  `${unit}/${"😀".repeat(64)}`,
+  `${unit}${"/d".repeat(120)}`,
+  `workers/${"x/".repeat(2500)}`,
+];
+/** Lead through a link that lies in the unit. */
+export const linked = [
+  "link-file",
+  "link-folder",
+  "link-folder/secret.txt",
+  "link-absolute/secret.txt",
+  "link-up",
+  "link-up/1.0.0/index.html",
+  "link-other/app/1.0.0/index.html",
+  "link-loop",
+  "link-loop/x",
+  "link-gone",
+  "link-proc/etc/passwd",
+].map((name) => `${unit}/${name}`);
+/** Another namespace, for a key of `@team`. */
+export const foreign = [
+  "workers/@other",
+  "workers/@other/app",
+  "workers/@other/app/1.0.0",
+  "workers/@other/app/1.0.0/index.html",
+  "workers/plain",
+  "workers/plain/1.0.0/index.html",
+  "workers/@teams/x/1.0.0",
+  "workers/@tea/x",
+  "workers/@",
+  "workers/@TEAM/app/1.0.0",
+  "workers/escape",
+  "workers/escape/secret.txt",
+  "workers/_",
+];
+/** May be read, and not changed. */
+export const outsideUnits = [
+  "workers",
+  "workers/@team",
+  "workers/@team/app",
+  "workers/@team/file.txt",
+  "workers/@team/app/file.txt",
+  "workers/@team/app/1.0",
+  "workers/@team/app/v1.0.0/x",
+  "workers/@team/App/1.0.0/x",
+  "workers/@team/borrowed",
+];
+/** May not come into being. */
+export const newNames = [
+  "con",
+  "NUL.txt",
+  "lpt1",
+  "aux.js",
+  "a:b",
+  "a|b",
+  "a?",
+  "trailing.",
+  "trailing ",
+  "\u202egnp.exe",
+  "zero\u200ewidth",
+  "\ufeffbom",
+  `long-${"n".repeat(255)}`,
+];
