@@ -1,24 +1,34 @@
-import { readFileSync } from "node:fs";
 import path from "node:path";
+import { usualLimits } from "../shared/archive/usual-limits.js";
 import { parseDurationMs } from "../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-permission.js";
 import { parseSizeBytes } from "../shared/size.js";
+import { ConfigError } from "./config-error.js";
 import { compiledFile } from "./package-root.js";
+import { readRootKey, type RootKeyFile } from "./root-key-source.js";
+import { readServiceEnvironment, type ServiceEnvironment } from "./systemd/service-environment.js";
 
 export interface Config {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** A listening socket handed over by systemd, which wins over host and port. */
-  readonly listenFd: number | undefined;
+  /** Where API and panel answer alone; undefined = with everything else. */
+  readonly adminListener: { readonly host: string; readonly port: number } | undefined;
+  /** Where people reach workers, without a slash at its end. */
+  readonly publicUrl: string | undefined;
+  readonly service: ServiceEnvironment;
   /** Path of the API, such as `/api` or `/_/api`. */
   readonly apiBase: string;
   readonly rootKey: string | undefined;
+  /** Where the root key can be read again; undefined when it is a variable. */
+  readonly rootKeyFile: RootKeyFile | undefined;
   readonly sessionTtlSeconds: number;
   readonly workerDirectories: readonly string[];
   readonly pluginDirectories: readonly string[];
   /** `workers` and `plugins` that the product ships. */
   readonly builtInDirectory: string;
+  /** Whether the control panel is served. */
+  readonly servesPanel: boolean;
   readonly stateDirectory: string;
   /** Refuse an upload whose code cannot be loaded. */
   readonly checkUploads: boolean;
@@ -27,8 +37,15 @@ export interface Config {
   readonly workerPermissions: readonly string[];
   /** Users that isolates run as when the daemon may switch; undefined = its own. */
   readonly workerUids: UidRange | undefined;
+  readonly auditLog: AuditLogLimits;
   readonly logLevel: string;
   readonly prettyLog: boolean;
+}
+
+/** Files of the audit log: the size from which on another one is begun, and how many are kept. */
+export interface AuditLogLimits {
+  readonly fileBytes: number;
+  readonly keptFiles: number;
 }
 
 /** Both included. */
@@ -36,6 +53,9 @@ export interface UidRange {
   readonly first: number;
   readonly last: number;
 }
+
+/** Absolute, as the daemon has them. */
+export type Directories = Pick<Config, "stateDirectory" | "workerDirectories" | "pluginDirectories">;
 
 /** Bytes, except where the name says otherwise. */
 export interface Limits {
@@ -50,15 +70,6 @@ export interface Limits {
   /** What is kept of one worker's output, and of that of all. */
   readonly workerLogSizeBytes: number;
   readonly workerLogsTotalBytes: number;
-}
-
-/** A variable has a value that is not accepted; the message is one line for the operator. */
-export class ConfigError extends Error {
-  /** `value` is left out where it is a secret. */
-  constructor(variable: string, value: string | undefined, takes: string) {
-    super(`${variable}${value === undefined ? "" : `=${JSON.stringify(value)}`} is not accepted: it takes ${takes}.`);
-    this.name = "ConfigError";
-  }
 }
 
 /** One row of the configuration reference: what a variable is called, what it is when unset, what it means. */
@@ -79,13 +90,30 @@ export const variables: readonly VariableDescription[] = [
     fallback: "8000",
     meaning: "Port to listen on; `0` = any free port, the log names it. A socket handed over by systemd (`LISTEN_FDS`) wins.",
   },
+  {
+    name: "RUNTIME_ADMIN_HOST",
+    fallback: "",
+    meaning:
+      "Address of a second listener, `127.0.0.1` when only its port is set. With this or `RUNTIME_ADMIN_PORT` set, the API and the panel answer there alone.",
+  },
+  {
+    name: "RUNTIME_ADMIN_PORT",
+    fallback: "",
+    meaning: "Port of the second listener, `8001` when only its address is set; `0` = any free port, the log names it.",
+  },
+  {
+    name: "RUNTIME_PUBLIC_URL",
+    fallback: "",
+    meaning: "Where people reach workers, such as `https://apps.example.org`: the panel's links lead there. Set it with a second listener.",
+  },
   { name: "RUNTIME_API_PREFIX", fallback: "", meaning: "Prefix placed before `/api`, such as `/_`." },
   {
     name: "RUNTIME_ROOT_KEY",
     fallback: "",
     meaning: "The root key. Better: the systemd credential `root-key`, or `RUNTIME_ROOT_KEY_FILE`; both win over this.",
   },
-  { name: "RUNTIME_ROOT_KEY_FILE", fallback: "", meaning: "File that holds the root key." },
+  { name: "RUNTIME_ROOT_KEY_FILE", fallback: "", meaning: "File that holds the root key; SIGHUP reads it again." },
+  { name: "RUNTIME_CPANEL", fallback: "on", meaning: "`off`: the control panel is not served." },
   { name: "RUNTIME_CPANEL_SESSION_TTL", fallback: "24h", meaning: "Lifetime of the session cookie, such as `30m`, `2h`, `7d`." },
   {
     name: "RUNTIME_WORKER_DIRS",
@@ -95,9 +123,9 @@ export const variables: readonly VariableDescription[] = [
   { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories scanned for plugins, separated by `:`." },
   { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
   { name: "RUNTIME_AUTH_DB_MODE", fallback: "local", meaning: "Where keys are kept; `local` is the only mode so far." },
-  { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: "100mb", meaning: "Largest uploaded archive, as sent." },
-  { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: "1gb", meaning: "Most bytes that an archive may unpack to." },
-  { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: "50000", meaning: "Most entries of an archive." },
+  { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Largest uploaded archive, as sent." },
+  { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: usualLimits.expandedSize, meaning: "Most bytes that an archive may unpack to." },
+  { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: String(usualLimits.archiveEntries), meaning: "Most entries of an archive." },
   { name: "RUNTIME_MAX_BODY_SIZE", fallback: "100mb", meaning: "Ceiling of a worker's `maxBodySize`." },
   {
     name: "RUNTIME_CHECK_UPLOADS",
@@ -128,7 +156,13 @@ export const variables: readonly VariableDescription[] = [
     meaning:
       "User and group ids that isolates run under when the daemon is root, one for each isolate; `off` = the daemon's own. None of them may belong to anybody else.",
   },
-  { name: "RUNTIME_LOG_LEVEL", fallback: "info", meaning: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`." },
+  { name: "RUNTIME_AUDIT_LOG_SIZE", fallback: "10mb", meaning: "Size of a file of the audit log from which on another one is begun." },
+  { name: "RUNTIME_AUDIT_LOG_FILES", fallback: "10", meaning: "Files of the audit log that are kept; the oldest goes first." },
+  {
+    name: "RUNTIME_LOG_LEVEL",
+    fallback: "info",
+    meaning: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. SIGUSR2 turns `debug` on and off.",
+  },
 ];
 
 /** A JSON body of the API is never larger. */
@@ -138,38 +172,33 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["false", false],
 ]);
+const switches: ReadonlyMap<string, boolean> = new Map([
+  ["on", true],
+  ["off", false],
+]);
 /** Browsers keep no cookie longer than 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
-
-const sendableKey = /^[\x20-\x7e]{1,512}$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the configuration; throws ConfigError naming the variable and what it accepts. */
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
-  const value = (name: string) => environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
-  const directories = (name: string) =>
-    value(name)
-      .split(":")
-      .filter((entry) => entry !== "")
-      .map((entry) => path.resolve(process.cwd, entry));
+  const value = (name: string) => valueOf(environment, name);
   const size = (name: string) =>
     accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
   if (value("RUNTIME_AUTH_DB_MODE") !== "local") throw new ConfigError("RUNTIME_AUTH_DB_MODE", value("RUNTIME_AUTH_DB_MODE"), "local");
   return {
     host: value("HOST"),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
-    listenFd:
-      Number(environment["LISTEN_FDS"] ?? 0) > 0 && (environment["LISTEN_PID"] ?? String(process.pid)) === String(process.pid)
-        ? 3
-        : undefined,
+    adminListener: adminListener(value("RUNTIME_ADMIN_HOST"), value("RUNTIME_ADMIN_PORT")),
+    publicUrl: publicUrl(value("RUNTIME_PUBLIC_URL")),
+    service: readServiceEnvironment(environment, process),
     apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
-    rootKey: readRootKey(environment),
+    ...readRootKey(environment),
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
-    workerDirectories: directories("RUNTIME_WORKER_DIRS"),
-    pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
+    ...readDirectories(environment, process.cwd),
     builtInDirectory: compiledFile("builtin"),
-    stateDirectory: path.resolve(process.cwd, value("RUNTIME_STATE_DIR")),
+    servesPanel: accepted("RUNTIME_CPANEL", value("RUNTIME_CPANEL"), "on or off", switches.get(value("RUNTIME_CPANEL"))),
     checkUploads: accepted(
       "RUNTIME_CHECK_UPLOADS",
       value("RUNTIME_CHECK_UPLOADS"),
@@ -189,6 +218,10 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     },
     workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),
     workerUids: uidRange(value("RUNTIME_WORKER_UIDS")),
+    auditLog: {
+      fileBytes: size("RUNTIME_AUDIT_LOG_SIZE"),
+      keptFiles: wholeNumber("RUNTIME_AUDIT_LOG_FILES", value("RUNTIME_AUDIT_LOG_FILES"), 2, 10_000),
+    },
     logLevel: accepted(
       "RUNTIME_LOG_LEVEL",
       value("RUNTIME_LOG_LEVEL"),
@@ -199,6 +232,24 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   };
 }
 
+/** Where the daemon of this environment keeps what it stores. */
+export function readDirectories(environment: Environment, cwd: string): Directories {
+  const directories = (name: string) =>
+    valueOf(environment, name)
+      .split(":")
+      .filter((entry) => entry !== "")
+      .map((entry) => path.resolve(cwd, entry));
+  return {
+    stateDirectory: path.resolve(cwd, valueOf(environment, "RUNTIME_STATE_DIR")),
+    workerDirectories: directories("RUNTIME_WORKER_DIRS"),
+    pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
+  };
+}
+
+function valueOf(environment: Environment, name: string): string {
+  return environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
+}
+
 function accepted<Value>(variable: string, text: string, takes: string, parsed: Value | undefined): Value {
   if (parsed === undefined) throw new ConfigError(variable, text, takes);
   return parsed;
@@ -207,6 +258,23 @@ function accepted<Value>(variable: string, text: string, takes: string, parsed: 
 function wholeNumber(variable: string, text: string, least: number, most: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
+}
+
+function adminListener(host: string, port: string): Config["adminListener"] {
+  if (host === "" && port === "") return undefined;
+  return { host: host || "127.0.0.1", port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
+}
+
+function publicUrl(text: string): string | undefined {
+  if (text === "") return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isSound = url !== undefined && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname;
+  return accepted(
+    "RUNTIME_PUBLIC_URL",
+    text.replace(/\/\/[^/]*@/, "//[hidden]@"),
+    "an http or https URL without query and password",
+    isSound ? url.href.replace(/\/$/, "") : undefined,
+  );
 }
 
 function permissionList(text: string): string[] {
@@ -255,31 +323,4 @@ function sessionTtlSeconds(text: string): number {
     "a duration such as 30m, 2h, 7d, from 1s to 400d",
     seconds >= 1 && seconds <= maximumSessionTtlSeconds ? seconds : undefined,
   );
-}
-
-/** The root key, from the systemd credential, the file, or the variable; surrounding white space is no part of it. */
-function readRootKey(environment: Environment): string | undefined {
-  const credentials = environment["CREDENTIALS_DIRECTORY"];
-  const file = environment["RUNTIME_ROOT_KEY_FILE"];
-  const credential = credentials ? readKeyFile(path.join(credentials, "root-key"), undefined) : undefined;
-  if (credential !== undefined) return rootKey("the systemd credential root-key", credential);
-  if (file) return rootKey("RUNTIME_ROOT_KEY_FILE", readKeyFile(file, "RUNTIME_ROOT_KEY_FILE"));
-  return rootKey("RUNTIME_ROOT_KEY", environment["RUNTIME_ROOT_KEY"]);
-}
-
-/** A key that no header could carry would refuse everybody without a word. */
-function rootKey(source: string, text = ""): string | undefined {
-  const key = text.trim();
-  if (key === "") return undefined;
-  if (!sendableKey.test(key)) throw new ConfigError(source, undefined, "a key of at most 512 printable ASCII characters, on one line");
-  return key;
-}
-
-function readKeyFile(file: string, variable: string | undefined): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    if (variable === undefined) return undefined;
-    throw new ConfigError(variable, file, `the path of a file that can be read (${(cause as NodeJS.ErrnoException).code})`);
-  }
 }

@@ -1,21 +1,23 @@
 import { chmod, mkdir } from "node:fs/promises";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
+import type { Principals } from "./access/principals.js";
 import { StateLock } from "./access/state-lock.js";
+import { createAuditHandlers } from "./api/audit.js";
 import { createDiscoveryHandlers } from "./api/discovery.js";
 import { createDocumentationHandlers } from "./api/documentation.js";
+import { createEventsHandlers } from "./api/events.js";
+import { createFileHandlers } from "./api/files.js";
 import { createHealthHandlers } from "./api/health.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
 import { createPluginHandlers } from "./api/plugins.js";
 import { createSessionHandlers } from "./api/session.js";
 import { createWorkerHandlers } from "./api/workers.js";
+import { finishRestore } from "./backup/pending-restore.js";
 import type { Config } from "./config.js";
+import { Doors, type Answers, type Origins } from "./doors.js";
 import { createApiApp } from "./http/api-app.js";
-import { Connections } from "./http/connections.js";
 import { EventStreams } from "./http/event-streams.js";
-import { createFrontDoor, type FrontDoorOptions } from "./http/front-door.js";
 import type { Handlers } from "./http/handler.js";
 import { answerWhileStarting } from "./http/starting.js";
 import { Exposition } from "./observe/exposition.js";
@@ -25,9 +27,7 @@ import { UploadMeter } from "./observe/upload-meter.js";
 import { packageRoot } from "./package-root.js";
 import { PluginCode } from "./plugins/plugin-code.js";
 import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
-
-/** How long requests in flight may take to finish once the daemon stops. */
-const drainTimeoutMs = 30_000;
+import { readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
 
 /** The daemon from its first request to its last: listens, has the rooms opened, serves from them, and closes them in order. */
 export class Daemon {
@@ -37,7 +37,7 @@ export class Daemon {
   readonly #pluginCode: PluginCode;
   #phase: "starting" | "ready" | "draining" = "starting";
   #rooms: Rooms | undefined;
-  #connections: Connections | undefined;
+  #doors: Doors | undefined;
   readonly #streams = new EventStreams();
   #metrics: Metrics | undefined;
 
@@ -47,19 +47,17 @@ export class Daemon {
     this.#pluginCode = new PluginCode({ directory: path.join(config.stateDirectory, "plugin-code"), packageRoot });
   }
 
-  /** Listens at once, answers for real when all rooms are open; returns the origin, such as `http://127.0.0.1:8000`. */
-  async start(): Promise<string> {
+  /** Listens at once, answers for real when all rooms are open. */
+  async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
     await makePrivate(stateDirectory);
     const lock = new StateLock(stateDirectory);
+    if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
     const answers: Answers = { api: answerWhileStarting(apiBase), serve: answerWhileStarting(apiBase) };
-    const server = createFrontDoor({
-      apiBase,
-      api: (request, response) => answers.api(request, response),
-      serve: (request, response, id, connection) => answers.serve(request, response, id, connection),
-    });
-    this.#connections = new Connections(server);
-    const address = await listen(server, this.#config);
+    const doors = new Doors({ apiBase, answers, config: this.#config });
+    this.#doors = doors;
+    // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.
+    if (!doors.isHandedOver) await doors.listen();
     const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode });
     this.#rooms = rooms;
     const app = createApiApp({
@@ -68,18 +66,21 @@ export class Daemon {
       config: this.#config,
       spoolDirectory: rooms.spoolDirectory,
       streams: this.#streams,
+      changes: rooms.changes,
       log: this.#log,
     });
     answers.api = app.callback();
     answers.serve = (request, response, requestId, connection) => rooms.door.serve(request, response, requestId, connection);
+    const origins = await doors.listen();
     this.#phase = "ready";
     if (this.#config.rootKey === undefined && rooms.store.list().length === 0)
       this.#log.warn(
         "there is no root key and no stored key, so every call of the API is refused: set RUNTIME_ROOT_KEY_FILE to a file that holds a long random text, and start again",
       );
-    this.#log.info({ address, api: apiBase }, "listening");
+    const { address, admin } = origins;
+    this.#log.info({ address, ...(admin === address ? {} : { admin }), api: apiBase }, "listening");
     await rooms.plugins.serverStarted({ address });
-    return address;
+    return origins;
   }
 
   /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */
@@ -88,7 +89,7 @@ export class Daemon {
     this.#rooms?.cronJobs.close();
     this.#streams.close();
     this.#rooms?.engine.leaveSockets();
-    await this.#connections?.drain(drainTimeoutMs);
+    await this.#doors?.drain();
     this.#metrics?.close();
     await this.#rooms?.plugins.close();
     await this.#rooms?.engine.close();
@@ -96,8 +97,36 @@ export class Daemon {
     await this.#rooms?.packages.close();
     await this.#rooms?.pluginPackages.close();
     await this.#rooms?.tools.close();
+    await this.#rooms?.audit.close();
     this.#rooms?.store.close();
     this.#rooms?.lock.release();
+  }
+
+  /** Resolves when an isolate has answered and the key store was read; rejects when they cannot. Waits as long as it cannot be told. */
+  async checkLife(): Promise<void> {
+    if (this.#phase !== "ready" || !this.#rooms) return;
+    this.#rooms.store.assertReadable();
+    await this.#rooms.engine.probe();
+  }
+
+  /** Reads again what may change while it serves: the file of the root key, and all plugins. What cannot be used stays as it was, and is logged. */
+  async reload(): Promise<void> {
+    if (this.#phase !== "ready" || !this.#rooms) return;
+    const { principals, plugins } = this.#rooms;
+    if (this.#config.rootKeyFile) this.#reloadRootKey(principals, this.#config.rootKeyFile);
+    try {
+      const reloaded = await plugins.reload({ isFresh: () => true });
+      this.#log.info({ plugins: reloaded.length, failed: reloaded.filter(({ loaded }) => !loaded).length }, "reloaded");
+    } catch (error) {
+      this.#log.error({ err: error }, "the plugins could not be reloaded; those that were loaded go on");
+    }
+  }
+
+  /** What `systemctl status` shows. */
+  describe(): string {
+    const { used = 0, blank = 0 } = this.#rooms?.engine.poolNumbers ?? {};
+    const pluginCount = this.#rooms?.plugins.set.plugins.length ?? 0;
+    return `serving at ${this.#doors?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
   }
 
   /** Whether an error that nobody caught comes from the code of a plugin: the daemon goes on then. */
@@ -105,21 +134,40 @@ export class Daemon {
     return this.#pluginCode.isSourceOf(error);
   }
 
-  #handlers({ packages, pluginPackages, plugins, pluginCounters, store, principals, logs, engine }: Rooms): Handlers {
+  #reloadRootKey(principals: Principals, source: RootKeyFile): void {
+    try {
+      const rootKey = readRootKeyFile(source);
+      if (rootKey === undefined) this.#log.error({ file: source.file }, "the file of the root key is empty; the key stays as it was");
+      else if (principals.replaceRootKey(rootKey)) this.#log.info({ file: source.file }, "the root key was replaced");
+    } catch (error) {
+      this.#log.error({ err: error }, "the root key could not be read; it stays as it was");
+    }
+  }
+
+  #handlers(rooms: Rooms): Handlers {
+    const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = rooms;
+    const { events, audit } = rooms;
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({
       engine,
       uploads,
       pluginCounters,
-      connectionCount: () => this.#connections?.count ?? 0,
+      events,
+      audit,
+      store,
+      connectionCount: () => this.#doors?.connectionCount ?? 0,
     });
     return {
-      discovery: createDiscoveryHandlers(this.#config.apiBase),
+      discovery: createDiscoveryHandlers(this.#config),
       health: createHealthHandlers(() => this.#whatIsMissing()),
-      session: createSessionHandlers(principals),
+      session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
+      workerFiles: createFileHandlers({ files: workerFiles }),
+      pluginFiles: createFileHandlers({ files: pluginFiles, onChanged: () => plugins.reload({ isFresh: () => false }) }),
       workers: createWorkerHandlers({ packages, engine, logs, uploads }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
+      events: createEventsHandlers(events),
+      audit: createAuditHandlers(audit),
       metrics: createMetricsHandlers(this.#metrics, new Exposition()),
       documentation: createDocumentationHandlers(this.#config.apiBase),
     };
@@ -133,20 +181,7 @@ export class Daemon {
   }
 }
 
-/** Who answers a request; replaced as a whole once the rooms are open. */
-type Answers = { -readonly [Part in "api" | "serve"]: FrontDoorOptions[Part] };
-
 async function makePrivate(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
-}
-
-async function listen(server: Server, { host, port, listenFd }: Config): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(listenFd === undefined ? { host, port } : { fd: listenFd }, resolve);
-  });
-  const address = server.address() as AddressInfo | string;
-  if (typeof address === "string") return `unix:${address}`;
-  return `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
 }

@@ -14,7 +14,7 @@ const [directory] = process.argv.slice(2) as [string];
 process.on("exit", () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
 process.on("disconnect", () => process.exit(0));
 reportAnswers();
-report({ kind: "listening", origin: await runDaemon() });
+report({ kind: "listening", origin: (await runDaemon()).admin });
 
 /** Node's own channels: nothing on the way of a request is ours, and nothing of this runs in another daemon. */
 function reportAnswers(): void {

@@ -1,3 +1,4 @@
+import type { Deployment } from "../shared/deployment.js";
 import type { PluginManifest } from "../shared/plugin-manifest.js";
 import type { WorkerManifest } from "../shared/worker-manifest.js";
 
@@ -20,6 +21,8 @@ export interface InstalledPlugin {
   readonly config: Readonly<Record<string, unknown>>;
   /** Changes whenever the manifest that is in force does, `enabled` aside. */
   readonly manifestHash: string;
+  /** Where what is uploaded of it comes from, if it says so. */
+  readonly deployment?: Deployment;
   /** Why it cannot be loaded: its manifest cannot be used. */
   readonly problem?: string;
 }

@@ -1,21 +1,34 @@
-import { ConfigError, readConfig, type Config } from "./config.js";
+import { ConfigError } from "./config-error.js";
+import { readConfig, type Config } from "./config.js";
 import { Daemon } from "./daemon.js";
+import { AdminListenError, type Origins } from "./doors.js";
 import { createLog } from "./observe/log.js";
+import { LogLevel } from "./observe/log-level.js";
+import { openNotifyChannel } from "./systemd/notify-channel.js";
+import { serviceVariables } from "./systemd/service-environment.js";
+import { supervise } from "./systemd/supervise.js";
+import { ServiceManager } from "./systemd/service-manager.js";
 
 /** `EX_CONFIG` of sysexits.h: systemd is told not to restart after it. */
 const badConfigurationStatus = 78;
 /** Variables that hold secrets; taken out of the environment before any worker or plugin code runs. */
 const secretVariables = ["RUNTIME_ROOT_KEY", "RUNTIME_ROOT_KEY_FILE", "CREDENTIALS_DIRECTORY", "RUNTIME_AUTH_DB_SYNC_TOKEN"];
 
-/** Runs the daemon until a signal ends it; returns its origin once it serves. Exits the process when it cannot start. */
-export async function runDaemon(): Promise<string> {
+/** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
+export async function runDaemon(): Promise<Origins> {
   const config = readConfigOrExit();
-  for (const name of secretVariables) delete process.env[name];
-  const log = createLog({ level: config.logLevel, pretty: config.prettyLog });
+  for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
+  const level = new LogLevel();
+  const log = createLog({ level: config.logLevel, pretty: config.prettyLog, onChild: level.noteChild });
+  level.of(log);
   const daemon = new Daemon(config, log);
+  const manager = new ServiceManager(await openNotifyChannel(config.service.notifySocket, log));
   const end = (status: number) => log.flush(() => process.exit(status));
+  const supervised = supervise({ daemon, manager, level, config, log });
   const stop = once(async (signal: string) => {
     log.info({ signal }, "stopping");
+    supervised.end();
+    manager.stopping();
     await daemon.stop();
     log.info("stopped");
     end(0);
@@ -30,8 +43,12 @@ export async function runDaemon(): Promise<string> {
     log.fatal({ err: error }, "the daemon failed and ends");
     end(1);
   });
+  // Whoever closes a terminal wants what runs in it to end.
+  if (config.prettyLog) process.on("SIGHUP", stop);
   try {
-    return await daemon.start();
+    const origins = await daemon.start();
+    supervised.begin();
+    return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
     return process.exit(1);
@@ -50,10 +67,15 @@ function readConfigOrExit(): Config {
 
 function explain(error: unknown, config: Config): string {
   const { code, message } = error as NodeJS.ErrnoException;
+  if (config.service.listenFds.length > 0 && (code === "EINVAL" || code === "ERR_INVALID_FD_TYPE"))
+    return `what was handed over to listen on (LISTEN_FDS) is no listening stream socket; check the socket unit.`;
+  const admin = error instanceof AdminListenError ? config.adminListener : undefined;
+  const { host, port } = admin ?? config;
+  const prefix = admin ? "RUNTIME_ADMIN_" : "";
   if (code === "EADDRINUSE")
-    return `${config.host}:${config.port} is in use by another program; stop it, or set PORT to another port (0 = any free one).`;
+    return `${host}:${port} is in use by another program; stop it, or set ${prefix}PORT to another port (0 = any free one).`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EADDRNOTAVAIL")
-    return `${config.host} is no address of this machine; set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`;
+    return `${host} is no address of this machine; set ${prefix}HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`;
   if (code === "EACCES") return `${message}. Give the user that runs runtimed access, or choose other directories or another port.`;
   return message;
 }

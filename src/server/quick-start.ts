@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import type { Origins } from "./doors.js";
 import { runDaemon } from "./main.js";
 import { packageRoot } from "./package-root.js";
 
@@ -17,10 +18,10 @@ await mkdir(runtimeDirectory, { recursive: true });
 await ensureRootKey();
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
-const origin = await runDaemon();
-await saveProfile(origin, keyFile);
+const origins = await runDaemon();
+await saveProfile(origins.admin, keyFile);
 if (await isFirstRun()) await runtimectl("workers", "upload", path.join(packageRoot, "samples/hello"), "--profile", profile, "--quiet");
-process.stdout.write(nextSteps(origin));
+process.stdout.write(nextSteps(origins));
 
 async function ensureRootKey(): Promise<void> {
   // "wx" never replaces a key that clients already use.
@@ -54,7 +55,7 @@ async function runtimectl(...commandLine: string[]): Promise<void> {
     );
 }
 
-function nextSteps(url: string): string {
+function nextSteps({ address: url, admin }: Origins): string {
   return `
 runtimed serves at ${url}; Ctrl-C stops it. Next, in another terminal:
 
@@ -62,7 +63,7 @@ runtimed serves at ${url}; Ctrl-C stops it. Next, in another terminal:
   2. Look around:                   npx runtimectl status
   3. Change the sample, upload it:  npx runtimectl workers upload samples/hello
 
-API documentation: ${url}/api/docs · guide: docs/getting-started.md
+Control panel: ${admin}/cpanel/ · API documentation: ${admin}/api/docs · guide: docs/getting-started.md
 
 `;
 }

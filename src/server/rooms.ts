@@ -5,13 +5,19 @@ import type { IncomingHttpHeaders } from "node:http";
 import path from "node:path";
 import type { Principal } from "../shared/contract/principal.js";
 import { credentialsOf } from "./access/credentials.js";
+import { concealKeys } from "./access/key-secret.js";
 import { KeyStore } from "./access/key-store.js";
 import { Principals } from "./access/principals.js";
 import type { StateLock } from "./access/state-lock.js";
+import { AuditLog } from "./audit/audit-log.js";
+import { Changes } from "./audit/changes.js";
 import type { Config } from "./config.js";
+import { AnsweringVersions } from "./observe/answering-versions.js";
 import type { Log } from "./observe/log.js";
 import { PluginCounters } from "./observe/plugin-counters.js";
+import { RuntimeEvents } from "./observe/runtime-events.js";
 import { packageVersion } from "./package-root.js";
+import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
@@ -31,12 +37,17 @@ export interface Rooms {
   readonly tools: PackageTools;
   readonly packages: WorkerPackages;
   readonly pluginPackages: PluginPackages;
+  readonly workerFiles: PackageFiles;
+  readonly pluginFiles: PackageFiles;
   readonly plugins: Plugins;
   readonly pluginCounters: PluginCounters;
   readonly door: PluginDoor;
   readonly engine: WorkerEngine;
   readonly cronJobs: CronJobs;
   readonly logs: WorkerLogs;
+  readonly events: RuntimeEvents;
+  readonly audit: AuditLog;
+  readonly changes: Changes;
   readonly spoolDirectory: string;
 }
 
@@ -56,16 +67,28 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     call: (call) => engine.call(call),
     tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
   });
+  const events = new RuntimeEvents({ now: Date.now });
+  const answering = new AnsweringVersions((event) => events.publish(event));
+  const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
+  const changes = new Changes({ events, audit, conceal: (text) => concealed(text, config.rootKey) });
   const tools = new PackageTools(limits);
-  const packages: WorkerPackages = await WorkerPackages.open({
+  const workerPlaces = {
     directories: config.workerDirectories,
-    builtInDirectory: path.join(config.builtInDirectory, "workers"),
+    // The panel is the only worker that is built in.
+    builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
+  };
+  const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
+  const packages: WorkerPackages = await WorkerPackages.open({
+    ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
     knownVersionsFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal: (manifest) => engine.refusal(manifest) ?? cronRefusal(manifest),
-    onAnswering: (name, version) => cronJobs.plan(name, version),
+    onAnswering: (name, version) => {
+      cronJobs.plan(name, version);
+      answering.note(name, version?.version);
+    },
     check: async (version) => (config.checkUploads ? engine.check(version) : undefined),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
   });
@@ -82,14 +105,17 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
       ),
     },
     permissions: config.workerPermissions,
-    observer: { spawned: (isolate) => plugins.workerSpawned(isolate), terminated: (isolate) => plugins.workerTerminated(isolate) },
+    observer: {
+      spawned: (isolate) => plugins.workerSpawned(isolate),
+      terminated: (isolate) => plugins.workerTerminated(isolate),
+      troubled: ({ name, version, kind, message }) => events.publish({ type: `worker.${kind}`, subject: { name, version }, message }),
+    },
     isOurKey: (token) => principals.isOurKey(token),
     logs,
     log,
   });
   const pluginPackages = await PluginPackages.open({
-    directories: config.pluginDirectories,
-    builtInDirectory: path.join(config.builtInDirectory, "plugins"),
+    ...pluginPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
     log,
@@ -125,6 +151,7 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     log,
   });
   await plugins.reload({ isFresh: () => false });
+  answering.tellFromNowOn();
   return {
     lock,
     store,
@@ -132,14 +159,28 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     tools,
     packages,
     pluginPackages,
+    workerFiles: new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages }),
+    pluginFiles: new PackageFiles({ kind: "plugins", ...pluginPlaces, keeper: pluginPackages }),
     plugins,
     pluginCounters,
     door,
     engine,
     cronJobs,
     logs,
+    events,
+    audit,
+    changes,
     spoolDirectory,
   };
+}
+
+/** A shorter root key could be part of any word. */
+const leastConcealedLength = 12;
+
+/** JSON without what looks like a key, and without the root key. */
+function concealed(json: string, rootKey = ""): string {
+  const text = concealKeys(json);
+  return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
 }
 
 /** Whose key a request carried; plugins learn that, and never the key. */

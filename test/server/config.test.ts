@@ -2,7 +2,8 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { ConfigError, readConfig, variables, type Config } from "../../src/server/config.js";
+import { ConfigError } from "../../src/server/config-error.js";
+import { readConfig, variables, type Config } from "../../src/server/config.js";
 import { runProgram } from "../support/run-program.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -44,6 +45,11 @@ const good: readonly Case[] = [
   ["RUNTIME_WORKER_MEMORY_MAX", "64mb", ({ limits }) => limits.workerMemoryMaxBytes, 64 * mb],
   ["RUNTIME_WORKER_LOG_SIZE", "2mb", ({ limits }) => limits.workerLogSizeBytes, 2 * mb],
   ["RUNTIME_WORKER_LOGS_TOTAL", "8mb", ({ limits }) => limits.workerLogsTotalBytes, 8 * mb],
+  ["RUNTIME_ADMIN_HOST", "::1", ({ adminListener }) => adminListener, { host: "::1", port: 8001 }],
+  ["RUNTIME_PUBLIC_URL", "https://apps.example.org/x/", ({ publicUrl }) => publicUrl, "https://apps.example.org/x"],
+  ["RUNTIME_ADMIN_PORT", "9001", ({ adminListener }) => adminListener, { host: "127.0.0.1", port: 9001 }],
+  ["RUNTIME_CPANEL", "on", ({ servesPanel }) => servesPanel, true],
+  ["RUNTIME_CPANEL", "off", ({ servesPanel }) => servesPanel, false],
   ["RUNTIME_CHECK_UPLOADS", "true", ({ checkUploads }) => checkUploads, true],
   ["RUNTIME_CHECK_UPLOADS", "false", ({ checkUploads }) => checkUploads, false],
   ["RUNTIME_AUTH_DB_MODE", "local", ({ stateDirectory }) => stateDirectory.endsWith("state"), true],
@@ -56,6 +62,8 @@ const good: readonly Case[] = [
   ["RUNTIME_WORKER_PERMISSIONS", ",", ({ workerPermissions }) => workerPermissions, []],
   ["RUNTIME_WORKER_UIDS", "off", ({ workerUids }) => workerUids, undefined],
   ["RUNTIME_WORKER_UIDS", "200000-200009", ({ workerUids }) => workerUids, { first: 200_000, last: 200_009 }],
+  ["RUNTIME_AUDIT_LOG_SIZE", "1mb", ({ auditLog }) => auditLog, { fileBytes: mb, keptFiles: 10 }],
+  ["RUNTIME_AUDIT_LOG_FILES", "2", ({ auditLog }) => auditLog, { fileBytes: 10 * mb, keptFiles: 2 }],
   ["RUNTIME_LOG_LEVEL", "debug", ({ logLevel }) => logLevel, "debug"],
   ["RUNTIME_LOG_LEVEL", "silent", ({ logLevel }) => logLevel, "silent"],
 ];
@@ -76,6 +84,14 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_WORKER_LOGS_TOTAL: [/a size such as 64kb/, sizes],
   RUNTIME_MAX_ARCHIVE_ENTRIES: [/a whole number from 1 to/, ["0", "-5", "many", "1.5", "1_000"]],
   RUNTIME_POOL_SIZE: [/a whole number from 1 to/, ["0", "-1", "100001", "lots"]],
+  RUNTIME_PUBLIC_URL: [
+    /an http or https URL without query and password/,
+    ["apps.example.org", "ftp://example.org", "https://example.org/?a"],
+  ],
+  RUNTIME_ADMIN_PORT: [/a whole number from 0 to 65535/, ["70000", "-1", "http", "80.5"]],
+  RUNTIME_AUDIT_LOG_SIZE: [/a size such as 64kb/, sizes],
+  RUNTIME_AUDIT_LOG_FILES: [/a whole number from 2 to/, ["0", "1", "10001", "all"]],
+  RUNTIME_CPANEL: [/on or off/, ["true", "0", "On"]],
   RUNTIME_CHECK_UPLOADS: [/true or false/, ["yes", "1", "True"]],
   RUNTIME_AUTH_DB_MODE: [/it takes local/, ["sync", "Local", "sqlite"]],
   RUNTIME_WORKER_PERMISSIONS: [/a list, separated by commas/, ["everything", "fs-read:data", "fs-write:/a/../b", "network;wasi"]],
@@ -103,7 +119,7 @@ describe("values that are accepted", () => {
       sessionTtlSeconds: 86_400,
       workerDirectories: ["/srv/.runtime/workers"],
       stateDirectory: "/srv/.runtime/state",
-      listenFd: undefined,
+      service: { listenFds: [], notifySocket: undefined, watchdogMs: undefined },
     });
   });
 
@@ -112,6 +128,12 @@ describe("values that are accepted", () => {
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
   });
+});
+
+test("the password of a URL that is refused is not told", () => {
+  expect(() => read({ RUNTIME_PUBLIC_URL: "https://ann:secret@example.org" })).toThrow(
+    'RUNTIME_PUBLIC_URL="https://[hidden]@example.org" is not accepted: it takes an http or https URL without query and password.',
+  );
 });
 
 describe("values that are refused, with one line that names the variable and what it takes", () => {
@@ -132,15 +154,30 @@ describe("values that are refused, with one line that names the variable and wha
   );
 });
 
-describe("a socket handed over by systemd", () => {
+describe("what systemd says", () => {
   test.each([
-    [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, 3],
-    [{ LISTEN_FDS: "2", LISTEN_PID: "4711" }, 3],
-    [{ LISTEN_FDS: "1", LISTEN_PID: "1" }, undefined],
-    [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, undefined],
-    [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, undefined],
-  ])("%j gives descriptor %j", (environment, expected) => {
-    expect(read(environment).listenFd).toBe(expected);
+    [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, [3]],
+    [{ LISTEN_FDS: "2", LISTEN_PID: "4711", LISTEN_FDNAMES: "http:http" }, [3, 4]],
+    [{ LISTEN_FDS: "1", LISTEN_PID: "1" }, []],
+    [{ LISTEN_FDS: "1" }, []],
+    [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, []],
+    [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, []],
+  ])("%j hands over the descriptors %j", (environment, expected) => {
+    expect(read(environment).service.listenFds).toEqual(expected);
+  });
+
+  test.each([
+    [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "4711" }, 30_000],
+    [{ WATCHDOG_USEC: "30000000" }, 30_000],
+    [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
+    [{ WATCHDOG_USEC: "0", WATCHDOG_PID: "4711" }, undefined],
+    [{ WATCHDOG_USEC: "soon" }, undefined],
+  ])("%j wants a sign of life within %j ms", (environment, expected) => {
+    expect(read(environment).service.watchdogMs).toBe(expected);
+  });
+
+  test.each([["/run/systemd/notify"], ["@abstract"]])("takes notes at %s", (address) => {
+    expect(read({ NOTIFY_SOCKET: address }).service.notifySocket).toBe(address);
   });
 });
 
@@ -152,11 +189,11 @@ test("the root key comes from the credential, else the file, else the variable",
   await writeFile(file, "from the file\n");
   const all = { CREDENTIALS_DIRECTORY: credentials, RUNTIME_ROOT_KEY_FILE: file, RUNTIME_ROOT_KEY: "from the variable" };
 
-  expect(read({ RUNTIME_ROOT_KEY: all.RUNTIME_ROOT_KEY }).rootKey).toBe("from the variable");
+  expect(read({ RUNTIME_ROOT_KEY: all.RUNTIME_ROOT_KEY })).toMatchObject({ rootKey: "from the variable", rootKeyFile: undefined });
   // systemd sets the directory also for other credentials.
-  expect(read(all).rootKey).toBe("from the file");
+  expect(read(all)).toMatchObject({ rootKey: "from the file", rootKeyFile: { file } });
   await writeFile(path.join(credentials, "root-key"), "from the credential\n");
-  expect(read(all).rootKey).toBe("from the credential");
+  expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
 describe("the program", () => {
@@ -193,6 +230,12 @@ describe("the program", () => {
       RUNTIME_ROOT_KEY: "secret in a variable",
       RUNTIME_ROOT_KEY_FILE: path.join(cwd, "root-key"),
       CREDENTIALS_DIRECTORY: cwd,
+      // Nor is what systemd says to the daemon meant for anybody else.
+      NOTIFY_SOCKET: path.join(cwd, "nobody-listens"),
+      WATCHDOG_USEC: "30000000",
+      LISTEN_FDS: "1",
+      LISTEN_PID: "1",
+      LISTEN_FDNAMES: "http",
     };
 
     const { code, stderr } = await runProgram(["--input-type=module", "-e", script], { cwd, env: { PORT: "0", ...secrets } });

@@ -19,6 +19,7 @@ const schema = `
 
 /** Waiting for a lock blocks the event loop, so it is short. */
 const busyTimeoutMs = 200;
+const mostPages = 0x7f_ff_ff_ff;
 
 /** Opens the key store's file, creating it; an Error that says what to do when the file is damaged or written by a newer program. */
 export function openKeyDatabase(file: string): Database.Database {
@@ -37,9 +38,43 @@ export function openKeyDatabase(file: string): Database.Database {
   } catch (cause) {
     database?.close();
     throw new Error(
-      `The key store ${file} cannot be opened (${(cause as Error).message}). It was left untouched: restore it from a backup, or move it away to start with no keys.`,
+      `The key store ${file} cannot be opened (${(cause as Error).message}). It was left untouched: restore it from a backup with runtimectl daemon restore FILE, or move it away to start with no keys.`,
       { cause },
     );
+  }
+}
+
+/**
+ * Copies the store as it is at one instant, while others write it, into a new file that needs none beside it; returns how many keys are in
+ * force there. Throws when the store is damaged.
+ */
+export async function copyKeyDatabase(file: string, target: string): Promise<number> {
+  createPrivate(target);
+  const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+  try {
+    // After the first pages all of the rest at once: a change in between would begin the copy anew.
+    await source.backup(target, { progress: () => mostPages });
+  } finally {
+    source.close();
+  }
+  const copy = new Database(target);
+  try {
+    copy.pragma("journal_mode = DELETE");
+  } finally {
+    copy.close();
+  }
+  return countKeys(target);
+}
+
+/** How many keys are in force in a store that nobody has open; throws when it is damaged or of a newer program. Changes nothing. */
+export function countKeys(file: string): number {
+  const database = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    database.pragma("trusted_schema = OFF");
+    assertSound(database);
+    return database.prepare<[], number>("SELECT count(*) FROM keys WHERE revoked_at IS NULL").pluck().get() ?? 0;
+  } finally {
+    database.close();
   }
 }
 

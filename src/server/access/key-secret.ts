@@ -16,6 +16,11 @@ export function shownPrefixOf(secret: string): string {
   return secret.slice(0, shownCharacterCount);
 }
 
+/** The text with every key of ours taken out; its shown prefix stays. */
+export function concealKeys(text: string): string {
+  return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
+}
+
 /** SHA-256 in hex: all that is ever stored of a key. */
 export function hashKeySecret(secret: string): string {
   return hash("sha256", secret);

@@ -76,31 +76,46 @@ export class KeyStore {
     return this.#byHash.get(hash);
   }
 
+  /** The key with that id, expired ones included; undefined when unknown or revoked. */
+  find(id: number): StoredKey | undefined {
+    const hash = this.#hashById.get(id);
+    return hash === undefined ? undefined : this.#byHash.get(hash);
+  }
+
   /** All keys that are not revoked, oldest first. */
   list(): StoredKey[] {
     return [...this.#byHash.values()].toSorted((a, b) => a.id - b.id);
   }
 
+  get keyCount(): number {
+    return this.#byHash.size;
+  }
+
   /** Adds a key; returns when it is on disk. */
   create(key: NewKey): StoredKey {
-    const row = this.#write(() =>
-      this.#database
-        .prepare<unknown[], KeyRow>(
-          "INSERT INTO keys (name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-        )
-        .get(
-          key.name,
-          key.keyPrefix,
-          key.hash,
-          key.role,
-          JSON.stringify(key.permissions),
-          JSON.stringify(key.namespaces),
-          key.createdAt,
-          key.expiresAt ?? null,
-        ),
-    );
-    const stored = fromRow(row as KeyRow);
+    const stored = this.#write(() => this.#insert(key));
     this.#remember(key.hash, stored);
+    return stored;
+  }
+
+  /**
+   * Adds a twin and lets the key with the id end at `endsAt`, at once if that is not later than the twin's creation; returns the twin when
+   * both are on disk. Undefined, and nothing changed, when no active key has the id.
+   */
+  rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined {
+    const hash = this.#hashById.get(id);
+    const key = this.find(id);
+    if (hash === undefined || key === undefined) return undefined;
+    const endsNow = endsAt <= twin.createdAt;
+    const change = this.#database.transaction(() => {
+      if (endsNow) this.#setRevoked(id, twin.createdAt);
+      else this.#database.prepare("UPDATE keys SET expires_at = ? WHERE id = ?").run(endsAt, id);
+      return this.#insert(twin);
+    });
+    const stored = this.#write(() => change());
+    if (endsNow) this.#forget(id, hash);
+    else this.#byHash.set(hash, { ...key, expiresAt: endsAt });
+    this.#remember(twin.hash, stored);
     return stored;
   }
 
@@ -108,17 +123,15 @@ export class KeyStore {
   revoke(id: number, now: number): boolean {
     const hash = this.#hashById.get(id);
     if (hash === undefined) return false;
-    this.#write(() => this.#database.prepare("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL").run(now, id));
-    this.#byHash.delete(hash);
-    this.#hashById.delete(id);
-    this.#unwrittenUses.delete(id);
+    this.#write(() => this.#setRevoked(id, now));
+    this.#forget(id, hash);
     return true;
   }
 
   /** Notes that a key was used; written with the next batch. */
   markUsed(id: number, now: number): void {
     const hash = this.#hashById.get(id);
-    const key = hash === undefined ? undefined : this.#byHash.get(hash);
+    const key = this.find(id);
     if (hash === undefined || !key || key.lastUsedAt === now) return;
     this.#byHash.set(hash, { ...key, lastUsedAt: now });
     this.#unwrittenUses.set(id, now);
@@ -135,6 +148,11 @@ export class KeyStore {
     }
   }
 
+  /** Throws when the store cannot be read. */
+  assertReadable(): void {
+    this.#database.prepare("SELECT count(*) FROM keys").get();
+  }
+
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
@@ -144,6 +162,34 @@ export class KeyStore {
   #remember(hash: string, key: StoredKey): void {
     this.#byHash.set(hash, key);
     this.#hashById.set(key.id, hash);
+  }
+
+  #forget(id: number, hash: string): void {
+    this.#byHash.delete(hash);
+    this.#hashById.delete(id);
+    this.#unwrittenUses.delete(id);
+  }
+
+  #insert(key: NewKey): StoredKey {
+    const row = this.#database
+      .prepare<unknown[], KeyRow>(
+        "INSERT INTO keys (name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+      )
+      .get(
+        key.name,
+        key.keyPrefix,
+        key.hash,
+        key.role,
+        JSON.stringify(key.permissions),
+        JSON.stringify(key.namespaces),
+        key.createdAt,
+        key.expiresAt ?? null,
+      );
+    return fromRow(row as KeyRow);
+  }
+
+  #setRevoked(id: number, now: number): void {
+    this.#database.prepare("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL").run(now, id);
   }
 
   #write<Result>(change: () => Result): Result {

@@ -20,14 +20,21 @@ export const rootPrincipal: Principal = {
 export class Principals {
   readonly #store: KeyStore;
   /** The hash in hex, as bytes: to be compared in constant time. */
-  readonly #rootKeyHash: Buffer | undefined;
+  #rootKeyHash: Buffer | undefined;
   readonly #now: () => number;
 
   /** `now` gives Unix seconds. */
   constructor(options: { store: KeyStore; rootKey: string | undefined; now: () => number }) {
     this.#store = options.store;
-    this.#rootKeyHash = options.rootKey === undefined ? undefined : Buffer.from(hashKeySecret(options.rootKey), "latin1");
+    this.#rootKeyHash = bytesOfHash(options.rootKey);
     this.#now = options.now;
+  }
+
+  /** From now on this is the root key, and the one before is none; true when they differ. */
+  replaceRootKey(rootKey: string): boolean {
+    if (this.#isRootHash(hashKeySecret(rootKey))) return false;
+    this.#rootKeyHash = bytesOfHash(rootKey);
+    return true;
   }
 
   /** The first credential that is the root key or a stored key in force, and the channel it came by. */
@@ -58,6 +65,10 @@ export class Principals {
   #isRootHash(hash: string): boolean {
     return this.#rootKeyHash !== undefined && timingSafeEqual(Buffer.from(hash, "latin1"), this.#rootKeyHash);
   }
+}
+
+function bytesOfHash(rootKey: string | undefined): Buffer | undefined {
+  return rootKey === undefined ? undefined : Buffer.from(hashKeySecret(rootKey), "latin1");
 }
 
 /** What of a stored key may be shown to its owner. */

@@ -1,10 +1,10 @@
 import { ApiError } from "../../shared/api-error.js";
-import type { ApiKey } from "../../shared/contract/keys.js";
+import { parseOverlapMs, type ApiKey } from "../../shared/contract/keys.js";
 import { parseLifetimeSeconds } from "../../shared/duration.js";
 import { permissions, rolePermissions, roles } from "../../shared/permissions.js";
 import { assertMayGrant } from "../access/grant.js";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/key-secret.js";
-import type { KeyStore, StoredKey } from "../access/key-store.js";
+import type { KeyStore, NewKey, StoredKey } from "../access/key-store.js";
 import { effectivePermissions, toPrincipal } from "../access/principals.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
@@ -30,27 +30,56 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
         namespaces: normaliseNamespaces(body.namespaces),
       };
       assertMayGrant(principal, grant);
+      const { secret, ...key } = newKey(grant, now(), parseLifetimeSeconds(body.expiresIn ?? "never"));
+      return { success: true, data: { ...toApiKey(store.create(key)), key: secret } };
+    },
+    rotate: ({ params: { id }, body, principal }) => {
+      const overlapSeconds = Math.ceil((parseOverlapMs(body.overlap) ?? 0) / 1000);
+      if (id === principal.id && overlapSeconds === 0)
+        throw new ApiError(
+          "KEY_SELF_REVOKE_FORBIDDEN",
+          "A key cannot end itself at once: rotate it with an overlap, or use another key for it.",
+        );
+      const old = store.find(id) ?? notFound(id);
+      const grant = { ...old, permissions: effectivePermissions(old) };
+      assertMayGrant(principal, grant);
       const createdAt = now();
-      const lifetimeSeconds = parseLifetimeSeconds(body.expiresIn ?? "never");
-      const secret = createKeySecret();
-      const key = store.create({
-        ...grant,
-        keyPrefix: shownPrefixOf(secret),
-        hash: hashKeySecret(secret),
-        createdAt,
-        expiresAt: lifetimeSeconds === undefined ? undefined : createdAt + lifetimeSeconds,
-      });
-      const { lastUsedAt: _unused, ...created } = toApiKey(key);
-      return { success: true, data: { ...created, key: secret } };
+      const { secret, ...twin } = newKey(grant, createdAt, old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt);
+      const endsAt = Math.min(createdAt + overlapSeconds, old.expiresAt ?? Infinity);
+      const stored = store.rotate(id, twin, endsAt) ?? notFound(id);
+      return { success: true, data: { ...toApiKey(stored), key: secret, rotated: { id, expiresAt: endsAt } } };
     },
     revoke: ({ params, principal }) => {
       if (params.id === principal.id)
         throw new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "A key cannot revoke itself; use another key for it.");
-      if (!store.revoke(params.id, now()))
-        throw new ApiError("KEY_NOT_FOUND", `No active key has the id ${params.id}; it may have been revoked before.`);
+      if (!store.revoke(params.id, now())) notFound(params.id);
       return { success: true };
     },
   };
+}
+
+/** A key with a secret of its own that nobody has seen yet. */
+function newKey(
+  { name, role, permissions: granted, namespaces }: Pick<NewKey, "name" | "role" | "permissions" | "namespaces">,
+  createdAt: number,
+  lifetimeSeconds: number | undefined,
+): NewKey & { readonly secret: string } {
+  const secret = createKeySecret();
+  return {
+    name,
+    role,
+    permissions: granted,
+    namespaces,
+    createdAt,
+    expiresAt: lifetimeSeconds === undefined ? undefined : createdAt + lifetimeSeconds,
+    secret,
+    keyPrefix: shownPrefixOf(secret),
+    hash: hashKeySecret(secret),
+  };
+}
+
+function notFound(id: number): never {
+  throw new ApiError("KEY_NOT_FOUND", `No active key has the id ${id}; it may have been revoked before.`);
 }
 
 function toApiKey(key: StoredKey): ApiKey {

@@ -39,14 +39,15 @@ export function createPluginHandlers({
     return { success: true as const, data: { name, enabled } };
   };
   const shown = (plugin: InstalledPlugin): Plugin => {
-    const { name, path, source, version, enabled } = plugin;
-    return { name, path, removable: source === "uploaded", source, version, enabled, ...plugins.statusOf(plugin) };
+    const { name, path, source, version, enabled, deployment: deploy } = plugin;
+    const removable = source === "uploaded";
+    return { name, path, removable, source, version, enabled, ...plugins.statusOf(plugin), ...(deploy && { deploy }) };
   };
   return {
     list: ({ principal }) => visibleTo(principal, packages.discover()).map(shown),
     loaded: ({ principal }) => visibleTo(principal, plugins.loaded()),
     upload: async ({ file, principal }) => {
-      const plugin = await uploads.count(() => packages.install(file, (name) => assertNamespace(principal, name)));
+      const plugin = await uploads.count(file, () => packages.install(file, (name) => assertNamespace(principal, name)));
       await plugins.reload({ isFresh: isNever });
       return { success: true, data: { plugin } };
     },

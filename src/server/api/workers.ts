@@ -49,7 +49,7 @@ export function createWorkerHandlers({
   return {
     list: ({ principal }) => visible.to(principal, packages.list()),
     upload: async ({ file, principal }) => {
-      const worker = await uploads.count(() => packages.install(file, (name) => assertNamespace(principal, name)));
+      const worker = await uploads.count(file, () => packages.install(file, (name) => assertNamespace(principal, name)));
       return { success: true, data: { worker } };
     },
     enable: ({ params }) => toggle(params, true),

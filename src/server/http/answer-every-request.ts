@@ -1,5 +1,6 @@
 import type { Context, Middleware } from "koa";
 import { ApiError } from "../../shared/api-error.js";
+import type { Principal } from "../../shared/contract/principal.js";
 import { errorHeaders, toApiError } from "../answer-error.js";
 import type { Log } from "../observe/log.js";
 import { discardLeftoverBody } from "./request-body.js";
@@ -8,8 +9,12 @@ import { requestIdOf } from "./request-id.js";
 /** What the operations leave in `context.state`. */
 export interface CallState {
   requestId: string;
-  /** Id of the key that made the call; 0 = root. */
-  principalId?: number;
+  /** Whose key made the call. */
+  principal?: Principal;
+  /** The body or the fields of a form, parsed. */
+  input?: unknown;
+  /** What the operation gave back. */
+  result?: unknown;
   /** Set by the operation that took the request. */
   isRouted?: boolean;
 }
@@ -54,10 +59,17 @@ function answerRefusal(context: Context, cause: unknown, log: Log): void {
 
 /** Changes are worth a line, reads only when someone looks for them. */
 function logCall(context: Context, log: Log, elapsedMs: number): void {
-  const { requestId, principalId } = context.state as CallState;
+  const { requestId, principal } = context.state as CallState;
   const level = context.method === "GET" || context.method === "HEAD" || context.method === "OPTIONS" ? "debug" : "info";
   log[level](
-    { requestId, principalId, method: context.method, path: context.path, status: context.status, elapsedMs: Math.round(elapsedMs) },
+    {
+      requestId,
+      principalId: principal?.id,
+      method: context.method,
+      path: context.path,
+      status: context.status,
+      elapsedMs: Math.round(elapsedMs),
+    },
     "call",
   );
 }

@@ -10,6 +10,7 @@ import { createDocsAssets } from "./docs-assets.js";
 import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
 import { createOperation } from "./operation.js";
+import { recordChanges, type ChangesPort } from "./record-changes.js";
 
 export interface ApiAppOptions {
   readonly handlers: Handlers;
@@ -18,6 +19,7 @@ export interface ApiAppOptions {
   /** Folder for uploads until they are installed. */
   readonly spoolDirectory: string;
   readonly streams: EventStreams;
+  readonly changes: ChangesPort;
   readonly log: Log;
 }
 
@@ -27,7 +29,9 @@ export function createApiApp(options: ApiAppOptions): Koa {
   const router = new Router({ sensitive: true, strict: true });
   for (const { id, endpoint } of operations) {
     const handler = handlerOf(options.handlers, id);
-    router.register(pathOf(endpoint, apiBase), [endpoint.method.toLowerCase()], createOperation({ ...options, endpoint, handler }));
+    const operation = createOperation({ ...options, endpoint, handler });
+    const layers = endpoint.change === undefined ? [operation] : [recordChanges(endpoint.change, options), operation];
+    router.register(pathOf(endpoint, apiBase), [endpoint.method.toLowerCase()], layers);
   }
   router.get(`${apiBase}/docs/:asset`, createDocsAssets());
   const app = new Koa();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
+import { permissionsFor, type EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
@@ -29,10 +29,11 @@ function assertAllowed(endpoint: EndpointDefinition, principal: Principal | unde
       "AUTH_REQUIRED",
       "This call needs a key that is known and still valid: send it as X-API-Key or Authorization: Bearer, or sign in.",
     );
-  if (endpoint.access !== "public" && endpoint.access !== "authenticated" && !principal.permissions.includes(endpoint.access))
+  const missing = permissionsFor(endpoint).filter((permission) => !principal.permissions.includes(permission));
+  if (missing.length > 0)
     throw new ApiError(
       "PERMISSION_DENIED",
-      `This call needs the permission ${endpoint.access}, which the key "${principal.name}" (role ${principal.role}) does not have.`,
+      `This call needs the permission ${missing.join(" and ")}, which the key "${principal.name}" (role ${principal.role}) does not have.`,
     );
   if (endpoint.namespaced) assertNamespace(principal, packageNameIn(params));
 }

@@ -1,11 +1,17 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { Server as NetServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 /** How soon a connection is closed after its last answer while the server drains. */
 const sweepIntervalMs = 50;
 /** A connection that waits for no answer and sent nothing for so long is idle, even in the midst of a head. */
 const quietTimeoutMs = 2000;
+
+export interface DrainOptions {
+  readonly timeoutMs: number;
+  readonly idleGraceMs: number;
+  readonly stopAccepting: () => Promise<void>;
+}
 
 /** A server's open connections, so that it can stop without cutting an answer short. */
 export class Connections {
@@ -14,6 +20,10 @@ export class Connections {
   /** They have left HTTP; whoever took them ends them. */
   readonly #upgraded = new WeakSet<Duplex>();
   readonly #quiet = new WeakMap<Socket, { readonly bytesRead: number; readonly sinceMs: number }>();
+  /** Answers in flight whose ends are waited for while the server drains. */
+  readonly #awaited = new WeakSet<ServerResponse>();
+  /** When the drain began, or the last answer ended since that left its connection open. */
+  #idleSinceMs = 0;
 
   constructor(server: Server) {
     this.#server = server;
@@ -30,15 +40,19 @@ export class Connections {
     return this.#sockets.size;
   }
 
-  /** Takes no new connections, closes idle ones, and the others once they are answered; cuts what is left after the timeout. */
-  async drain(timeoutMs: number): Promise<void> {
+  /**
+   * Answers what still comes as the last of its connection, closes connections that are idle, and cuts what is left after the timeout.
+   * `stopAccepting` resolves when no connection is left. A client may be about to send its next request, or the first on a connection
+   * that it has just opened: none is closed as idle before `idleGraceMs`.
+   */
+  async drain({ timeoutMs, idleGraceMs, stopAccepting }: DrainOptions): Promise<void> {
+    this.#idleSinceMs = performance.now();
     this.#server.prependListener("request", (_request, response) => (response.shouldKeepAlive = false));
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
-    const sweeper = setInterval(() => this.#closeIdle(), sweepIntervalMs);
-    // The close() of node:http also closes connections whose answers have ended but not left yet.
-    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(this.#server, () => resolve()));
-    this.#closeIdle();
-    await closed;
+    // After the sockets were read: what has come by now is not idle any more.
+    const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
+    this.#awaitAnswers();
+    await stopAccepting();
     clearTimeout(timer);
     clearInterval(sweeper);
   }
@@ -48,12 +62,24 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #closeIdle(): void {
+  #closeIdle(idleGraceMs: number): void {
+    this.#awaitAnswers();
+    if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
     // It would also close those whose answers have ended and not left yet.
     if (!sockets.some((socket) => answerInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
     // Nor does it know those that never sent anything, and it must not be held up by one client that does not read.
     for (const socket of sockets) if (!answerInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
+  }
+
+  /** A client that is told nothing of the end may send its next request at once. */
+  #awaitAnswers(): void {
+    for (const socket of this.#sockets) {
+      const answer = answerInFlight(socket);
+      if (!answer || this.#awaited.has(answer)) continue;
+      this.#awaited.add(answer);
+      if (answer.shouldKeepAlive) answer.once("finish", () => (this.#idleSinceMs = performance.now()));
+    }
   }
 
   #isQuiet(socket: Socket): boolean {

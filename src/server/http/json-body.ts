@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import { koaBody } from "koa-body";
+import { HttpMethodEnum, koaBody } from "koa-body";
 import { ApiError } from "../../shared/api-error.js";
 import { assertPlainEncoding, hasBody, mediaTypeOf } from "./request-body.js";
 
@@ -19,6 +19,8 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
     text: false,
     multipart: false,
     includeUnparsed: false,
+    // koa-body leaves DELETE out unless told.
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     onError: rethrow(maxSizeBytes),
   });
   await parse(context, async () => {});

@@ -1,16 +1,18 @@
 import { rm } from "node:fs/promises";
 import type { Context, Middleware } from "koa";
-import type { EndpointDefinition, EventFeed, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { Download, EndpointDefinition, EventFeed, UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config.js";
 import type { CallState } from "./answer-every-request.js";
 import { authorise } from "./authorise.js";
 import type { EventStreams } from "./event-streams.js";
+import { readForm } from "./form-body.js";
 import type { AnyHandler } from "./handler.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
 import { inviteBody } from "./request-body.js";
 import { ResultTexts } from "./result-texts.js";
+import { sendDownload } from "./send-download.js";
 import { clearSessionCookie, issueSessionCookie } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
 
@@ -29,6 +31,8 @@ interface ParsedInput {
   readonly query: never;
   readonly body: never;
   readonly file: UploadedFile | undefined;
+  readonly fields: never;
+  readonly files: readonly UploadedFile[] | undefined;
 }
 
 /** One operation of the contract as Koa middleware: authorise, read the input, call the handler, answer. */
@@ -41,24 +45,34 @@ export function createOperation(options: OperationOptions): Middleware {
     state.isRouted = true;
     const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
     const principal = authorise(principals, endpoint, context.req, pathParams);
-    if (principal) state.principalId = principal.id;
-    const { params, query, body, file } = await readInput(context, options, pathParams);
+    if (principal) state.principal = principal;
+    const { params, query, body, file, fields, files } = await readInput(context, options, pathParams);
+    state.input = body ?? fields;
     try {
       const result = await handler({
         params,
         query,
         body,
         file: file as never,
+        fields,
+        files: files as never,
         lastEventId: lastEventIdOf(endpoint, context) as never,
         principal: endpoint.access === "public" ? undefined : principal,
       });
+      state.result = result;
       if (typeof result === "function") {
         const feed = result as EventFeed<{ readonly id: number }>;
         options.streams.start(context.res, { feed, assertAllowed: () => authorise(principals, endpoint, context.req, pathParams) });
         context.respond = false;
-      } else answer(context, answerOptions, body, result);
+      } else if (endpoint.download !== undefined) sendDownload(context, result as Download);
+      else answer(context, answerOptions, body, result);
     } finally {
-      if (file) await rm(file.path, { force: true });
+      if (file) {
+        // A client that is told of a refusal while it still sends might not read it.
+        await file.arrival?.whole.catch(() => undefined);
+        await rm(file.path, { force: true });
+      }
+      for (const { path } of files ?? []) await rm(path, { force: true });
     }
   };
 }
@@ -73,7 +87,7 @@ async function readInput(context: Context, options: OperationOptions, pathParams
   const { endpoint, config } = options;
   const params = parseInput(endpoint, "path", endpoint.params, pathParams);
   const query = endpoint.query && parseInput(endpoint, "query", endpoint.query, { ...context.query });
-  if (endpoint.body || endpoint.upload !== undefined) inviteBody(context.req, context.res);
+  if (endpoint.body || endpoint.upload !== undefined || endpoint.form) inviteBody(context.req, context.res);
   const body = endpoint.body
     ? parseInput(endpoint, "body", endpoint.body, await readJsonBody(context, config.limits.maxJsonBodySizeBytes))
     : undefined;
@@ -85,7 +99,8 @@ async function readInput(context: Context, options: OperationOptions, pathParams
           spoolDirectory: options.spoolDirectory,
           maxSizeBytes: config.limits.maxUploadSizeBytes,
         });
-  return { params, query, body, file } as ParsedInput;
+  const form = endpoint.form && (await readForm(context.req, endpoint, { spoolDirectory: options.spoolDirectory, config }));
+  return { params, query, body, file, ...form } as ParsedInput;
 }
 
 function answer(

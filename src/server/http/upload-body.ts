@@ -7,9 +7,10 @@ import { Transform, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import busboy from "busboy";
 import { ApiError } from "../../shared/api-error.js";
-import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { FileArrival, UploadedFile } from "../../shared/contract/endpoint.js";
 import { formatSize } from "../../shared/size.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
+import { SpoolFile } from "./spool-file.js";
 
 export interface UploadOptions {
   /** Name of the file part. */
@@ -23,29 +24,37 @@ export interface UploadOptions {
 const multipartOverheadBytes = 64 * 1024;
 /** What may wait at each step on the way to the disk: with less, receiving and writing would take turns instead of overlapping. */
 const bufferedBytes = 256 * 1024;
+export const multipartType = "multipart/form-data";
 const maximumFields = 20;
 const maximumFieldSizeBytes = 64 * 1024;
 
-/** Streams the one file part of a multipart body into the spool; whatever goes wrong, nothing of it stays. */
+/**
+ * Streams the one file part of a multipart body into the spool; whatever goes wrong, nothing of it stays. Resolves when the file is
+ * whole, or when it turns out to be a large one: what goes wrong after that is told by its `arrival`.
+ */
 export async function readUpload(request: IncomingMessage, options: UploadOptions): Promise<UploadedFile> {
   assertPlainEncoding(request);
   const { type } = mediaTypeOf(request);
   if (type === "") throw noFile(options.field);
-  if (type !== "multipart/form-data")
+  if (type !== multipartType)
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call takes multipart/form-data with the file in a part named ${options.field}.`);
   if (Number(request.headers["content-length"] ?? 0) > options.maxSizeBytes + multipartOverheadBytes) throw tooLarge(options);
-  const spoolFile = path.join(options.spoolDirectory, randomUUID());
-  try {
-    return await spool(request, spoolFile, options);
-  } catch (error) {
-    await rm(spoolFile, { force: true });
+  const file = new SpoolFile(path.join(options.spoolDirectory, randomUUID()));
+  const whole = spool(request, file, options).catch(async (error: unknown) => {
+    await rm(file.path, { force: true });
     throw error;
-  }
+  });
+  return await new Promise((resolve, reject) => {
+    const uploaded = () => ({ path: file.path, filename: file.filename, sizeBytes: file.sizeBytes });
+    whole.then(() => resolve(uploaded()), reject);
+    const arrival: FileArrival = { whole, follow: (onGrowth) => file.follow(onGrowth) };
+    file.follow(() => resolve({ ...uploaded(), arrival }));
+  });
 }
 
-async function spool(request: IncomingMessage, spoolFile: string, options: UploadOptions): Promise<UploadedFile> {
-  const parser = createParser(request);
-  let writing: Promise<UploadedFile> | undefined;
+async function spool(request: IncomingMessage, file: SpoolFile, options: UploadOptions): Promise<void> {
+  const parser = createParser(request, { files: 2, fields: maximumFields });
+  let writing: Promise<void> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on("file", (field, stream, info) => {
@@ -55,7 +64,8 @@ async function spool(request: IncomingMessage, spoolFile: string, options: Uploa
           reject(unexpectedFile(options.field));
           return;
         }
-        writing = writeSpool(stream, spoolFile, info.filename, options);
+        file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
+        writing = writeSpool(stream, file, { sizeBytes: options.maxSizeBytes, refusal: () => tooLarge(options) });
         writing.catch((error: unknown) => {
           // A parser that gave up has ended the file with an error of its own, and reports itself what is wrong.
           if (!parser.destroyed) reject(error);
@@ -78,38 +88,40 @@ async function spool(request: IncomingMessage, spoolFile: string, options: Uploa
     throw error;
   }
   if (!writing) throw noFile(options.field);
-  return await writing;
+  await writing;
 }
 
-function createParser(request: IncomingMessage): busboy.Busboy {
+/** A parser of multipart bodies with so many parts at most. */
+export function createParser(request: IncomingMessage, { files, fields }: { files: number; fields: number }): busboy.Busboy {
   try {
     return busboy({
       headers: request.headers,
       defParamCharset: "utf8",
       highWaterMark: bufferedBytes,
       fileHwm: bufferedBytes,
-      limits: { files: 2, fields: maximumFields, parts: maximumFields + 2, fieldSize: maximumFieldSizeBytes },
+      limits: { files, fields, parts: files + fields, fieldSize: maximumFieldSizeBytes },
     });
   } catch (cause) {
     throw new ApiError("INVALID_MULTIPART", "The multipart body cannot be read: its Content-Type has no boundary.", { cause });
   }
 }
 
-async function writeSpool(
+/** Writes a file part to the spool; throws the refusal when it is larger than that. */
+export async function writeSpool(
   stream: Readable,
-  spoolFile: string,
-  filename: string | undefined,
-  options: UploadOptions,
-): Promise<UploadedFile> {
-  let sizeBytes = 0;
+  file: SpoolFile,
+  most: { readonly sizeBytes: number; readonly refusal: () => ApiError },
+): Promise<void> {
+  let receivedBytes = 0;
   const count = new Transform({
     highWaterMark: bufferedBytes,
     transform(chunk: Buffer, _encoding, done) {
-      sizeBytes += chunk.length;
-      done(sizeBytes > options.maxSizeBytes ? tooLarge(options) : null, chunk);
+      receivedBytes += chunk.length;
+      file.grow(sink.bytesWritten);
+      done(receivedBytes > most.sizeBytes ? most.refusal() : null, chunk);
     },
   });
-  const sink = createWriteStream(spoolFile, { flags: "wx", mode: 0o600, highWaterMark: bufferedBytes });
+  const sink = createWriteStream(file.path, { flags: "wx", mode: 0o600, highWaterMark: bufferedBytes });
   try {
     await pipeline(stream, count, sink);
   } catch (error) {
@@ -117,7 +129,7 @@ async function writeSpool(
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
     throw isDiskFull(error) ? noSpace(error) : error;
   }
-  return { path: spoolFile, filename: path.posix.basename((filename ?? "").replaceAll("\\", "/")), sizeBytes };
+  file.grow(receivedBytes);
 }
 
 function isDiskFull(error: unknown): boolean {
@@ -133,7 +145,7 @@ function unexpectedFile(field: string): ApiError {
   return new ApiError("INVALID_MULTIPART", `The body has a file part that is not expected; send one file, in a part named ${field}.`);
 }
 
-function brokenBody(cause?: unknown): ApiError {
+export function brokenBody(cause?: unknown): ApiError {
   return new ApiError("INVALID_MULTIPART", "The multipart body is broken or was cut off before its end.", { cause });
 }
 

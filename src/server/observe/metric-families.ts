@@ -100,6 +100,26 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
   daemonMetric("uploads_running", "gauge", "Uploads that are being installed.", ({ uploads }) =>
     uploads ? [{ labels: {}, value: uploads.running }] : [],
   ),
+  daemonMetric("keys", "gauge", "Keys that are not revoked.", ({ keyStore }) => (keyStore ? [{ labels: {}, value: keyStore.keys }] : [])),
+  daemonMetric("key_store_usable", "gauge", "1: the key store can be written.", ({ keyStore }) =>
+    keyStore ? [{ labels: {}, value: Number(keyStore.isUsable) }] : [],
+  ),
+  daemonMetric("events_total", "counter", "Events that were told to whoever follows.", ({ events }) =>
+    events ? [{ labels: {}, value: events.published }] : [],
+  ),
+  daemonMetric("event_followers", "gauge", "Event streams that are open.", ({ events }) =>
+    events ? [{ labels: {}, value: events.followers }] : [],
+  ),
+  daemonMetric(
+    "audit_entries_total",
+    "counter",
+    "Entries of the audit log; skipped: attempts beyond what is written of them, and entries that the disk never took.",
+    ({ auditLog }) =>
+      auditLog ? (["written", "skipped"] as const).map((result) => ({ labels: { result }, value: auditLog[result] })) : [],
+  ),
+  daemonMetric("audit_entries_waiting", "gauge", "Entries of the audit log that the disk has not taken yet.", ({ auditLog }) =>
+    auditLog ? [{ labels: {}, value: auditLog.waiting }] : [],
+  ),
   daemonMetric("unknown_path_requests_total", "counter", "Requests whose path means no installed worker.", ({ unknownPathRequests }) =>
     unknownPathRequests === undefined ? [] : [{ labels: {}, value: unknownPathRequests }],
   ),

@@ -15,6 +15,9 @@ export interface MetricsSources {
   readonly engine: { numbers(): WorkerNumbers[]; readonly poolNumbers: PoolNumbers; readonly unknownPathCount: number };
   readonly uploads: UploadMeter;
   readonly pluginCounters: PluginCounters;
+  readonly events: { readonly publishedCount: number; readonly followerCount: number };
+  readonly audit: { readonly counts: NonNullable<DaemonMetrics["auditLog"]> };
+  readonly store: { readonly keyCount: number; isUsable(): boolean };
   readonly connectionCount: () => number;
 }
 
@@ -47,13 +50,16 @@ export class Metrics {
       eventLoopLag: this.#lag.read(),
     };
     if (isRestricted) return harmless;
-    const { engine, uploads } = this.#sources;
+    const { engine, uploads, events, audit, store } = this.#sources;
     return {
       ...harmless,
       process: this.#process(),
       isolatePool: engine.poolNumbers,
       uploads: { running: uploads.runningCount, installed: uploads.installedCount, failed: uploads.failedCount },
       unknownPathRequests: engine.unknownPathCount,
+      keyStore: { keys: store.keyCount, isUsable: store.isUsable() },
+      events: { published: events.publishedCount, followers: events.followerCount },
+      auditLog: audit.counts,
     };
   }
 

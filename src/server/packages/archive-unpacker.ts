@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { ApiError } from "../../shared/api-error.js";
+import type { FileArrival, UploadedFile } from "../../shared/contract/endpoint.js";
 import { compiledFile } from "../package-root.js";
 import type { ArchiveLimits } from "./archive/archive-entry.js";
-import type { UnpackJob, UnpackResult } from "./archive/unpack-job.js";
+import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./archive/unpack-job.js";
 import type { ArchiveFormat } from "./archive/unpack.js";
-import type { PackageMetadata } from "./package-metadata.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { insufficientStorage } from "./storage-full.js";
 
 const childHeapMegabytes = 128;
@@ -38,13 +39,15 @@ export class ArchiveUnpacker {
   }
 
   /**
-   * Unpacks into an empty folder, onto stable storage, and deletes the archive. When it throws, what is left in the folder is of no
-   * use, and nothing writes to it any more.
+   * Unpacks into an empty folder, onto stable storage, and deletes the archive; begins while that still arrives. When it throws, what
+   * is left in the folder is of no use, and nothing writes to it any more.
    */
-  async unpack(archivePath: string, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
+  async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
+    // What arrives may do so for as long as its sender likes, so the last slot is for what is whole.
+    if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {
-      return readAnswer(await this.#runChild({ archivePath, format, folder, limits: this.#limits }));
+      return readAnswer(await this.#runChild({ archivePath: path, format, folder, limits: this.#limits }, arrival));
     } finally {
       this.#freeSlot();
     }
@@ -66,14 +69,29 @@ export class ArchiveUnpacker {
     else this.#freeSlots += 1;
   }
 
-  #runChild(job: UnpackJob): Promise<ChildEnd> {
+  async #runChild(job: UnpackJob, arrival: FileArrival | undefined): Promise<ChildEnd> {
     const program = compiledFile("server/packages/archive/main.js");
     const child = spawn(process.execPath, [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)], {
       env: {},
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#children.add(child);
-    return collectEnd(child).finally(() => this.#children.delete(child));
+    const ended = collectEnd(child).finally(() => this.#children.delete(child));
+    // It may not even start; that is told below.
+    ended.catch(() => undefined);
+    try {
+      await tellArrival(child, arrival);
+    } catch (error) {
+      child.kill("SIGKILL");
+      await ended.catch(() => undefined);
+      throw error;
+    }
+    let tookTooLong = false;
+    const deadline = setTimeout(() => {
+      tookTooLong = true;
+      child.kill("SIGKILL");
+    }, unpackDeadlineMs);
+    return { ...(await ended.finally(() => clearTimeout(deadline))), tookTooLong };
   }
 }
 
@@ -84,15 +102,18 @@ interface ChildEnd {
   readonly tookTooLong: boolean;
 }
 
-function collectEnd(child: ReturnType<typeof spawn>): Promise<ChildEnd> {
+/** Tells the process how far the archive is there, until it is whole. */
+async function tellArrival({ stdin }: ChildProcess, arrival: FileArrival | undefined): Promise<void> {
+  const tell = (line: string | number) => void (stdin?.writable && stdin.write(`${line}\n`));
+  arrival?.follow(tell);
+  await arrival?.whole;
+  tell(archiveIsWhole);
+}
+
+function collectEnd(child: ChildProcess): Promise<Omit<ChildEnd, "tookTooLong">> {
   return new Promise((resolve, reject) => {
     let answer = "";
     let complaint = "";
-    let tookTooLong = false;
-    const deadline = setTimeout(() => {
-      tookTooLong = true;
-      child.kill("SIGKILL");
-    }, unpackDeadlineMs);
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       if (answer.length < longestAnswerBytes) answer += text;
     });
@@ -101,14 +122,8 @@ function collectEnd(child: ReturnType<typeof spawn>): Promise<ChildEnd> {
     });
     // It may be gone before we are; that is seen by how it ended.
     child.stdin?.on("error", () => undefined);
-    child.on("error", (error) => {
-      clearTimeout(deadline);
-      reject(error);
-    });
-    child.on("close", (code, signal) => {
-      clearTimeout(deadline);
-      resolve({ answer, complaint, exit: signal ?? String(code), tookTooLong });
-    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve({ answer, complaint, exit: signal ?? String(code) }));
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Deployment } from "../../shared/deployment.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
 export type PackageSource = "built-in" | "uploaded";
@@ -15,6 +16,8 @@ export interface InstalledVersion {
   /** Changes whenever the folder's content was swapped, edited or toggled. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
+  /** Where it comes from, if it says so. */
+  readonly deployment?: Deployment;
   /** Why it cannot be served: its manifest cannot be used. It is listed all the same. */
   readonly problem?: string;
 }

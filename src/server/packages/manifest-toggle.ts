@@ -1,7 +1,7 @@
 import path from "node:path";
 import { isMap, isScalar, type Document, type Pair, type YAMLMap } from "yaml";
-import { longestManifestBytes, parseManifest } from "./manifest-yaml.js";
-import { manifestFileNames } from "./metadata-file-names.js";
+import { longestManifestBytes, parseManifest } from "../../shared/manifest-yaml.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { readMetadataText } from "./package-metadata.js";
 
 /** The manifest of a package folder with `enabled` set, and where it goes: a new manifest.yaml where only package.json was. */

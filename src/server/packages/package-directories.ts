@@ -9,9 +9,12 @@ export interface PackageDirectory {
 }
 
 /** The built-in directory, then the configured ones, each once. A base name that starts with a dot says: part of the image. */
-export function packageDirectories(builtInDirectory: string, configured: readonly string[]): PackageDirectory[] {
-  const builtIn = realDirectory(builtInDirectory);
-  const directories = new Map<string, PackageDirectory>([[builtIn, { path: builtIn, source: "built-in" }]]);
+export function packageDirectories(builtInDirectory: string | undefined, configured: readonly string[]): PackageDirectory[] {
+  const directories = new Map<string, PackageDirectory>();
+  if (builtInDirectory !== undefined) {
+    const builtIn = realDirectory(builtInDirectory);
+    directories.set(builtIn, { path: builtIn, source: "built-in" });
+  }
   for (const directory of configured) {
     const source = path.basename(path.resolve(directory)).startsWith(".") ? "built-in" : "uploaded";
     const real = realDirectory(directory);

@@ -1,26 +1,13 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import { isScalar } from "yaml";
-import { ApiError } from "../../shared/api-error.js";
-import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
-import { invalidMetadata, longestManifestBytes, parseManifest } from "./manifest-yaml.js";
-import { manifestFileNames } from "./metadata-file-names.js";
+import { invalidMetadata, longestManifestBytes, parseManifest } from "../../shared/manifest-yaml.js";
+import { enabledOf, nameOf, versionOf, type PackageMetadata } from "../../shared/package-metadata.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { plainManifest } from "./plain-manifest.js";
 
 /** A package.json lists more than a manifest does. */
 const longestPackageJsonBytes = 1024 * 1024;
-
-/** What a package says about itself, whatever kind of package it is. */
-export interface PackageMetadata {
-  readonly name: string;
-  /** Strict semver, or `latest` when no version is declared. */
-  readonly version: string;
-  readonly enabled: boolean;
-  /** The manifest's keys, and those of package.json that the manifest leaves out. */
-  readonly fields: Readonly<Record<string, unknown>>;
-  /** The manifest's keys alone; undefined when there is only package.json. */
-  readonly declared: Readonly<Record<string, unknown>> | undefined;
-}
 
 /**
  * Reads manifest.yaml, else manifest.yml, and package.json for what it leaves out; undefined when the folder has none of them.
@@ -104,49 +91,4 @@ function readPackageJson(folder: string): Record<string, unknown> | undefined {
 
 function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-}
-
-function nameOf(fields: Record<string, unknown>): string {
-  const name = fields["name"];
-  if (typeof name !== "string" || name === "") {
-    throw new ApiError(
-      "MISSING_PACKAGE_NAME",
-      "The package has no name. Add `name: my-app` to its manifest.yaml, or a name to package.json.",
-    );
-  }
-  if (!isPackageName(name)) {
-    throw new ApiError(
-      "INVALID_PACKAGE_NAME",
-      `${JSON.stringify(name.slice(0, 214))} cannot be a package name. Use lower-case letters, digits, dots, dashes and underscores, optionally with @scope/ in front.`,
-    );
-  }
-  return name;
-}
-
-function versionOf(fields: Record<string, unknown>, writtenAs: string | undefined): string {
-  const version = fields["version"] ?? latestVersion;
-  if (typeof version === "number") {
-    const written = writtenAs ?? String(version);
-    throw new ApiError(
-      "INVALID_PACKAGE_VERSION",
-      `The version ${written} is a number to YAML, which loses digits. Quote it and write it in full, as in version: "${completed(written)}".`,
-    );
-  }
-  if (typeof version === "string" && isPackageVersion(version)) return version;
-  throw new ApiError(
-    "INVALID_PACKAGE_VERSION",
-    `The version ${(JSON.stringify(version) ?? "").slice(0, 200)} is neither semver, such as 1.4.2, nor latest. Correct it, or leave it out for latest.`,
-  );
-}
-
-/** `1.10` to `1.10.0`: the version that was probably meant. */
-function completed(written: string): string {
-  if (!/^\d+(\.\d+)?$/.test(written)) return "1.0.0";
-  return written.includes(".") ? `${written}.0` : `${written}.0.0`;
-}
-
-function enabledOf(fields: Record<string, unknown>): boolean {
-  const enabled = fields["enabled"] ?? true;
-  if (typeof enabled === "boolean") return enabled;
-  throw new ApiError("INVALID_PACKAGE_METADATA", `enabled is ${JSON.stringify(enabled)}. Write true or false, without quotes.`);
 }

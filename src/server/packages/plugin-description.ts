@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/api-error.js";
+import { deploymentIn } from "../../shared/deployment.js";
 import { latestVersion } from "../../shared/package-name.js";
 import { PluginManifest } from "../../shared/plugin-manifest.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { InstalledPlugin } from "../installed-plugin.js";
 import { parseManifestFields } from "./manifest-fields.js";
-import { pluginFields, type PluginFields } from "./plugin-fields.js";
+import { pluginFields, type PluginFields } from "../../shared/plugin-fields.js";
 import type { PluginFolder } from "./plugin-folder.js";
 import { refuseReservedName } from "./reserved-names.js";
 
@@ -29,7 +30,8 @@ type Meaning = Pick<InstalledPlugin, "manifest" | "app" | "config">;
 export function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlugin {
   const shown = layers.overlay ?? layers.code;
   const { source } = shown.directory;
-  const place = { name: shown.name, folder: layers.code.folder, path: shown.folder, source };
+  const deployment = deploymentIn(shown.metadata?.declared);
+  const place = { name: shown.name, folder: layers.code.folder, path: shown.folder, source, ...(deployment && { deployment }) };
   const seemed = { version: shown.metadata?.version ?? latestVersion, enabled: shown.metadata?.enabled ?? true };
   try {
     const fields = fieldsOf(layers);

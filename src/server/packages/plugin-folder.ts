@@ -5,8 +5,9 @@ import { isPackageName } from "../../shared/package-name.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { exists } from "./move-journal.js";
 import type { PackageDirectory } from "./package-directories.js";
-import { manifestFileNames } from "./metadata-file-names.js";
-import { readPackageMetadata, type PackageMetadata } from "./package-metadata.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
+import { readPackageMetadata } from "./package-metadata.js";
 
 /** A folder with a plugin in it, or with a manifest that is laid over a built-in one. */
 export interface PluginFolder {

@@ -1,6 +1,9 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { InstalledPlugin } from "../installed-plugin.js";
+import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
+import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive-unpacker.js";
 import { inStagedFolder } from "./in-staged-folder.js";
 import { InstallAreas } from "./install-areas.js";
@@ -8,12 +11,13 @@ import { KeyedLock } from "./keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
 import { exists } from "./move-journal.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
-import type { PackageMetadata } from "./package-metadata.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { PackageTools } from "./package-tools.js";
 import { PluginCatalog, type CatalogedPlugin } from "./plugin-catalog.js";
 import { fieldsOf, parsePlugin, type PluginRules } from "./plugin-description.js";
-import { hasManifest, isBareManifest, type PluginFolder } from "./plugin-folder.js";
+import { hasManifest, isBareManifest, readPluginFolder, type PluginFolder } from "./plugin-folder.js";
 import { refuseReservedName } from "./reserved-names.js";
+import { runFileChange } from "./run-file-change.js";
 import { retireFolder, type Retiring } from "./retire-folder.js";
 import type { StagedFolder } from "./staged-folder.js";
 import type { StagingArea } from "./staging-area.js";
@@ -28,7 +32,7 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
 }
 
 /** The installed plugins: what there is, and every way to change it. Loading them is another room's business. */
-export class PluginPackages {
+export class PluginPackages implements PackageKeeper {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
@@ -61,15 +65,12 @@ export class PluginPackages {
    * Installs an archive in place of the plugin of that name and deletes its file. `authorise` is called as soon as the name is known
    * and before anything shows; when it throws, nothing has changed. Answers when `discover` gives the new one.
    */
-  async install(
-    file: { path: string; filename: string; sizeBytes: number },
-    authorise: (name: string) => void,
-  ): Promise<{ name: string; version: string; installedAt: string }> {
+  async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
     return await inStagedFolder(area, async (staged) => {
       const content = await staged.makeContentFolder();
-      const { root, metadata } = await this.#options.tools.unpacker.unpack(file.path, format, content);
+      const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name } = metadata;
       refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
@@ -112,6 +113,23 @@ export class PluginPackages {
         if (targets.length > 0) await this.#takeAway(area, targets);
       }
     });
+  }
+
+  async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
+    const renew = ({ folder }: Unit, movedTo: string | undefined) =>
+      movedTo === undefined ? [] : [retireFolder(this.#options, folder, movedTo)];
+    await runFileChange({ areas: this.#areas, locks: this.#locks, renew }, units, change);
+  }
+
+  namesIn({ directory, folder }: Unit): string[] {
+    const found = readPluginFolder({ path: directory, source: "uploaded" }, folder);
+    return found ? [found.name] : [];
+  }
+
+  assertAcceptable(unit: Unit, { name = unit.name, base }: Readonly<Record<string, unknown>>): void {
+    if (typeof name !== "string") return;
+    refuseReservedName(name, this.#options.reservedNames);
+    if (typeof base === "string") this.#refuseTakenBase(name, base);
   }
 
   /** What is not deleted yet goes at the next start. */

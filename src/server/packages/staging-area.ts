@@ -11,8 +11,8 @@ import { StagedFolder } from "./staged-folder.js";
 import type { TreeRemover } from "./tree-remover.js";
 
 const stagingFolderName = ".staging";
-const mostRemovals = 20;
-const removalPauseMs = 50;
+const mostRemovals = 100;
+const removalPauseMs = 100;
 /** A folder with more in it is deleted by a process of its own. */
 const mostEntriesDeletedHere = 100;
 
@@ -74,7 +74,10 @@ export class StagingArea {
    * the moves had begun or were about to, so they are done; without one, nothing had changed yet or all is done.
    */
   async recover(): Promise<void> {
-    for (const name of await this.#leftovers()) {
+    const names = await this.#leftovers();
+    // Killed between the area's own folder and the first one in it, or between the last one and its own.
+    if (names.length === 0) this.#removeOwnFolderIfPossible();
+    for (const name of names) {
       const folder = path.join(this.#folder, name);
       const journal = readJournal(folder);
       if (!journal || (await this.#finish(folder, journal))) void this.discard(folder);
@@ -128,7 +131,15 @@ export class StagingArea {
     }
   }
 
-  /** After a crash, a process that was unpacking may write until it notices that nobody waits for it. */
+  #removeOwnFolderIfPossible(): void {
+    try {
+      this.#removeOwnFolder();
+    } catch (error) {
+      this.#tellOfRest(this.#folder, error);
+    }
+  }
+
+  /** After a crash, a process that was unpacking may write until it notices that nobody waits for it: on a busy machine, seconds. */
   async #persist<Result>(folder: string, remove: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -111,11 +111,14 @@ export class WorkerCatalog {
     return this.#directories.flatMap(({ path: directory }) => this.#list(directory, directory));
   }
 
-  /** Reads a worker's folder again; answers with the folders that are no longer current. */
-  refresh(directory: string, workerFolder: string): string[] {
+  /**
+   * Reads a worker's folder again; answers with the folders that are no longer current. `isChanged` tells of folders that have other
+   * files by now, though their metadata may be the same.
+   */
+  refresh(directory: string, workerFolder: string, isChanged: (folder: string) => boolean = isNever): string[] {
     const before = this.versionsIn(workerFolder);
     const read = readWorkerFolder(directory, workerFolder, this.#known);
-    const after = read.versions.map((found) => this.#catalog(read, found, before));
+    const after = read.versions.map((found) => this.#catalog(read, found, isChanged(found.folder) ? [] : before));
     this.#folders.set(workerFolder, { read, versions: after });
     const names = new Set([...before, ...after].map(({ name }) => name));
     for (const name of names) this.#index(name, workerFolder, after);
@@ -199,6 +202,10 @@ export class WorkerCatalog {
   }
 }
 
+function isNever(): boolean {
+  return false;
+}
+
 function catalogedWorker(found: readonly CatalogedVersion[]): CatalogedWorker {
   const versions = new Map<string, CatalogedVersion>();
   for (const version of found) if (!versions.has(version.version)) versions.set(version.version, version);
@@ -207,6 +214,7 @@ function catalogedWorker(found: readonly CatalogedVersion[]): CatalogedWorker {
 
 function listItem(first: CatalogedVersion, all: readonly CatalogedVersion[]): Worker {
   const sorted = all.toSorted((a, b) => newestFirst(a.version, b.version));
+  const deploys = sorted.flatMap(({ version, deployment }) => (deployment ? [[version, deployment]] : []));
   return {
     name: first.name,
     path: first.workerFolder,
@@ -214,5 +222,6 @@ function listItem(first: CatalogedVersion, all: readonly CatalogedVersion[]): Wo
     source: first.source,
     versions: sorted.map(({ version }) => version),
     disabledVersions: sorted.filter(({ enabled }) => !enabled).map(({ version }) => version),
+    ...(deploys.length > 0 && { deploys: Object.fromEntries(deploys) }),
   };
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from "node:fs";
 import path from "node:path";
 import type { KnownVersions } from "./known-versions.js";
-import { metadataFileNames } from "./metadata-file-names.js";
+import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
 /** How young a change may be to be told apart from the next one by its time stamp. */

@@ -7,7 +7,7 @@ export interface WorkerPackagesOptions extends Retiring {
   /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
   readonly directories: readonly string[];
   /** Scanned before all others, never changed. */
-  readonly builtInDirectory: string;
+  readonly builtInDirectory: string | undefined;
   /** Names that uploads cannot take. */
   readonly reservedNames: ReadonlySet<string>;
   /** Shared with other kinds of packages; closed by whoever made them, after this. */

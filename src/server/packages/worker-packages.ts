@@ -1,6 +1,9 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Worker } from "../../shared/contract/workers.js";
+import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
+import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
 import { inStagedFolder } from "./in-staged-folder.js";
@@ -11,6 +14,7 @@ import { KeyedLock } from "./keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import { refuseReservedName } from "./reserved-names.js";
+import { runFileChange } from "./run-file-change.js";
 import { retireFolder } from "./retire-folder.js";
 import type { WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagedFolder } from "./staged-folder.js";
@@ -21,7 +25,7 @@ import { parseWorkerManifest } from "./worker-version.js";
 export type { InstalledVersion } from "./installed-version.js";
 
 /** The installed workers: what there is, and every way to change it. */
-export class WorkerPackages {
+export class WorkerPackages implements PackageKeeper {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
   readonly #known: KnownVersions;
@@ -83,15 +87,12 @@ export class WorkerPackages {
    * Installs an archive in place of the same version and deletes its file. `authorise` is called as soon as the name is known and before anything shows;
    * when it throws, nothing has changed. Answers when the new code is what `resolve` gives.
    */
-  async install(
-    file: { path: string; filename: string; sizeBytes: number },
-    authorise: (name: string) => void,
-  ): Promise<{ name: string; version: string; installedAt: string }> {
+  async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
     return await inStagedFolder(area, async (staged) => {
       const content = await staged.makeContentFolder();
-      const { root, metadata } = await this.#options.tools.unpacker.unpack(file.path, format, content);
+      const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name, version } = metadata;
       refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
@@ -149,6 +150,25 @@ export class WorkerPackages {
       }
       await this.#takeAway(uploaded, ({ folder }) => folder);
     });
+  }
+
+  async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
+    const renew = ({ directory, folder }: Unit, movedTo: string | undefined) => {
+      const workerFolder = path.dirname(folder);
+      const isChanged = (version: string) => version === folder || version === workerFolder;
+      return this.#catalog.refresh(directory, workerFolder, isChanged).map((gone) => this.#retire(gone, movedTo));
+    };
+    await runFileChange({ areas: this.#areas, locks: this.#locks, renew }, units, change);
+  }
+
+  namesIn({ folder }: Unit): string[] {
+    const workerFolder = path.dirname(folder);
+    const versions = this.#catalog.versionsIn(workerFolder);
+    return versions.filter((version) => version.folder === folder || version.folder === workerFolder).map(({ name }) => name);
+  }
+
+  assertAcceptable(_unit: Unit, { name }: Readonly<Record<string, unknown>>): void {
+    if (typeof name === "string") refuseReservedName(name, this.#options.reservedNames);
   }
 
   /** Stops looking at the directories; what is not deleted yet goes at the next start. */

@@ -1,15 +1,18 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import { deploymentIn, type Deployment } from "../../shared/deployment.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
 import { parseManifestFields } from "./manifest-fields.js";
-import { readPackageMetadata, type PackageMetadata } from "./package-metadata.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
+import { readPackageMetadata } from "./package-metadata.js";
 
 export interface WorkerVersion {
   readonly name: string;
   readonly version: string;
   readonly enabled: boolean;
   readonly manifest: WorkerManifest;
+  readonly deployment?: Deployment;
   readonly problem?: string;
 }
 
@@ -28,7 +31,8 @@ export function readWorkerVersion(folder: string, place: { name: string; version
     const metadata = readPackageMetadata(folder);
     if (!metadata) return undefined;
     known = { name: metadata.name, version: metadata.version, enabled: metadata.enabled };
-    return { ...known, manifest: parseWorkerManifest(metadata) };
+    const deployment = deploymentIn(metadata.declared);
+    return { ...known, manifest: parseWorkerManifest(metadata), ...(deployment && { deployment }) };
   } catch (error) {
     if (!isPackageName(known.name) || !isPackageVersion(known.version)) return undefined;
     const problem = error instanceof ApiError ? error.message : "Its metadata cannot be read.";

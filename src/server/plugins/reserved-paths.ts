@@ -39,6 +39,16 @@ function decoded(text: string): string {
 /** The control panel, also with a version that is pinned. */
 const panelPath = /^\/cpanel(?:@[^/]*)?(?:\/|$)/;
 
+/** Whether the panel answers at a path. */
+export function isPanel(plain: string): boolean {
+  return panelPath.test(plain);
+}
+
+/** Whether somebody could read a path as the panel's, however it is encoded. */
+export function couldBePanel(plain: string): boolean {
+  return readingsOf(plain).some((reading) => panelPath.test(reading));
+}
+
 /** What no plugin answers for, whatever it declares. */
 export class ReservedPaths {
   readonly #apiBases: readonly string[];
@@ -53,11 +63,11 @@ export class ReservedPaths {
   }
 
   has(plain: string): boolean {
-    return this.isApi(plain) || readingsOf(plain).some((reading) => panelPath.test(reading));
+    return this.isApi(plain) || couldBePanel(plain);
   }
 
   /** Whether the panel answers: who could change its pages could act as the operator, so no hook has a part in them. */
   isPanel(plain: string): boolean {
-    return panelPath.test(plain);
+    return isPanel(plain);
   }
 }

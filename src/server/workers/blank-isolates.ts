@@ -6,6 +6,8 @@ const fewest = 2;
 const most = 6;
 /** So long after blanks ran short their number goes back to the fewest. */
 const memoryOfShortageMs = 60_000;
+/** A blank may be taken, and end, while it is asked. */
+const probeAttempts = 3;
 
 /**
  * Isolates without an app that wait for one, so that a first request costs an import and not a process. They are started one after
@@ -45,6 +47,17 @@ export class BlankIsolates {
     return isolate;
   }
 
+  /** Resolves when one of them has said that it lives; throws when none can be started. Waits as long as it cannot be told. */
+  async probe(): Promise<void> {
+    for (let attempt = 0; attempt < probeAttempts && !this.#isClosed; attempt += 1) {
+      const ready = this.#ready.find((blank) => !blank.hasExited);
+      if (!ready) this.#refill();
+      const blank = ready ?? (await this.#starting);
+      if (await blank?.answers()) return;
+    }
+    if (!this.#isClosed) throw new Error("no isolate could be started that answers");
+  }
+
   /** Nothing is started any more; answers with those that are there. */
   async close(): Promise<IsolateProcess[]> {
     this.#isClosed = true;
@@ -66,6 +79,7 @@ export class BlankIsolates {
 
   #refill(): void {
     if (performance.now() - this.#shortMs > memoryOfShortageMs) this.#wanted = fewest;
+    this.#ready = this.#ready.filter((blank) => !blank.hasExited);
     if (this.#isClosed || this.#starting || this.#ready.length >= this.#wanted) return;
     void this.#startOne();
   }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { compiledFile } from "../package-root.js";
 import { findSystemTool } from "../system-tool.js";
+import { countedCodeRangeBytes } from "./code-range.js";
 import { isolateFlag } from "./isolate-flags.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
@@ -12,6 +13,8 @@ const largestFileBytes = 1024 * 1024 * 1024;
 const mostThreads = 64;
 /** With processes or threads of its own. */
 const mostProcesses = 512;
+/** Worker threads of an app that may have them, each with a code range of its own. */
+const mostCodeRanges = 8;
 
 /** The program of an isolate; it and its folder must be readable to the user that runs it. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
@@ -30,6 +33,7 @@ export class IsolateCommand {
   readonly #setpriv = findSystemTool("setpriv");
   readonly #prlimit = findSystemTool("prlimit");
   readonly #openFiles = Math.min(mostOpenFiles, ownOpenFiles());
+  readonly #codeRangeBytes = countedCodeRangeBytes();
   readonly #flags: readonly string[];
 
   /** Where the isolates' own code lies, and with it all of the daemon's. */
@@ -79,9 +83,10 @@ export class IsolateCommand {
     const { permissions } = options;
     const writesFiles = permissions.some((permission) => permission.startsWith("fs-write:"));
     const hasProcesses = permissions.includes("child-process") || permissions.includes("worker-threads");
+    const codeBytes = this.#codeRangeBytes * (permissions.includes("worker-threads") ? 1 + mostCodeRanges : 1);
     return [
       this.#prlimit,
-      `--data=${options.memoryBytes * 2 + overheadBytes}`,
+      `--data=${options.memoryBytes * 2 + overheadBytes + codeBytes}`,
       "--core=0",
       `--nofile=${this.#openFiles}`,
       `--fsize=${writesFiles ? largestFileBytes : 0}`,

@@ -6,7 +6,7 @@ import { AutoScale } from "./auto-scale.js";
 import type { CallQueue } from "./call-queue.js";
 import { CrashBackOff } from "./crash-back-off.js";
 import type { IsolateEvents } from "./isolate-events.js";
-import type { IsolateObserver, ServingIsolate } from "./isolate-observer.js";
+import type { IsolateObserver, ServingIsolate, WorkerTrouble } from "./isolate-observer.js";
 import type { IsolateProcess } from "./isolate-process.js";
 import type { IsolateStarter } from "./isolate-starter.js";
 import type { WorkerOutput } from "./logs/worker-output.js";
@@ -234,6 +234,7 @@ export class IsolateFleet {
     const failure = toApiError(error);
     this.#output.runtime("error", failure.message, { err: failure.cause, code: failure.code });
     if (this.#isRetired) return;
+    if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
     if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
     if (this.isEmpty || this.#isEphemeral) this.#queue.failAll(failure);
   }
@@ -242,7 +243,15 @@ export class IsolateFleet {
     const nowMs = performance.now();
     this.#backOff.noteFailure(nowMs);
     const restMs = this.#backOff.remainingMs(nowMs);
-    if (restMs > 0) this.#output.runtime("warn", `It failed repeatedly and is left alone for ${Math.ceil(restMs / 1000)} s.`);
+    if (restMs <= 0) return;
+    const text = `It failed repeatedly and is left alone for ${Math.ceil(restMs / 1000)} s.`;
+    this.#output.runtime("warn", text);
+    this.#tell("left-alone", text);
+  }
+
+  #tell(kind: WorkerTrouble["kind"], message: string): void {
+    const { name, version } = this.#version;
+    this.#observer?.troubled({ name, version, kind, message });
   }
 
   /** Gives waiting calls to an isolate. */
@@ -260,10 +269,13 @@ export class IsolateFleet {
       if (this.#queue.length > 0) this.#feed(isolate);
       if (isolate.isIdle) this.#onQuiet();
     },
-    onExit: (isolate) => {
+    onExit: (isolate, end) => {
       const wasRunning = this.#isolates.delete(isolate);
       if (wasRunning) this.#observer?.terminated(this.#described(isolate));
-      if (wasRunning && isolate.hasCrashed) this.#noteCrash();
+      if (wasRunning && isolate.hasCrashed) {
+        this.#tell("crashed", `Its isolate ${end}.`);
+        this.#noteCrash();
+      }
       this.#onQuiet();
       if (this.#queue.length === 0) return;
       const refusal = this.refusal();

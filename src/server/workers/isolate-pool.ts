@@ -70,6 +70,11 @@ export class IsolatePool {
     };
   }
 
+  /** Resolves when an isolate without an app has answered; throws when none can be started. */
+  probe(): Promise<void> {
+    return this.#blanks.probe();
+  }
+
   /** A place for a blank isolate; waits while the pool is full, and only as long as it `isWanted`. */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());

@@ -153,6 +153,11 @@ export class IsolateProcess {
     return !this.#probe.isWaiting;
   }
 
+  /** Asks whether its event loop turns; true when it answers, false when it ends instead. Waits as long as it does neither. */
+  async answers(): Promise<boolean> {
+    return Promise.race([this.#probe.answered().then(() => true), this.exited.then(() => false)]);
+  }
+
   run(call: WorkerCall): void {
     if (this.calls.runningCount === 0) this.#channel.restartClock();
     this.calls.run(call);
@@ -312,6 +317,6 @@ export class IsolateProcess {
     this.#sockets.failAll();
     this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`));
     void this.slot.remove().catch(() => undefined);
-    this.events?.onExit(this);
+    this.events?.onExit(this, end);
   }
 }

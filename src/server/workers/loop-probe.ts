@@ -13,6 +13,8 @@ export class LoopProbe {
   #deadlineMs = Infinity;
   /** Of questions that came while a ping was under way: its answer says nothing about them. */
   #nextDeadlineMs: number | undefined;
+  /** Who waits for the next answer. */
+  readonly #listeners: (() => void)[] = [];
 
   constructor(sendPing: () => void) {
     this.#sendPing = sendPing;
@@ -27,10 +29,17 @@ export class LoopProbe {
     else this.#nextDeadlineMs = Math.min(deadlineMs, this.#nextDeadlineMs ?? Infinity);
   }
 
+  /** Asks, and resolves when it answers. */
+  answered(): Promise<void> {
+    this.ask(Infinity);
+    return new Promise((resolve) => this.#listeners.push(resolve));
+  }
+
   /** Throws when nobody asked. */
   onPong(): void {
     if (this.#sentMs === undefined) throw new Error("it answered a ping that nobody sent");
     this.#sentMs = undefined;
+    for (const listener of this.#listeners.splice(0)) listener();
     const next = this.#nextDeadlineMs;
     this.#nextDeadlineMs = undefined;
     if (next !== undefined) this.#send(next);

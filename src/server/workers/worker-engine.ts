@@ -125,6 +125,11 @@ export class WorkerEngine {
     return this.#meters.unknownPathCount;
   }
 
+  /** Resolves when an isolate has answered; throws when none can be started. Waits as long as it cannot be told. */
+  probe(): Promise<void> {
+    return this.#pool.probe();
+  }
+
   get poolNumbers(): PoolNumbers {
     return this.#pool.numbers;
   }

@@ -144,6 +144,73 @@ describe("what is kept", () => {
   });
 });
 
+describe("rotating", () => {
+  const later = 1_700_000_500;
+
+  test("adds the twin and shortens the old key, and both are so in a store that is opened again", async () => {
+    const directory = await temporaryDirectory();
+    const store = openStore(directory);
+    const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
+    const old = store.create(newKey(secret));
+
+    const twin = store.rotate(old.id, newKey(twinSecret, { createdAt: later, expiresAt: 1_800_000_000 }), later + 60);
+
+    expect(twin).toMatchObject({ name: old.name, createdAt: later, expiresAt: 1_800_000_000, lastUsedAt: undefined });
+    expect(store.list()).toEqual([{ ...old, expiresAt: later + 60 }, twin]);
+    store.close();
+    const reopened = openStore(directory);
+    expect(reopened.list()).toEqual([{ ...old, expiresAt: later + 60 }, twin]);
+    expect(reopened.findByHash(hashKeySecret(secret))?.expiresAt).toBe(later + 60);
+    expect(reopened.findByHash(hashKeySecret(twinSecret))).toEqual(twin);
+  });
+
+  test("without an overlap ends the old key with the same commit", async () => {
+    const directory = await temporaryDirectory();
+    const store = openStore(directory);
+    const secret = createKeySecret();
+    const { id } = store.create(newKey(secret));
+
+    const twin = store.rotate(id, newKey(createKeySecret(), { createdAt: later }), later);
+
+    expect(store.list()).toEqual([twin]);
+    expect(store.findByHash(hashKeySecret(secret))).toBeUndefined();
+    expect(store.revoke(id, later)).toBe(false);
+    store.close();
+    expect(openStore(directory).list()).toEqual([twin]);
+  });
+
+  test("of an id that no active key has makes no twin", async () => {
+    const store = openStore(await temporaryDirectory());
+    const { id } = store.create(newKey(createKeySecret()));
+    store.revoke(id, later);
+
+    expect(store.rotate(id, newKey(createKeySecret(), { createdAt: later }), later + 60)).toBeUndefined();
+    expect(store.rotate(4_711, newKey(createKeySecret(), { createdAt: later }), later + 60)).toBeUndefined();
+
+    expect(store.list()).toEqual([]);
+  });
+
+  test("that fails in its second half leaves the old key as it was, in memory and on disk", async () => {
+    const directory = await temporaryDirectory();
+    const store = openStore(directory);
+    const [first, second] = [createKeySecret(), createKeySecret()];
+    const { id } = store.create(newKey(first));
+    store.create(newKey(second));
+    const before = store.list();
+
+    // Hashes are unique, so this twin cannot be inserted once the old key is changed.
+    for (const endsAt of [later + 60, later])
+      expect(() => store.rotate(id, newKey(second, { createdAt: later }), endsAt)).toThrow(
+        expect.objectContaining({ code: "KEY_STORE_UNAVAILABLE" }) as Error,
+      );
+
+    expect(store.list()).toEqual(before);
+    expect(store.findByHash(hashKeySecret(first))?.id).toBe(id);
+    store.close();
+    expect(openStore(directory).list()).toEqual(before);
+  });
+});
+
 describe("last use", () => {
   test("a use is seen at once, and written with the others when the store closes", async () => {
     const directory = await temporaryDirectory();
@@ -228,6 +295,7 @@ describe("a store that cannot be used", () => {
     const refusal = expect.objectContaining({ code: "KEY_STORE_UNAVAILABLE", status: 503, retryAfterSeconds: 5 });
     expect(() => store.create(newKey(createKeySecret()))).toThrow(refusal);
     expect(() => store.revoke(id, 1_700_000_100)).toThrow(refusal);
+    expect(() => store.rotate(id, newKey(createKeySecret()), 1_800_000_000)).toThrow(refusal);
     expect(store.isUsable()).toBe(false);
     expect(store.findByHash(hashKeySecret(secret))?.id).toBe(id);
     expect(store.list()).toHaveLength(1);

@@ -47,7 +47,8 @@ describe("methods", () => {
     expect(Object.keys(options.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  test.each(routes.filter(({ endpoint }) => endpoint.method === "GET"))(
+  // A stream of events has no end, a download needs to be told of what; both have tests of their own.
+  test.each(routes.filter(({ endpoint }) => endpoint.method === "GET" && !endpoint.download && (endpoint.result || !endpoint.events)))(
     "HEAD of $sample answers as GET does, without a body",
     async ({ endpoint, sample }) => {
       const target = {

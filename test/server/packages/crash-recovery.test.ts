@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -121,6 +121,12 @@ describe("a change that a crash interrupted", () => {
     await fixture.reopen();
     expect(await readFile(inUploads("fresh/1.0.0/mark"), "utf8")).toBe("new");
     expect(readdirSync(fixture.uploads)).toEqual(["app", "fresh"]);
+  });
+
+  test("of which only the folder for all changes is left is cleaned up", async () => {
+    rmSync(staged(), { recursive: true });
+    await fixture.reopen();
+    expect(readdirSync(fixture.uploads)).toEqual(["app"]);
   });
 
   test("hundreds of leftovers do not keep the room from opening", async () => {

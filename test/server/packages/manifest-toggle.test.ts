@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseManifest } from "../../../src/server/packages/manifest-yaml.js";
+import { parseManifest } from "../../../src/shared/manifest-yaml.js";
 import { toggledManifest } from "../../../src/server/packages/manifest-toggle.js";
 import { writeFiles } from "../../support/pack-archive.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseManifest } from "../../../src/server/packages/manifest-yaml.js";
+import { parseManifest } from "../../../src/shared/manifest-yaml.js";
 import { plainManifest } from "../../../src/server/packages/plain-manifest.js";
 
 const words = [
@@ -34,6 +34,8 @@ const quoted = [
   '"a b "',
   "' '",
   '"a',
+  '"a: #b\'[]{}"',
+  "9999999999",
   "- a",
   "-",
   "--- a",
@@ -69,6 +71,14 @@ const shapes = [
   "name:  VALUE\nenabled: true\n",
 ];
 const more = [
+  "deploy: VALUE\nname: app\n",
+  "name: app\ndeploy:\n  at: VALUE\n",
+  "deploy:\n  at: 1\n  VALUE: 1\nname: app\n",
+  "deploy:\n   at: VALUE\nname: app\n",
+  "deploy:\n  at: 1\nVALUE\n  by: me\n",
+  "deploy:\n  at: 1\n# VALUE\n\n  by: me\nname: app\n",
+  "deploy:\n# VALUE\nname: app\n",
+  "deploy: 1\ndeploy:\n  at: VALUE\n",
   "VALUE: a\n",
   " name: VALUE\n",
   "name: VALUE\n  more\n",
@@ -90,6 +100,12 @@ describe("a plain manifest is read as YAML would", () => {
   test("what most manifests say is plain", () => {
     const text =
       '# ours\nname: "@team/app"\nversion: 1.4.2\nenabled: false\nentrypoint: dist/index.html\n\ntimeout: 30s\nmemory: 64mb\ninstances: 2\n';
+    expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
+  });
+
+  test("what runtimectl deploy writes is plain", () => {
+    const text = `name: app\nversion: 1.4.2\ndeploy:\n  digest: "${"12".repeat(32)}"\n  at: 1795302000\n  commit: "9f31c0a"\n  dirty: false\n  message: "Fix: it's #7 (again), 100%"\n`;
+    expect(plainManifest(text)).toMatchObject({ deploy: { at: 1795302000, dirty: false, message: "Fix: it's #7 (again), 100%" } });
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 

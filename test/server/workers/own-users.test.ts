@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { startDaemon } from "../../support/start-daemon.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
-/** Runs code in a process that Node's permission model does not hold: what it is denied, the system denies. */
+/** Runs code in a process that Node's permission model does not hold (newer ones hand it on by NODE_OPTIONS): what it is denied, the system denies. */
 const prober = `
 import { execFileSync } from "node:child_process";
 const wrap = (code) => \`let answer; try { answer = { value: (\${code})() ?? null }; } catch (error) { answer = { error: error.code }; } console.log(JSON.stringify(answer));\`;
 export default { async fetch(request) {
   if (new URL(request.url).pathname === "/pid") return new Response(String(process.pid));
-  return new Response(execFileSync(process.execPath, ["-e", wrap(await request.text())], { env: {}, encoding: "utf8" }));
+  return new Response(execFileSync("/usr/bin/env", ["-u", "NODE_OPTIONS", process.execPath, "-e", wrap(await request.text())], { env: {}, encoding: "utf8" }));
 } };`;
 
 const statusOf = (pid: number, field: string): string | undefined =>

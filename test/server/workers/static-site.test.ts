@@ -211,6 +211,49 @@ describe("injectBase", () => {
     expect(response.headers.get("content-length")).toBe(String(Buffer.byteLength(html)));
     expect(await server.text("/injected/a.txt")).toBe("<head>");
   });
+
+  test.each([
+    ["/near/", "./"],
+    ["/near/page", "./"],
+    ["/near/deep/page", "../"],
+    ["/near/deep/er/", "../../"],
+  ])("relative: the page at %s names the way to the base, which holds behind every proxy", async (target, base) => {
+    await server.add("near", { files: { "index.html": "<head></head>" }, manifest: { injectBase: "relative" } });
+    expect(await server.text(target, { headers: { accept: "text/html" } })).toBe(`<head><base href="${base}"></head>`);
+  });
+});
+
+describe("what the manifest says of files", () => {
+  test("its headers come with every file, and never with what describes the file or is the runtime's", async () => {
+    const headers = {
+      "Content-Security-Policy": "default-src 'self'",
+      "content-length": "1",
+      etag: "mine",
+      "set-cookie": "runtime_api_key=x",
+    };
+    await server.add("told", { files: { "index.html": "<p>", "a.txt": "a" }, manifest: { headers } });
+    for (const [target, body] of [
+      ["/told/", "<p>"],
+      ["/told/a.txt", "a"],
+    ] as const) {
+      const response = await server.fetch(target);
+      expect(await response.text()).toBe(body);
+      expect(response.headers.get("content-security-policy")).toBe("default-src 'self'");
+      expect(response.headers.get("etag")).not.toBe("mine");
+      expect(response.headers.get("set-cookie")).toBeNull();
+      const again = await server.fetch(target, { headers: { "if-none-match": response.headers.get("etag") ?? "" } });
+      expect([again.status, again.headers.get("content-security-policy")]).toEqual([304, "default-src 'self'"]);
+    }
+  });
+
+  test("files in an immutable folder are kept by browsers, all others are asked for again", async () => {
+    const files = { "index.html": "<p>", "assets/a-1f2e.js": "1", "assets/deep/b-3d4c.css": "2", "assets.txt": "3" };
+    await server.add("kept", { files, manifest: { immutable: ["assets"] } });
+    const cacheOf = async (target: string) => (await server.fetch(target)).headers.get("cache-control");
+    expect(await cacheOf("/kept/assets/a-1f2e.js")).toBe("public, max-age=31536000, immutable");
+    expect(await cacheOf("/kept/assets/deep/b-3d4c.css")).toBe("public, max-age=31536000, immutable");
+    for (const target of ["/kept/", "/kept/assets.txt"]) expect(await cacheOf(target)).toBe("no-cache");
+  });
 });
 
 test.each(["swagger-ui-dist", "reveal.js"])("every file of the npm package %s is served byte for byte", async (name) => {

@@ -4,8 +4,9 @@ import { rm } from "node:fs/promises";
 import { setPriority } from "node:os";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import type { PackageMetadata } from "../package-metadata.js";
+import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { isStorageFull } from "../storage-full.js";
+import { Arrival } from "./arrival.js";
 import { TreeWriter } from "./tree-writer.js";
 import { unpack } from "./unpack.js";
 import type { UnpackJob, UnpackResult } from "./unpack-job.js";
@@ -14,19 +15,22 @@ import type { UnpackJob, UnpackResult } from "./unpack-job.js";
 const unpackingPriority = 10;
 
 // The daemon holds the other end; when it dies, nobody waits for this any more.
-process.stdin.on("close", () => process.exit(1)).resume();
+process.stdin.on("close", () => process.exit(1));
 // Files get the mode they are given, whatever the daemon runs under.
 process.umask(0o022);
 // What is served goes first.
 setPriority(unpackingPriority);
 
+const arrival = Arrival.toldBy(process.stdin);
 const result = await run(JSON.parse(process.argv[2] as string) as UnpackJob);
 process.stdout.write(JSON.stringify(result), () => process.exit(0));
 
 async function run(job: UnpackJob): Promise<UnpackResult> {
   try {
-    const writer = new TreeWriter(job.folder);
-    const root = await unpack({ ...job, writer });
+    // With short paths from here on the kernel looks up a fraction of the folders.
+    process.chdir(job.folder);
+    const writer = new TreeWriter(".");
+    const root = await unpack({ ...job, arrival, writer });
     // Nobody needs it any more, and what is deleted before the sync need not reach the disk.
     await rm(job.archivePath, { force: true });
     const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);

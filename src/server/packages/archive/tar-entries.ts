@@ -1,9 +1,14 @@
+import { stat } from "node:fs/promises";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
+import type { Arrival } from "./arrival.js";
 import { ByteSource } from "./byte-source.js";
 import { gunzipFile } from "./gunzip-file.js";
-import { invalidArchive, unsupportedEntry } from "./refusal.js";
+import { gunzipInThread } from "./gunzip-in-thread.js";
+import { invalidArchive, unsupportedEntry } from "../../../shared/archive/refusal.js";
 import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
 
+/** Starting one takes as long as inflating this much. */
+const fewestBytesForThread = 4 * 1024 * 1024;
 const longestExtensionBytes = 1024 * 1024;
 /** Header, padding and a long name's own header and body: what an entry may take besides its content. */
 const overheadBytesPerEntry = 5 * tarBlockBytes;
@@ -28,9 +33,16 @@ const unsupportedTypes: Record<string, string> = {
  * else: node-tar's parser, made for repairing, passes over unknown types, unreadable numbers, cut names and bytes after the end,
  * and then two tools disagree about what the archive holds.
  */
-export async function* tarEntries(path: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
+export async function* tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncGenerator<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
-  const source = new ByteSource(gunzipFile(path, maxStreamBytes));
+  yield* readTar(
+    arrival && (await isLarge(path, arrival)) ? gunzipInThread(path, maxStreamBytes, arrival) : gunzipFile(path, maxStreamBytes, arrival),
+  );
+}
+
+/** The entries of a tar that comes in chunks, under the same rules. */
+export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<ArchiveEntry> {
+  const source = new ByteSource(chunks);
   try {
     let extension: Extension | undefined;
     for (;;) {
@@ -51,6 +63,11 @@ export async function* tarEntries(path: string, limits: ArchiveLimits): AsyncGen
   } finally {
     await source.close();
   }
+}
+
+/** Whether a thread is worth its start. What is not whole by now is. */
+async function isLarge(path: string, arrival: Arrival): Promise<boolean> {
+  return !arrival.isWhole || (await stat(path)).size >= fewestBytesForThread;
 }
 
 function isEnd(block: Buffer): boolean {

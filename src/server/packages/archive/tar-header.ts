@@ -1,4 +1,4 @@
-import { invalidArchive } from "./refusal.js";
+import { invalidArchive } from "../../../shared/archive/refusal.js";
 
 export const tarBlockBytes = 512;
 

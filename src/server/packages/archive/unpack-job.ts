@@ -1,7 +1,10 @@
 import type { ErrorCode } from "../../../shared/errors.js";
-import type { PackageMetadata } from "../package-metadata.js";
+import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import type { ArchiveLimits } from "./archive-entry.js";
 import type { ArchiveFormat } from "./unpack.js";
+
+/** What the unpacking process is told on stdin, line by line: how many bytes of the archive are there, and this when all are. */
+export const archiveIsWhole = "whole";
 
 /** What the unpacking process is told, as JSON in its first argument. */
 export interface UnpackJob {

@@ -1,8 +1,9 @@
 import { open } from "node:fs/promises";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
-import { entrySegments, linkLeavesPackage } from "./entry-name.js";
-import { EntryTree } from "./entry-tree.js";
-import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from "./refusal.js";
+import type { Arrival } from "./arrival.js";
+import { entrySegments, linkLeavesPackage } from "../../../shared/archive/entry-name.js";
+import { EntryTree } from "../../../shared/archive/entry-tree.js";
+import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from "../../../shared/archive/refusal.js";
 import { tarEntries } from "./tar-entries.js";
 import type { TreeWriter } from "./tree-writer.js";
 
@@ -14,20 +15,27 @@ export type ArchiveFormat = "tar" | "zip";
  */
 export async function unpack(options: {
   archivePath: string;
+  /** Of an archive that may not be whole yet. */
+  arrival?: Arrival;
   format: ArchiveFormat;
   writer: TreeWriter;
   limits: ArchiveLimits;
 }): Promise<string> {
-  const { archivePath, format, writer, limits } = options;
+  const { archivePath, arrival, format, writer, limits } = options;
+  // What is in a zip file stands at its end.
+  await arrival?.reach(format === "zip" ? Infinity : magic.tar.length);
   await expectMagic(archivePath, format);
-  const entries = await entriesOf(archivePath, format, limits);
+  const entries = await entriesOf(format, { archivePath, arrival, limits });
   const tree = await unpackEntries(entries, writer, limits);
   return tree.packageRoot(format);
 }
 
 /** What reads zip files is loaded for these only: with it, the process would start a good deal later. */
-async function entriesOf(archivePath: string, format: ArchiveFormat, limits: ArchiveLimits): Promise<AsyncIterable<ArchiveEntry>> {
-  if (format === "tar") return tarEntries(archivePath, limits);
+async function entriesOf(
+  format: ArchiveFormat,
+  { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
+): Promise<AsyncIterable<ArchiveEntry>> {
+  if (format === "tar") return tarEntries(archivePath, limits, arrival);
   const { zipEntries } = await import("./zip-entries.js");
   return zipEntries(archivePath, limits);
 }

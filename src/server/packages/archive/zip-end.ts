@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { invalidArchive } from "./refusal.js";
+import { invalidArchive } from "../../../shared/archive/refusal.js";
 
 const endSignature = 0x06054b50;
 const endBytes = 22;

@@ -3,7 +3,7 @@ import { openPromise, type Entry, type LocalFileHeader, type ZipFile } from "yau
 import { ApiError } from "../../../shared/api-error.js";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
 import { checkRatio } from "./gunzip-file.js";
-import { archiveTooLarge, invalidArchive, unsupportedEntry } from "./refusal.js";
+import { archiveTooLarge, invalidArchive, unsupportedEntry } from "../../../shared/archive/refusal.js";
 import { decodeUtf8 } from "./tar-header.js";
 import { readZipEnd } from "./zip-end.js";
 

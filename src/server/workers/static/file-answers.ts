@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { OneWriteAnswers } from "../one-write-answer.js";
 import type { Visit } from "../visit.js";
-import { isUnchanged, requestedRange } from "./conditional.js";
+import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 
 /** Larger bodies are not worth being copied into the same write as their head. */

@@ -1,8 +1,8 @@
 /** Puts the base of the site and its public variables into an HTML page, right after `<head>`. */
-export function injectIntoPage(html: string, options: { base: string; variables: Readonly<Record<string, string>> }): string {
+export function injectIntoPage(html: string, options: { href: string; variables: Readonly<Record<string, string>> }): string {
   const hasVariables = Object.keys(options.variables).length > 0;
   const script = hasVariables ? `<script>window.__env__=${scriptJson(options.variables)}</script>` : "";
-  const tags = `<base href="${attribute(`${options.base}/`)}">${script}`;
+  const tags = `<base href="${attribute(options.href)}">${script}`;
   const head = /<head(?:\s[^>]*)?>/i.exec(html);
   if (head) {
     const at = head.index + head[0].length;

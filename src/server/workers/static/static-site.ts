@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { answerError, toApiError } from "../../answer-error.js";
+import { mayAnswerWith } from "../../web/answer-headers.js";
 import type { ServedApp } from "../served-app.js";
 import { decodedSegment } from "../decoded-segment.js";
 import type { ServedVersion } from "../served-version.js";
@@ -17,6 +18,16 @@ import { readStaticFile, withBody, type StaticFile } from "./static-file.js";
 
 /** A cached file is looked at again on disk after this time, for those who edit in place. */
 const recheckMs = 1000;
+/** What the file itself decides. */
+const describedByUs = new Set([
+  "content-type",
+  "content-length",
+  "content-range",
+  "etag",
+  "last-modified",
+  "accept-ranges",
+  "x-request-id",
+]);
 const noIsolates: AppLife = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
 /** Metadata of the package, at its root. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
@@ -27,7 +38,7 @@ export class StaticSite implements ServedApp {
   readonly life = noIsolates;
   readonly #version: ServedVersion;
   readonly #cache: StaticCache;
-  readonly #root: string;
+  readonly #folder: Parameters<typeof readStaticFile>[0];
   readonly #page: string;
   readonly #isPackageRoot: boolean;
   readonly #shelf: CacheShelf = new Map();
@@ -40,7 +51,15 @@ export class StaticSite implements ServedApp {
     this.meter = options.meter;
     this.#version = version;
     this.#cache = options.cache;
-    this.#root = options.root;
+    const headers = Object.entries(version.manifest.headers)
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .filter(([name, value]) => mayAnswerWith(name, value) && !describedByUs.has(name));
+    const { immutable } = version.manifest;
+    this.#folder = {
+      root: options.root,
+      generation: version.generation,
+      marksOf: (relative) => ({ headers, isImmutable: immutable.some((folder) => relative.startsWith(path.join(folder, "/"))) }),
+    };
     this.#page = path.posix.basename(file);
     this.#isPackageRoot = path.posix.dirname(file) === ".";
     this.#variables = publicVariables(version.manifest.env, version.manifest.envPrefix);
@@ -141,7 +160,7 @@ export class StaticSite implements ServedApp {
 
   async #read(file: string): Promise<StaticFile | "directory" | undefined> {
     if (this.#isPackageRoot && metadataFiles.has(file)) return undefined;
-    const found = await readStaticFile(this.#root, path.join(this.#root, file), this.#version.generation);
+    const found = await readStaticFile(this.#folder, path.join(this.#folder.root, file));
     if (found && found !== "directory" && !this.#isRetired) this.#cache.set(this.#shelf, file, found);
     else this.#cache.delete(this.#shelf, file);
     return found;
@@ -149,7 +168,10 @@ export class StaticSite implements ServedApp {
 
   #send(visit: Visit, file: StaticFile): void {
     if (this.#version.manifest.injectBase && file.body && file.type.startsWith("text/html")) {
-      const html = injectIntoPage(file.body.toString("utf8"), { base: visit.address.base, variables: this.#variables });
+      const { base, path: below } = visit.address;
+      const isRelative = this.#version.manifest.injectBase === "relative";
+      const href = isRelative ? "../".repeat(below.split("/").length - 2) || "./" : `${base}/`;
+      const html = injectIntoPage(file.body.toString("utf8"), { href, variables: this.#variables });
       const body = Buffer.from(html);
       return this.#answers.send(visit, withBody(file, body));
     }

@@ -1,0 +1,35 @@
+import type { AuditEntry, AuditFilter } from "../../shared/contract/audit.js";
+import { nounOf } from "../../shared/contract/changes.js";
+import type { EventFeed } from "../../shared/contract/endpoint.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { parseSinceMs } from "../../shared/since.js";
+import type { ResourceHandlers } from "../http/handler.js";
+
+/** Which entries a reader gets: those that it asks for and may see. */
+export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
+
+/** What these handlers need of the audit log. */
+export interface AuditPort {
+  read(query: AuditQuery): Promise<{ entries: AuditEntry[]; hasMore: boolean }>;
+  follow(query: AuditQuery, lastEventId: number | undefined, signal: AbortSignal): AsyncIterable<AuditEntry[]>;
+}
+
+export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit"> {
+  return {
+    list: ({ query: { since, action: actions, follow, ...query }, lastEventId, principal }) => {
+      const sinceMs = since === undefined ? undefined : parseSinceMs(since, Date.now());
+      const wanted = { ...query, actions, sinceMs, isVisible: (entry: AuditEntry) => maySee(principal, entry) };
+      if (follow !== "1") return audit.read(wanted);
+      const feed: EventFeed<AuditEntry> = (signal) => audit.follow(wanted, lastEventId, signal);
+      return feed;
+    },
+  };
+}
+
+/** A restricted key learns of workers and plugins in its namespaces, and of what it did itself. */
+function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
+  if (namespaces.includes("*") || principal?.id === id) return true;
+  const noun = nounOf(action);
+  return (noun === "worker" || noun === "plugin") && subject?.name !== undefined && namespacesCover(namespaces, subject.name);
+}

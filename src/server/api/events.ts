@@ -1,0 +1,39 @@
+import type { EventFeed } from "../../shared/contract/endpoint.js";
+import { nounOf, isWantedType } from "../../shared/contract/changes.js";
+import { permissionToSee, type RuntimeEvent } from "../../shared/contract/events.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { parseSinceMs } from "../../shared/since.js";
+import type { ResourceHandlers } from "../http/handler.js";
+
+/** What these handlers need of the events. */
+export interface EventsPort {
+  follow(
+    passes: (event: RuntimeEvent) => boolean,
+    start: { readonly lastEventId: number | undefined; readonly sinceMs: number | undefined },
+    signal: AbortSignal,
+  ): AsyncIterable<RuntimeEvent[]>;
+}
+
+export function createEventsHandlers(events: EventsPort): ResourceHandlers<"events"> {
+  return {
+    stream: ({ query: { type, worker, since }, lastEventId, principal }): EventFeed<RuntimeEvent> => {
+      const sinceMs = since === undefined ? undefined : parseSinceMs(since, Date.now());
+      const passes = (event: RuntimeEvent): boolean =>
+        isWantedType(event.type, type) && (worker === undefined || concernsWorker(event, worker)) && maySee(principal, event);
+      return (signal) => events.follow(passes, { lastEventId, sinceMs }, signal);
+    },
+  };
+}
+
+function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolean {
+  return nounOf(type) === "worker" && subject?.name === worker;
+}
+
+/** Whether a reader may be told: by its permissions, and of workers and plugins by its namespaces. */
+function maySee({ permissions, namespaces }: Principal, { type, subject }: RuntimeEvent): boolean {
+  const needed = permissionToSee(type);
+  if (needed !== undefined && !permissions.includes(needed)) return false;
+  if (needed === undefined || needed === "keys:read" || type === "plugin.reloaded") return true;
+  return namespacesCover(namespaces, subject?.name ?? "");
+}

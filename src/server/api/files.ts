@@ -1,0 +1,86 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { Download, UploadedFile } from "../../shared/contract/endpoint.js";
+import type { FileEntry } from "../../shared/contract/files.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { assertNamespace } from "../http/authorise.js";
+import type { ResourceHandlers } from "../http/handler.js";
+
+/** Whom files are shown to, and for whom they are changed. */
+interface Caller {
+  readonly covers: (packageName: string) => boolean;
+  readonly assertCovers: (packageName: string) => void;
+}
+
+/** What these handlers need of the packages. */
+export interface PackageFilesPort {
+  list(path: string, caller: Caller): Promise<{ path: string; entries: FileEntry[]; hasMore?: true }>;
+  download(path: string, caller: Caller): Download;
+  downloadAll(paths: readonly string[], caller: Caller): Download;
+  readonly writer: {
+    makeFolder(path: string, caller: Caller): Promise<void>;
+    write(folder: string, files: readonly UploadedFile[], options: { names: readonly string[] | undefined; caller: Caller }): Promise<void>;
+    rename(path: string, newName: string, caller: Caller): Promise<void>;
+    move(path: string, destination: string, caller: Caller): Promise<void>;
+    moveInto(path: string, folder: string, caller: Caller): Promise<void>;
+    remove(path: string, caller: Caller): Promise<void>;
+  };
+}
+
+/** The same for workers and plugins. `onChanged` has a change take part, where that needs more than the files; it is waited for. */
+export function createFileHandlers({
+  files,
+  onChanged = async () => undefined,
+}: {
+  files: PackageFilesPort;
+  onChanged?: () => Promise<unknown>;
+}): ResourceHandlers<"workerFiles"> & ResourceHandlers<"pluginFiles"> {
+  const { writer } = files;
+  const changed = async (change: Promise<void>) => {
+    await change;
+    await onChanged();
+    return { success: true as const };
+  };
+  const each = async (paths: readonly string[], change: (path: string) => Promise<void>) => {
+    const errors = await failuresOf(paths, change);
+    if (errors.length < paths.length) await onChanged();
+    return { success: true as const, ...(errors.length > 0 && { data: { errors } }) };
+  };
+  return {
+    list: async ({ query, principal }) => ({ success: true, data: await files.list(query.path ?? "", callerOf(principal)) }),
+    download: ({ query, principal }) => files.download(query.path, callerOf(principal)),
+    downloadBatch: ({ query, principal }) => files.downloadAll(query.paths, callerOf(principal)),
+    mkdir: ({ body, principal }) => changed(writer.makeFolder(body.path, callerOf(principal))),
+    rename: ({ body, principal }) => changed(writer.rename(body.path, body.newName, callerOf(principal))),
+    move: ({ body, principal }) => changed(writer.move(body.path, body.destPath, callerOf(principal))),
+    moveBatch: ({ body, principal }) => each(body.paths, (path) => writer.moveInto(path, body.destPath, callerOf(principal))),
+    upload: ({ fields, files: sent, principal }) =>
+      changed(writer.write(fields.path, sent, { names: fields.paths, caller: callerOf(principal) })),
+    remove: ({ body, principal }) => changed(writer.remove(body.path, callerOf(principal))),
+    removeBatch: ({ body, principal }) => each(body.paths, (path) => writer.remove(path, callerOf(principal))),
+  };
+}
+
+function callerOf(principal: Principal): Caller {
+  return {
+    covers: (packageName) => namespacesCover(principal.namespaces, packageName),
+    assertCovers: (packageName) => assertNamespace(principal, packageName),
+  };
+}
+
+/** One after the other; what is refused for one does not keep the others. */
+async function failuresOf(
+  paths: readonly string[],
+  change: (path: string) => Promise<void>,
+): Promise<{ path: string; code: string; message: string }[]> {
+  const failures: { path: string; code: string; message: string }[] = [];
+  for (const path of paths) {
+    try {
+      await change(path);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      failures.push({ path, code: error.code, message: error.message });
+    }
+  }
+  return failures;
+}

@@ -1,0 +1,147 @@
+import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
+import path from "node:path";
+
+/** A file is named after the first entry in it, so that names order files and none is ever renamed. */
+const fileName = /^(\d{16})\.jsonl$/;
+/** What is looked at at once. */
+const blockBytes = 64 * 1024;
+const newline = 0x0a;
+
+export interface AuditFilesOptions {
+  readonly directory: string;
+  /** A file that is larger is followed by another one. */
+  readonly fileBytes: number;
+  /** Files that are kept, the one that is written included. */
+  readonly keptFiles: number;
+}
+
+interface OpenFile {
+  readonly file: FileHandle;
+  sizeBytes: number;
+}
+
+/** The files of the audit log: a line an entry, mode 0600, only ever appended to. */
+export class AuditFiles {
+  readonly #options: AuditFilesOptions;
+  #current: OpenFile | undefined;
+
+  constructor(options: AuditFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Appends whole lines, the first of which belongs to the entry of that id. When it throws, nothing was appended. */
+  async append(lines: string, firstId: number, { isSynced }: { isSynced: boolean }): Promise<void> {
+    const current = await this.#openFor(firstId);
+    const bytes = Buffer.from(lines);
+    try {
+      await current.file.appendFile(bytes);
+      if (isSynced) await current.file.datasync();
+    } catch (error) {
+      // Half a line in the midst would spoil the one after it.
+      await current.file.truncate(current.sizeBytes).catch(() => this.#leave());
+      throw error;
+    }
+    current.sizeBytes += bytes.length;
+  }
+
+  /** The lines, newest first, in pieces. A file that is deleted meanwhile ends it. */
+  async *linesBackwards(): AsyncGenerator<string[]> {
+    for (const name of (await this.#names()).toReversed()) {
+      const file = await open(path.join(this.#options.directory, name), "r").catch(() => undefined);
+      if (!file) return;
+      try {
+        yield* blocksBackwards(file);
+      } finally {
+        await file.close();
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#current?.file.datasync().catch(() => undefined);
+    await this.#leave();
+  }
+
+  async #openFor(firstId: number): Promise<OpenFile> {
+    if (!this.#current) {
+      await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+      const newest = (await this.#names()).at(-1);
+      if (newest !== undefined) this.#current = await this.#open(newest);
+    }
+    if (this.#current && this.#current.sizeBytes < this.#options.fileBytes) return this.#current;
+    const next = await this.#open(`${String(firstId).padStart(16, "0")}.jsonl`);
+    await this.#leave();
+    this.#current = next;
+    await syncDirectory(this.#options.directory);
+    const names = await this.#names();
+    for (const name of names.slice(0, Math.max(0, names.length - this.#options.keptFiles)))
+      await rm(path.join(this.#options.directory, name), { force: true });
+    return next;
+  }
+
+  /** What a killed daemon left of a last line goes: nobody was told that it was written. */
+  async #open(name: string): Promise<OpenFile> {
+    const file = await open(path.join(this.#options.directory, name), "a+", 0o600);
+    try {
+      await file.chmod(0o600);
+      const sizeBytes = await endOfLastLine(file);
+      await file.truncate(sizeBytes);
+      return { file, sizeBytes };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async #leave(): Promise<void> {
+    const { file } = this.#current ?? {};
+    this.#current = undefined;
+    await file?.close().catch(() => undefined);
+  }
+
+  async #names(): Promise<string[]> {
+    const names = await readdir(this.#options.directory).catch(() => []);
+    return names.filter((name) => fileName.test(name)).toSorted();
+  }
+}
+
+async function* blocksBackwards(file: FileHandle): AsyncGenerator<string[]> {
+  let end = (await file.stat()).size;
+  let rest = Buffer.alloc(0);
+  while (end > 0) {
+    const start = Math.max(0, end - blockBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    const bytes = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
+    // The first line of the block may begin before it.
+    const whole = start === 0 ? 0 : bytes.indexOf(newline) + 1;
+    if (start > 0 && whole === 0) rest = bytes;
+    else {
+      rest = bytes.subarray(0, whole);
+      const lines = bytes.toString("utf8", whole).split("\n");
+      yield lines.filter((line) => line !== "").toReversed();
+    }
+    end = start;
+  }
+}
+
+/** Bytes up to the end of the last whole line. */
+async function endOfLastLine(file: FileHandle): Promise<number> {
+  let end = (await file.stat()).size;
+  while (end > 0) {
+    const start = Math.max(0, end - blockBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    const last = buffer.subarray(0, bytesRead).lastIndexOf(newline);
+    if (last >= 0) return start + last + 1;
+    end = start;
+  }
+  return 0;
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const folder = await open(directory, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

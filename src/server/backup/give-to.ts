@@ -1,0 +1,18 @@
+import { chown, mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { exists } from "../packages/move-journal.js";
+
+/** A folder that belongs to whom its parent belongs to; one that is there stays as it is. */
+export async function makeLikeParent(folder: string, mode = 0o755): Promise<void> {
+  if (exists(folder)) return;
+  await makeLikeParent(path.dirname(folder));
+  await mkdir(folder, mode);
+  await giveTo(path.dirname(folder), [folder]);
+}
+
+/** What root makes must belong to the daemon's user, as the folder around it does. */
+export async function giveTo(ownersFolder: string, paths: readonly string[]): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(ownersFolder);
+  if (uid !== 0 || gid !== 0) for (const each of paths) await chown(each, uid, gid);
+}

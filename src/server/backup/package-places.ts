@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { metadataFileNames } from "../../shared/metadata-file-names.js";
+import type { Directories } from "../config.js";
+import { packageDirectories } from "../packages/package-directories.js";
+import type { PackageKind } from "./backup-format.js";
+
+/** A directory that packages are uploaded to. */
+export interface UploadDirectory {
+  readonly kind: PackageKind;
+  /** Among those of its kind. */
+  readonly index: number;
+  readonly path: string;
+}
+
+/** Those that are not part of an image, in their order. */
+export function uploadDirectories({ workerDirectories, pluginDirectories }: Directories): UploadDirectory[] {
+  return [...uploadedOf("workers", workerDirectories), ...uploadedOf("plugins", pluginDirectories)];
+}
+
+function uploadedOf(kind: PackageKind, configured: readonly string[]): UploadDirectory[] {
+  return packageDirectories(undefined, configured)
+    .filter(({ source }) => source === "uploaded")
+    .map((directory, index) => ({ kind, index, path: directory.path }));
+}
+
+export interface PackagePlaces {
+  /** Folders that change as a whole, below the directory: a version of a worker, else a package. */
+  readonly packages: readonly string[];
+  /** Links where packages should be. */
+  readonly skipped: readonly string[];
+}
+
+export async function findPackages({ kind, path: directory }: UploadDirectory): Promise<PackagePlaces> {
+  const packages: string[] = [];
+  const skipped: string[] = [];
+  const foldersIn = async (parent: string): Promise<string[]> => {
+    const entries = await readdir(path.join(directory, parent), { withFileTypes: true }).catch(ignoreMissing);
+    const visible = (entries ?? []).filter(({ name }) => !name.startsWith("."));
+    skipped.push(...visible.filter((entry) => entry.isSymbolicLink()).map(({ name }) => path.join(parent, name)));
+    return visible.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(parent, name));
+  };
+  const addNamed = async (folder: string): Promise<void> => {
+    const isPackage = kind === "plugins" || metadataFileNames.some((name) => existsSync(path.join(directory, folder, name)));
+    packages.push(...(isPackage ? [folder] : await foldersIn(folder)));
+  };
+  for (const folder of await foldersIn("")) {
+    if (!folder.startsWith("@")) await addNamed(folder);
+    else for (const named of await foldersIn(folder)) await addNamed(named);
+  }
+  return { packages, skipped };
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+}

@@ -1,0 +1,193 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { countKeys } from "../access/key-database.js";
+import { StateLock } from "../access/state-lock.js";
+import type { Directories } from "../config.js";
+import { exists } from "../packages/move-journal.js";
+import { BackupError, invalidBackup } from "./backup-error.js";
+import type { Manifest } from "./backup-format.js";
+import { giveTo, makeLikeParent } from "./give-to.js";
+import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
+import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
+import { readBackup, type BackupSink } from "./read-backup.js";
+import { directoryMissing, StagedRestore } from "./staged-restore.js";
+
+/** A key store with the files that SQLite has beside it, and what is known from the packages that were there. */
+const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "known-workers.json"];
+
+export interface RestoreOptions {
+  readonly directories: Directories;
+  readonly file: string;
+  readonly isDryRun: boolean;
+  /** Delete what was there instead of keeping it aside. */
+  readonly discardOld: boolean;
+}
+
+export interface RestoredBackup {
+  readonly createdAt: string;
+  /** In force in the backup, and here before; null where there is no key store, or none that can be read. */
+  readonly keys: number;
+  readonly keysBefore: number | null;
+  readonly packages: readonly PackageChange[];
+  /** Where what was there lies now. */
+  readonly kept: readonly string[];
+  /** An earlier restore was interrupted, and was finished first (in a dry run: would be). */
+  readonly finishedEarlier: boolean;
+}
+
+export interface PackageChange {
+  readonly kind: string;
+  readonly path: string;
+  readonly change: "add" | "replace" | "remove";
+}
+
+/** Puts a backup in the place of keys and uploaded packages, all or nothing; refuses while a daemon runs. */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
+  const { directories, isDryRun } = options;
+  const isNew = !exists(path.join(directories.stateDirectory, "lock.db"));
+  if (isDryRun && isNew) return look(options);
+  if (isNew) await makeLikeParent(directories.stateDirectory, 0o700);
+  const lock = lockState(directories.stateDirectory);
+  try {
+    if (isNew) await giveTo(directories.stateDirectory, [path.join(directories.stateDirectory, "lock.db")]);
+    return isDryRun ? await look(options) : await restore(options);
+  } finally {
+    lock.release();
+  }
+}
+
+function lockState(stateDirectory: string): StateLock {
+  try {
+    return new StateLock(stateDirectory);
+  } catch (cause) {
+    throw new BackupError("DAEMON_RUNNING", `a runtimed uses ${stateDirectory}, or it cannot be locked; nothing was changed`, {
+      cause,
+      hint: "stop the daemon first: systemctl stop runtimed.socket runtimed.service, or end its process",
+    });
+  }
+}
+
+/** Reads and checks all of the backup, and says what a restore would do. */
+async function look({ directories, file }: RestoreOptions): Promise<RestoredBackup> {
+  const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-restore-"));
+  try {
+    const keyStore = path.join(folder, "keys.db");
+    const manifest = await readBackup(file, new DryRunSink(keyStore));
+    const targets = uploadDirectories(directories);
+    for (const { kind, directory: index } of manifest.packages)
+      if (!targets.some((each) => each.kind === kind && each.index === index)) throw directoryMissing({ kind, index });
+    const finishedEarlier = exists(path.join(directories.stateDirectory, pendingRestoreName));
+    return { ...(await describe(manifest, { file, keyStore, directories, targets })), kept: [], finishedEarlier };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function restore({ directories, file, discardOld }: RestoreOptions): Promise<RestoredBackup> {
+  const { stateDirectory } = directories;
+  const finishedEarlier = await finishRestore(stateDirectory);
+  const targets = uploadDirectories(directories);
+  const staged = new StagedRestore({ stateDirectory, directories: targets });
+  try {
+    await staged.open();
+    const manifest = await readBackup(file, staged);
+    const described = await describe(manifest, { file, keyStore: staged.keyStoreFile, directories, targets });
+    const { pending, kept } = await plan(staged, { stateDirectory, targets, discardOld });
+    await decideRestore(stateDirectory, pending);
+    await finishRestore(stateDirectory);
+    return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
+  } finally {
+    // A restore that is decided and not done needs what was prepared.
+    if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
+  }
+}
+
+async function plan(
+  staged: StagedRestore,
+  { stateDirectory, targets, discardOld }: { stateDirectory: string; targets: readonly UploadDirectory[]; discardOld: boolean },
+): Promise<{ pending: PendingRestore; kept: string[] }> {
+  const suffix = `before-restore-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  const folders: string[] = [];
+  const moves: { from: string; to: string }[] = [];
+  const discarded: string[] = [];
+  for (const { path: directory } of targets) {
+    const aside = path.join(directory, `.${suffix}`);
+    const old = (await readdir(directory)).filter((name) => !name.startsWith("."));
+    if (old.length > 0) folders.push(aside);
+    for (const name of old) moves.push({ from: path.join(directory, name), to: path.join(aside, name) });
+    for (const name of await staged.content(directory))
+      moves.push({ from: path.join(staged.stageOf(directory), "content", name), to: path.join(directory, name) });
+    discarded.push(staged.stageOf(directory));
+  }
+  const aside = path.join(stateDirectory, suffix);
+  const oldState = replacedStateFiles.filter((name) => existsSync(path.join(stateDirectory, name)));
+  if (oldState.length > 0) folders.push(aside);
+  for (const name of oldState) moves.push({ from: path.join(stateDirectory, name), to: path.join(aside, name) });
+  moves.push({ from: staged.keyStoreFile, to: path.join(stateDirectory, "keys.db") });
+  return { pending: { folders, moves, discarded: [...discarded, ...(discardOld ? folders : [])] }, kept: folders };
+}
+
+async function describe(
+  manifest: Manifest,
+  places: { file: string; keyStore: string; directories: Directories; targets: readonly UploadDirectory[] },
+): Promise<Omit<RestoredBackup, "kept" | "finishedEarlier">> {
+  const packages: PackageChange[] = [];
+  for (const target of places.targets) {
+    const here = new Set((await findPackages(target)).packages);
+    const coming = manifest.packages.filter(({ kind, directory }) => kind === target.kind && directory === target.index);
+    const comingPaths = new Set(coming.map((each) => each.path));
+    for (const place of comingPaths) packages.push({ kind: target.kind, path: place, change: here.has(place) ? "replace" : "add" });
+    for (const place of here) if (!comingPaths.has(place)) packages.push({ kind: target.kind, path: place, change: "remove" });
+  }
+  return {
+    createdAt: manifest.createdAt,
+    keys: keysOfBackup(places.file, places.keyStore),
+    keysBefore: await keysHere(places.directories.stateDirectory),
+    packages,
+  };
+}
+
+function keysOfBackup(file: string, keyStore: string): number {
+  try {
+    return countKeys(keyStore);
+  } catch (cause) {
+    throw invalidBackup(file, `its key store cannot be used (${(cause as Error).message})`, cause);
+  }
+}
+
+/** What is here may be what makes a restore necessary. A copy is read, since reading a store makes files beside it. */
+async function keysHere(stateDirectory: string): Promise<number | null> {
+  const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
+  try {
+    for (const name of ["keys.db", "keys.db-wal"])
+      if (existsSync(path.join(stateDirectory, name))) await copyFile(path.join(stateDirectory, name), path.join(folder, name));
+    return countKeys(path.join(folder, "keys.db"));
+  } catch {
+    return null;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Looks at everything and keeps nothing but the key store. */
+class DryRunSink implements BackupSink {
+  readonly #keyStore: string;
+
+  constructor(keyStore: string) {
+    this.#keyStore = keyStore;
+  }
+
+  async keyStore(content: AsyncIterable<Buffer>): Promise<void> {
+    await writeFile(this.#keyStore, content, { mode: 0o600, flag: "wx" });
+  }
+
+  async file(_at: unknown, _segments: unknown, content: AsyncIterable<Buffer>): Promise<void> {
+    for await (const piece of content) void piece;
+  }
+
+  async package(): Promise<void> {}
+
+  async discardUnlisted(): Promise<void> {}
+}

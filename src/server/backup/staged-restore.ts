@@ -1,0 +1,138 @@
+import { chmod, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { exists, finish, syncFolder } from "../packages/move-journal.js";
+import { syncPaths } from "../packages/archive/sync-paths.js";
+import { TreeWriter } from "../packages/archive/tree-writer.js";
+import { BackupError } from "./backup-error.js";
+import type { PackageList } from "./backup-format.js";
+import { giveTo, makeLikeParent } from "./give-to.js";
+import type { UploadDirectory } from "./package-places.js";
+import type { BackupSink, PackageNumber } from "./read-backup.js";
+
+/** What a restore is prepared in; a start of the daemon deletes it with all else in there. */
+const stagingFolderName = ".staging";
+const stagePrefix = "restore-";
+const dotMode = 0o700;
+
+/** A backup's content, unpacked beside the place that each part of it is for. */
+export class StagedRestore implements BackupSink {
+  readonly keyStoreFile: string;
+  readonly #stateDirectory: string;
+  readonly #directories: readonly UploadDirectory[];
+  #unlisted: { readonly folder: string; readonly writer: TreeWriter } | undefined;
+
+  constructor(options: { stateDirectory: string; directories: readonly UploadDirectory[] }) {
+    this.#stateDirectory = options.stateDirectory;
+    this.#directories = options.directories;
+    this.keyStoreFile = path.join(options.stateDirectory, "keys.db.restoring");
+  }
+
+  /** Makes the directories, and deletes what a restore that never got so far left. */
+  async open(): Promise<void> {
+    for (const { path: directory } of this.#directories) {
+      await makeLikeParent(directory);
+      const staging = path.join(directory, stagingFolderName);
+      for (const name of await readdir(staging).catch(() => []))
+        if (name.startsWith(stagePrefix)) await rm(path.join(staging, name), { recursive: true });
+      const stage = this.stageOf(directory);
+      await mkdir(path.join(stage, "content"), { recursive: true, mode: dotMode });
+      // The daemon finishes what is interrupted.
+      await giveTo(directory, [staging, stage, path.join(stage, "content")]);
+    }
+    await rm(this.keyStoreFile, { force: true });
+  }
+
+  stageOf(directory: string): string {
+    return path.join(directory, stagingFolderName, stagePrefix + process.pid);
+  }
+
+  /** Packages and scopes, ready to be moved to the directory. */
+  async content(directory: string): Promise<string[]> {
+    return readdir(path.join(this.stageOf(directory), "content"));
+  }
+
+  async keyStore(content: AsyncIterable<Buffer>): Promise<void> {
+    const file = await open(this.keyStoreFile, "wx", 0o600);
+    await finish(file, async () => {
+      for await (const piece of content) await file.writeFile(piece);
+    });
+    await giveTo(this.#stateDirectory, [this.keyStoreFile]);
+  }
+
+  async file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void> {
+    const { writer } = await this.#writerOf(at);
+    await writer.addFile(segments, 0o644, content);
+  }
+
+  async package(at: PackageNumber, list: PackageList): Promise<void> {
+    const { folder, writer } = await this.#writerOf(at);
+    this.#unlisted = undefined;
+    for (const each of list.folders) writer.addFolder(each.split("/"));
+    for (const { path: name, mode } of list.files) if (mode !== 0o644) await chmod(path.join(folder, name), mode);
+    const { path: directory } = this.#directoryOf(at);
+    await giveTo(
+      directory,
+      [folder, ...list.folders, ...list.files.map(({ path: name }) => name)].map((each) => path.resolve(folder, each)),
+    );
+    await writer.sync();
+    const target = path.join(this.stageOf(directory), "content", list.path);
+    if (exists(target)) throw new BackupError("INVALID_BACKUP", `the backup has ${list.path} twice; nothing was changed`);
+    await this.#makeParents(directory, list.path);
+    await rename(folder, target);
+    await syncFolder(path.dirname(target));
+  }
+
+  async discardUnlisted(): Promise<void> {
+    if (this.#unlisted) await rm(this.#unlisted.folder, { recursive: true });
+    this.#unlisted = undefined;
+  }
+
+  /** Deletes what was prepared. */
+  async discard(): Promise<void> {
+    await rm(this.keyStoreFile, { force: true });
+    for (const { path: directory } of this.#directories) {
+      await rm(this.stageOf(directory), { recursive: true, force: true });
+      await rmdir(path.join(directory, stagingFolderName)).catch(() => undefined);
+    }
+  }
+
+  async #writerOf(at: PackageNumber): Promise<{ folder: string; writer: TreeWriter }> {
+    const folder = path.join(this.stageOf(this.#directoryOf(at).path), String(at.number));
+    if (this.#unlisted?.folder === folder) return this.#unlisted;
+    await this.discardUnlisted();
+    await mkdir(folder, 0o755);
+    this.#unlisted = { folder, writer: new TreeWriter(folder) };
+    return this.#unlisted;
+  }
+
+  /** Of a version or a scope: the folders that it lies in. */
+  async #makeParents(directory: string, place: string): Promise<void> {
+    const content = path.join(this.stageOf(directory), "content");
+    for (const parent of place
+      .split("/")
+      .slice(0, -1)
+      .map((_, index, all) => path.join(content, ...all.slice(0, index + 1)))) {
+      if (exists(parent)) continue;
+      await mkdir(parent, 0o755);
+      await giveTo(directory, [parent]);
+      await syncPaths(content, [parent, path.dirname(parent)]);
+    }
+  }
+
+  #directoryOf({ kind, directory: index }: PackageNumber): UploadDirectory {
+    const found = this.#directories.find((each) => each.kind === kind && each.index === index);
+    if (found) return found;
+    throw directoryMissing({ kind, index });
+  }
+}
+
+export function directoryMissing({ kind, index }: Pick<UploadDirectory, "kind" | "index">): BackupError {
+  const option = kind === "workers" ? "--worker-dirs" : "--plugin-dirs";
+  return new BackupError(
+    "DIRECTORY_MISSING",
+    `the backup has ${kind} of ${index + 1} directories, and here are fewer; nothing was changed`,
+    {
+      hint: `name as many by ${option}, separated by ":"`,
+    },
+  );
+}

@@ -1,0 +1,90 @@
+import { createWriteStream, existsSync, rmSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { copyKeyDatabase } from "../access/key-database.js";
+import type { Directories } from "../config.js";
+import { packageVersion } from "../package-root.js";
+import { syncFolder } from "../packages/move-journal.js";
+import { BackupError } from "./backup-error.js";
+import { formatName, formatVersion } from "./backup-format.js";
+import { BackupPieces } from "./backup-pieces.js";
+import { uploadDirectories } from "./package-places.js";
+
+export interface WrittenBackup {
+  readonly file: string;
+  readonly createdAt: string;
+  readonly sizeBytes: number;
+  readonly keys: number;
+  readonly workers: number;
+  readonly plugins: number;
+  /** Paths of links and the like, which are not in it. */
+  readonly skipped: readonly string[];
+}
+
+/**
+ * Writes a backup while the daemon may run. The file appears whole, readable by its owner only, or not at all; what is under that name
+ * stays until then.
+ */
+export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
+  const keyStore = path.join(directories.stateDirectory, "keys.db");
+  if (!existsSync(keyStore))
+    throw new BackupError("STATE_NOT_FOUND", `there is no key store in ${directories.stateDirectory}; no backup was written`, {
+      hint: "name the daemon's directories by --state-dir, --worker-dirs and --plugin-dirs, or by --service",
+    });
+  const unfinished = `${file}.unfinished-${process.pid}`;
+  await removeLeftovers(file);
+  await mkdir(unfinished, { mode: 0o700 }).catch((error: unknown) => {
+    throw notWritten(file, error);
+  });
+  process.once("exit", () => rmSync(unfinished, { recursive: true, force: true }));
+  const archive = path.join(unfinished, "archive");
+  const copy = path.join(unfinished, "keys.db");
+  const keys = await copyKeyDatabase(keyStore, copy).catch((cause: unknown) => {
+    throw new BackupError("KEY_STORE_DAMAGED", `${keyStore} cannot be copied (${(cause as Error).message}); no backup was written`, {
+      cause,
+    });
+  });
+  const createdAt = new Date().toISOString();
+  const pieces = new BackupPieces({
+    format: { format: formatName, version: formatVersion, createdAt, runtimectl: packageVersion },
+    keyStore: { file: copy, keys },
+    directories: uploadDirectories(directories),
+  });
+  // Synced before it gets its name.
+  await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
+  const { size: sizeBytes } = await stat(archive);
+  await rename(archive, file).catch((error: unknown) => {
+    throw notWritten(file, error);
+  });
+  await syncFolder(path.dirname(file));
+  await rm(unfinished, { recursive: true });
+  const count = (kind: string) => pieces.packages.filter((each) => each.kind === kind).length;
+  return { file, createdAt, sizeBytes, keys, workers: count("workers"), plugins: count("plugins"), skipped: pieces.skipped };
+}
+
+/** What a killed backup to the same file left. */
+async function removeLeftovers(file: string): Promise<void> {
+  const folder = path.dirname(file);
+  const prefix = `${path.basename(file)}.unfinished-`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const isLeftover = name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)) && !isRunning(Number(name.slice(prefix.length)));
+    if (isLeftover) await rm(path.join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function notWritten(file: string, error: unknown): BackupError {
+  return new BackupError("NOT_WRITTEN", `${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, {
+    hint: "name another file",
+  });
+}

@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ApiError } from "../shared/api-error.js";
+import { answerError } from "./answer-error.js";
+import type { Config } from "./config.js";
+import { Connections } from "./http/connections.js";
+import { createFrontDoor, type FrontDoorOptions } from "./http/front-door.js";
+import { listen, type Listening, type ListenTarget } from "./http/listen.js";
+import { requestIdOf } from "./http/request-id.js";
+import { couldBePanel, isPanel, pathOf } from "./plugins/reserved-paths.js";
+
+/** How long requests in flight may take to finish once the daemon stops. */
+const drainTimeoutMs = 30_000;
+/** How long clients of idle connections may take to send one more request then: hardly anything, for new ones are refused anyway. */
+const idleGraceMs = 100;
+/** The same where the next daemon has the sockets that this one listened on: a client that loses nothing in between shall lose nothing here. */
+const idleGraceOfHandedOverMs = 1000;
+
+/** Who answers a request; replaced as a whole once the rooms are open. */
+export type Answers = { -readonly [Part in "api" | "serve"]: FrontDoorOptions[Part] };
+
+/** Where a daemon answers, such as `http://127.0.0.1:8000`. */
+export interface Origins {
+  readonly address: string;
+  /** Where API and panel do; the same unless they have a listener of their own. */
+  readonly admin: string;
+}
+
+/** The second listener could not listen; the first one could. */
+export class AdminListenError extends Error {}
+
+interface DoorsOptions {
+  readonly apiBase: string;
+  readonly answers: Answers;
+  readonly config: Pick<Config, "host" | "port" | "service" | "adminListener">;
+}
+
+interface Door {
+  readonly target: ListenTarget;
+  readonly server: ReturnType<typeof createFrontDoor>;
+  readonly connections: Connections;
+  listening: Listening | undefined;
+}
+
+/**
+ * The listeners of a daemon. Without one of their own, API and panel answer at the main one. With it, they answer there and nothing else
+ * does, and at the main one nothing of the API does, and no path that could mean the panel.
+ */
+export class Doors {
+  readonly #main: Door;
+  readonly #admin: Door | undefined;
+
+  constructor({ apiBase, answers, config }: DoorsOptions) {
+    const api: Answers["api"] = (request, response) => answers.api(request, response);
+    const serve: Answers["serve"] = (request, response, id, connection) => answers.serve(request, response, id, connection);
+    const { host, port, service, adminListener } = config;
+    const target = { host, port, listenFds: service.listenFds };
+    if (!adminListener) {
+      this.#main = toDoor(target, { apiBase, api, serve });
+      return;
+    }
+    this.#main = toDoor(target, {
+      apiBase,
+      api: (request, response) => answerNotHere(request, response),
+      serve: (request, response, id, connection) =>
+        couldBePanel(targetOf(request)) ? answerNotHere(request, response, id) : serve(request, response, id, connection),
+    });
+    this.#admin = toDoor(
+      { ...adminListener, listenFds: [] },
+      {
+        apiBase,
+        api,
+        serve: (request, response, id, connection) =>
+          isPanel(targetOf(request)) ? serve(request, response, id, connection) : answerNotHere(request, response, id),
+      },
+    );
+  }
+
+  /** Whether the main listener's sockets came from whoever started the daemon. */
+  get isHandedOver(): boolean {
+    return this.#main.target.listenFds.length > 0;
+  }
+
+  /** Undefined until it listens. */
+  get origins(): Origins | undefined {
+    const address = this.#main.listening?.origin;
+    return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
+  }
+
+  get connectionCount(): number {
+    return this.#main.connections.count + (this.#admin?.connections.count ?? 0);
+  }
+
+  /** Takes connections, unless it does already. Rejects with what Node says, as AdminListenError where it is about the second listener. */
+  async listen(): Promise<Origins> {
+    this.#main.listening ??= await listen(this.#main.server, this.#main.target);
+    if (this.#admin && !this.#admin.listening)
+      this.#admin.listening = await listen(this.#admin.server, this.#admin.target).catch((cause: NodeJS.ErrnoException) => {
+        throw Object.assign(new AdminListenError(cause.message, { cause }), { code: cause.code });
+      });
+    return this.origins as Origins;
+  }
+
+  /** Takes nothing new; resolves when all that was begun is answered, or cut after 30 s. */
+  async drain(): Promise<void> {
+    await Promise.all([this.#main, this.#admin].map((door) => this.#drain(door)));
+  }
+
+  async #drain(door: Door | undefined): Promise<void> {
+    const listening = door?.listening;
+    await (listening &&
+      door.connections.drain({
+        timeoutMs: drainTimeoutMs,
+        idleGraceMs: door.target.listenFds.length > 0 ? idleGraceOfHandedOverMs : idleGraceMs,
+        stopAccepting: () => listening.stopAccepting(),
+      }));
+  }
+}
+
+function toDoor(target: ListenTarget, options: FrontDoorOptions): Door {
+  const server = createFrontDoor(options);
+  return { target, server, connections: new Connections(server), listening: undefined };
+}
+
+function targetOf({ url = "/" }: IncomingMessage): string {
+  return pathOf(url);
+}
+
+function answerNotHere(request: IncomingMessage, response: ServerResponse, requestId = requestIdOf(request)): void {
+  answerError(response, new ApiError("NOT_FOUND", "Nothing answers at this path here."), requestId);
+}

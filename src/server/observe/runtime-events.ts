@@ -1,0 +1,103 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { RuntimeEvent } from "../../shared/contract/events.js";
+import { RecentEntries } from "./recent-entries.js";
+
+/** What is kept for readers who come back. */
+const keptEvents = 2000;
+/** What is handed to a reader at once. */
+const batchEvents = 256;
+const longestMessage = 500;
+
+export type NewEvent = Omit<RuntimeEvent, "id" | "at">;
+
+/** From where on a reader wants to be told: after an id that it has seen, from a time on (Unix milliseconds), or from now on. */
+export interface EventStart {
+  readonly lastEventId: number | undefined;
+  readonly sinceMs: number | undefined;
+}
+
+/** What happens in the daemon, told to whoever follows. The newest events are kept in memory; telling waits for nobody. */
+export class RuntimeEvents {
+  readonly #now: () => number;
+  readonly #startedAtMs: number;
+  readonly #recent: RecentEntries<RuntimeEvent>;
+  #nextId: number;
+  #publishedCount = 0;
+  #followerCount = 0;
+
+  /** `now` gives Unix milliseconds. */
+  constructor({ now, kept = keptEvents }: { readonly now: () => number; readonly kept?: number }) {
+    this.#now = now;
+    this.#startedAtMs = now();
+    // Ids of the daemon before this one are all lower, so a reader who comes back learns that it may have missed some.
+    this.#nextId = this.#startedAtMs * 1000;
+    this.#recent = new RecentEntries({ most: kept, before: this.#nextId - 1 });
+  }
+
+  get publishedCount(): number {
+    return this.#publishedCount;
+  }
+
+  get followerCount(): number {
+    return this.#followerCount;
+  }
+
+  publish(event: NewEvent): void {
+    const { message } = event;
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#publishedCount += 1;
+    this.#recent.add([{ id, at: this.#now(), ...event, ...(message === undefined ? {} : { message: message.slice(0, longestMessage) }) }]);
+  }
+
+  /**
+   * The events that pass, in batches, until the signal aborts. First comes `stream.opened`, by whose id a reader can come back before
+   * anything has happened, or `stream.gap` where events that it asks for are not kept; that comes later too, to one that is too slow.
+   */
+  async *follow(passes: (event: RuntimeEvent) => boolean, start: EventStart, signal: AbortSignal): AsyncGenerator<RuntimeEvent[]> {
+    this.#followerCount += 1;
+    try {
+      let { seenId, notice } = this.#begin(start);
+      let first: RuntimeEvent[] = notice ? [notice] : [];
+      while (!signal.aborted) {
+        if (seenId < this.#recent.droppedThroughId) {
+          seenId = this.#recent.droppedThroughId;
+          first = [this.#notice("stream.gap", seenId)];
+        }
+        const next = this.#recent.after(seenId, batchEvents);
+        seenId = next.at(-1)?.id ?? seenId;
+        const batch = [...first, ...next.filter((event) => passes(event))];
+        first = [];
+        if (batch.length > 0) yield batch;
+        if (next.length === batchEvents) continue;
+        await this.#recent.changed(seenId, signal);
+        // What the same turn brings goes out together.
+        await turn();
+      }
+    } finally {
+      this.#followerCount -= 1;
+    }
+  }
+
+  #begin({ lastEventId, sinceMs }: EventStart): { seenId: number; notice?: RuntimeEvent } {
+    const { newestId, droppedThroughId } = this.#recent;
+    if (lastEventId !== undefined) {
+      // An id that was never given out says nothing about what its reader has seen.
+      if (lastEventId > newestId) return { seenId: newestId, notice: this.#notice("stream.gap", newestId) };
+      return { seenId: lastEventId };
+    }
+    if (sinceMs === undefined) return { seenId: newestId, notice: this.#notice("stream.opened", newestId) };
+    const kept = this.#recent.after(droppedThroughId, Infinity);
+    const fits = kept.findIndex(({ at }) => at >= sinceMs);
+    const seenId = fits < 0 ? newestId : (kept[fits] as RuntimeEvent).id - 1;
+    const isCut = sinceMs < this.#startedAtMs || (fits === 0 && droppedThroughId >= this.#startedAtMs * 1000);
+    return { seenId, notice: this.#notice(isCut ? "stream.gap" : "stream.opened", seenId) };
+  }
+
+  #notice(type: "stream.opened" | "stream.gap", id: number): RuntimeEvent {
+    return { id, type, at: this.#now(), ...(type === "stream.gap" ? { message: gapMessage } : {}) };
+  }
+}
+
+const gapMessage =
+  "Events before this one may be missing: they are not kept any more, or the daemon was started anew. Read again what you show.";

@@ -1,0 +1,73 @@
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { childProcessesOf } from "../../support/child-processes.js";
+import { listenForNotes } from "../../support/notify-listener.js";
+import { startDaemon } from "../../support/start-daemon.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+/** Long enough for a busy machine to start an isolate, short enough for a test to see several signs of life. */
+const watchdogMs = 2000;
+
+describe("the service manager", () => {
+  test.each(["path", "abstract name"])("hears at its %s when the daemon serves, and when it stops", async (kind) => {
+    const directory = await temporaryDirectory();
+    const address = kind === "path" ? path.join(directory, "notify") : `@runtimed-test-${path.basename(directory)}`;
+    const manager = await listenForNotes(address);
+    const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address } });
+    onTestFinished(daemon.dispose);
+
+    await expect.poll(() => manager.notes).toHaveLength(1);
+    expect(manager.notes[0]).toMatch(
+      new RegExp(`^READY=1\nSTATUS=serving at ${daemon.url}; isolates: 0 in use, \\d waiting; plugins: \\d$`),
+    );
+    expect(await daemon.stop()).toBe(0);
+
+    await expect.poll(() => manager.notes).toHaveLength(2);
+    expect(manager.notes[1]).toBe("STOPPING=1\nSTATUS=finishing what is in flight");
+  });
+
+  test("that does not listen any more stops neither the daemon nor its work, and the log says so", async () => {
+    const directory = await temporaryDirectory();
+    const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
+    onTestFinished(daemon.dispose);
+
+    await expect.poll(daemon.output).toContain("the service manager could not be told");
+    expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
+    expect(await daemon.stop()).toBe(0);
+  });
+
+  test("gets signs of life only while an isolate answers", async () => {
+    const address = path.join(await temporaryDirectory(), "notify");
+    const manager = await listenForNotes(address);
+    const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });
+    onTestFinished(daemon.dispose);
+    const isolates = () => childProcessesOf(daemon.process.pid ?? 0);
+    await expect.poll(() => manager.withLine("WATCHDOG=1").length).toBeGreaterThan(1);
+    await expect.poll(() => isolates().length).toBeGreaterThan(1);
+
+    for (const isolate of isolates()) process.kill(isolate, "SIGSTOP");
+    await expect.poll(daemon.output).toContain("the daemon's check of itself does not come back");
+    const fed = manager.withLine("WATCHDOG=1").length;
+    // Serving goes on: it is for the manager to decide.
+    expect((await fetch(`${daemon.url}/api/health/live`)).status).toBe(200);
+    for (const isolate of isolates()) process.kill(isolate, "SIGCONT");
+
+    await expect.poll(() => manager.withLine("WATCHDOG=1").length).toBeGreaterThan(fed);
+  });
+
+  test("gets signs of life again from isolates that took the place of killed ones", async () => {
+    const address = path.join(await temporaryDirectory(), "notify");
+    const manager = await listenForNotes(address);
+    const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });
+    onTestFinished(daemon.dispose);
+    const isolates = () => childProcessesOf(daemon.process.pid ?? 0);
+    await expect.poll(() => isolates().length).toBeGreaterThan(1);
+    const before = isolates();
+
+    for (const isolate of before) process.kill(isolate, "SIGKILL");
+
+    await expect.poll(() => isolates().filter((isolate) => !before.includes(isolate)).length).toBeGreaterThan(1);
+    const fed = manager.withLine("WATCHDOG=1").length;
+    await expect.poll(() => manager.withLine("WATCHDOG=1").length).toBeGreaterThan(fed);
+  });
+});

@@ -1,0 +1,99 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+import { runTool } from "./run-tool.js";
+
+const builtin = fileURLToPath(new URL("../../builtin/systemd", import.meta.url));
+const runtimectl = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
+const highestExposure = 1.5;
+
+async function exposureOf(unit: string): Promise<number> {
+  const { output } = await runTool("systemd-analyze", "security", "--offline=true", "--no-pager", unit);
+  return Number(/Overall exposure level for \S+: (\d+\.\d+)/.exec(output)?.[1]);
+}
+
+/** An image, and the command line that works on it. Node must lie where a service can see it: outside of home directories. */
+async function image() {
+  const root = await temporaryDirectory();
+  const run = (...words: string[]) => runTool(process.execPath, runtimectl, "daemon", ...words, "--root", root);
+  const install = (...words: string[]) => run("install", "--yes", ...words);
+  return { root, run, install, units: path.join(root, "etc/systemd/system"), keyFile: path.join(root, "etc/runtimed/root-key") };
+}
+
+describe("the shipped units", () => {
+  test("mean what they say to systemd", async () => {
+    const files = ["runtimed.service", "runtimed.socket"].map((file) => path.join(builtin, file));
+
+    expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
+  });
+
+  test("mean it to a user's manager, too", async () => {
+    const files = [path.join(builtin, "user/runtimed.service"), path.join(builtin, "runtimed.socket")];
+    const runtimeDirectory = await temporaryDirectory();
+
+    const end = await runTool("env", `XDG_RUNTIME_DIR=${runtimeDirectory}`, "systemd-analyze", "--user", "verify", ...files);
+
+    expect(end).toEqual({ status: 0, output: "" });
+  });
+
+  test(`leave an exposure of at most ${highestExposure}`, async () => {
+    expect(await exposureOf(path.join(builtin, "runtimed.service"))).toBeLessThanOrEqual(highestExposure);
+  });
+});
+
+describe("an installation into an image", () => {
+  test("writes units that systemd takes, enables them, and makes a root key that only root reads", async () => {
+    const { install, units, keyFile } = await image();
+
+    const { status, output } = await install("--listen", "[::1]:8123");
+
+    expect({ status, output }).toMatchObject({ status: 0 });
+    const key = (await readFile(keyFile, "utf8")).trim();
+    expect(key).toMatch(/^[\w-]{43}$/);
+    expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+    expect((await stat(path.dirname(keyFile))).mode & 0o777).toBe(0o700);
+    expect(output).not.toContain(key);
+    expect(await readdir(path.join(units, "multi-user.target.wants"))).toEqual(["runtimed.service"]);
+    expect(await readdir(path.join(units, "sockets.target.wants"))).toEqual(["runtimed.socket"]);
+    const files = ["runtimed.service", "runtimed.socket"].map((file) => path.join(units, file));
+    expect(await readFile(files[1] ?? "", "utf8")).toContain("\nListenStream=[::1]:8123\n");
+    expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
+    expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
+  });
+
+  test("has nothing to do when it is done again, and keeps the root key when something differs", async () => {
+    const { install, units, keyFile } = await image();
+    await install();
+    const key = await readFile(keyFile, "utf8");
+
+    expect(await install()).toEqual({ status: 0, output: "nothing to do\n" });
+    await writeFile(path.join(units, "runtimed.service"), "changed by hand");
+    const { output } = await install();
+
+    expect(output).toContain(`replace ${units}/runtimed.service`);
+    expect(output).not.toContain("runtimed.socket\nwrite");
+    expect(await readFile(path.join(units, "runtimed.service"), "utf8")).toContain("Type=notify");
+    expect(await readFile(keyFile, "utf8")).toBe(key);
+  });
+
+  test("is taken back with what systemd knows of it, and state and key only by --purge", async () => {
+    const { root, install, run, units, keyFile } = await image();
+    await install();
+    const state = path.join(root, "var/lib/private/runtimed/state");
+    await mkdir(state, { recursive: true });
+
+    expect(await run("uninstall", "--yes")).toMatchObject({ status: 0 });
+
+    expect(await readdir(units, { recursive: true })).not.toContain("runtimed.service");
+    expect(await readdir(path.join(units, "multi-user.target.wants")).catch(() => [])).toEqual([]);
+    expect((await stat(keyFile)).isFile()).toBe(true);
+    expect((await stat(state)).isDirectory()).toBe(true);
+    expect(await run("uninstall", "--purge")).toMatchObject({ status: 2 });
+    expect((await stat(state)).isDirectory()).toBe(true);
+    expect(await run("uninstall", "--purge", "--yes")).toMatchObject({ status: 0 });
+    await expect(stat(keyFile)).rejects.toThrow("ENOENT");
+    await expect(stat(state)).rejects.toThrow("ENOENT");
+  });
+});
