@@ -9,9 +9,13 @@ export interface GlobalFlags {
   readonly cacert?: string;
   readonly insecure?: boolean;
   readonly timeout?: string;
+  /** Set by RUNTIMECTL_OUTPUT, too. */
   readonly json?: boolean;
+  readonly plain?: boolean;
+  readonly header?: boolean;
   readonly quiet?: boolean;
-  readonly verbose?: boolean;
+  /** How often it was given. */
+  readonly verbose?: number;
   /** False with `--no-color`. */
   readonly color: boolean;
   /** False with `--no-input`. */
@@ -27,6 +31,10 @@ export interface Context {
   readonly output: Output;
   readonly terminal: Terminal;
   readonly workingDirectory: string;
+  /** Nothing is sent to a daemon that could change anything there. */
+  readonly isReadOnly?: boolean;
+  /** Asks what prompts would ask, where a command runs inside of the dashboard. */
+  readonly confirm?: (question: { consequence: string; name: string; isProduction: boolean }) => Promise<boolean>;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** Runs before the process ends, in any case; must not wait. */
@@ -38,6 +46,7 @@ export interface ArgumentDefinition {
   readonly syntax: string;
   readonly description: string;
   readonly default?: string;
+  readonly choices?: readonly string[];
 }
 
 export interface OptionDefinition {
@@ -46,12 +55,16 @@ export interface OptionDefinition {
   readonly description: string;
   /** May be given more than once; the value is a list. */
   readonly repeatable?: boolean;
+  /** Takes no value and counts how often it was given. */
+  readonly counted?: boolean;
   readonly choices?: readonly string[];
 }
 
 export interface CommandDefinition {
   readonly arguments?: readonly ArgumentDefinition[];
   readonly options?: readonly OptionDefinition[];
+  /** The fields of its document that `--json=FIELDS` may choose: of a list those of its rows, otherwise those of the document. */
+  readonly fields?: readonly string[];
   /** Command line and what it does, most usual first: help starts with them. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** What the examples cannot say, a sentence a line. */

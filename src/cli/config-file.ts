@@ -11,15 +11,29 @@ const Profile = z.object({
   url: z.string(),
   cacert: z.optional(z.string()),
   production: z.optional(z.boolean()),
+  readonly: z.optional(z.boolean()),
 });
 export type Profile = z.output<typeof Profile>;
 
-const Config = z.object({ current: z.optional(z.string()), profiles: z.optional(z.record(z.string(), Profile)) });
+const Ui = z.object({
+  accessible: z.optional(z.boolean()),
+  refresh: z.optional(z.string()),
+  keys: z.optional(z.record(z.string(), z.string())),
+});
+/** How the dashboard is to be: for screen readers, how often it asks, which keys do what. */
+export type Ui = z.output<typeof Ui>;
+
+const Config = z.object({
+  current: z.optional(z.string()),
+  profiles: z.optional(z.record(z.string(), Profile)),
+  ui: z.optional(Ui),
+});
 
 /** What config.yaml says. */
 export interface Profiles {
   readonly current: string | undefined;
   readonly profiles: ReadonlyMap<string, Profile>;
+  readonly ui?: Ui | undefined;
 }
 
 /** config.yaml: profiles without their secrets. People edit it too, so changes keep comments and order. */
@@ -28,12 +42,14 @@ export class ConfigFile implements Profiles {
   readonly #document: yaml.Document.Parsed | yaml.Document;
   readonly current: string | undefined;
   readonly profiles: ReadonlyMap<string, Profile>;
+  readonly ui: Ui | undefined;
 
   private constructor(file: string, document: yaml.Document.Parsed | yaml.Document, config: z.output<typeof Config>) {
     this.file = file;
     this.#document = document;
     this.current = config.current;
     this.profiles = new Map(Object.entries(config.profiles ?? {}));
+    this.ui = config.ui;
   }
 
   /** Reads the file; none is an empty one. */

@@ -3,10 +3,12 @@ import type { Discovery } from "../shared/contract/discovery.js";
 import { CommandError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
+import { refuseReadOnly } from "./refuse-read-only.js";
 import { resolveSettings, type Settings } from "./settings.js";
 import type { RawResponse } from "./transport/raw-response.js";
 import { HttpTransport } from "./transport/http-transport.js";
 
+const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** A path below the origin: no `//host`, no URL, no climbing. A discovery document must not lead a key elsewhere. */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
@@ -39,11 +41,23 @@ export async function connectAnonymously<Offered extends Operations>(
 ): Promise<Connection<Offered>> {
   const settings = known ?? (await resolveSettings(context));
   const origin = settings.origin.value;
+  if (settings.key) context.output.conceal(settings.key.value);
   if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
-  const transport = new HttpTransport({ origin, settings, signal: context.signal, trace: (line) => context.output.trace(line) });
+  const transport = new HttpTransport({
+    origin,
+    settings,
+    signal: context.signal,
+    trace: (line, level) => context.output.trace(line, level),
+  });
   let discovery: Promise<Discovery> | undefined;
   const discover = () => (discovery ??= discoverAt(origin, transport));
-  const call = (request: Parameters<Transport>[0]) => transport.send(request, settings.key?.value);
+  const call = async (request: Parameters<Transport>[0]) => {
+    if (!readingMethods.has(request.method)) {
+      if (context.isReadOnly) throw readOnly(request.method);
+      refuseReadOnly(settings);
+    }
+    return transport.send(request, settings.key?.value);
+  };
   const { apiBase } = settings;
   const client =
     apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
@@ -83,6 +97,13 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function readOnly(method: string): CommandError {
+  return new CommandError("READ_ONLY", `nothing is changed in read-only mode: ${method} is not sent`, {
+    exitCode: exitCodes.forbidden,
+    hint: "start the dashboard without --readonly",
+  });
 }
 
 function notSignedIn(settings: Settings): CommandError {

@@ -9,6 +9,10 @@ export const exitCodes = {
   notFound: 6,
   conflict: 7,
   unavailable: 8,
+  partlyDone: 9,
+  changesPending: 10,
+  rolledBack: 11,
+  notRolledBack: 12,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -21,12 +21,13 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
 
 /** Says what failed on stderr; returns the exit code for it. The one place where failures become exit codes. */
 export function reportFailure(error: unknown, output: Output): ExitCode {
-  const report = describe(error);
-  output.failure({ ...report, docs: "runtimectl help exit-codes" });
+  const report = describeFailure(error);
+  output.failure({ ...report, docs: "runtimectl help exit-codes" }, error instanceof Error ? error.stack : undefined);
   return report.exitCode;
 }
 
-function describe(error: unknown): Omit<FailureReport, "docs"> & { exitCode: ExitCode } {
+/** What is known about a failure, and the exit code for it. */
+export function describeFailure(error: unknown): Omit<FailureReport, "docs"> & { exitCode: ExitCode } {
   if (error instanceof CommandError)
     return {
       code: error.code,

@@ -1,4 +1,5 @@
-import { commandTable, isNoun } from "./command-table.js";
+import { commandAliases, nounAliases, verbAliases } from "./command-aliases.js";
+import { commandTable, isNoun, type NounEntry } from "./command-table.js";
 import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
 
@@ -7,21 +8,41 @@ export type FoundCommand =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: string }
   | { readonly kind: "version" }
+  /** A shell asks how its last word could go on. */
+  | { readonly kind: "completion"; readonly words: readonly string[] }
   | { readonly kind: "unknown"; readonly word: string; readonly noun: string | undefined; readonly candidates: readonly string[] };
 
 /** Finds the command by its words; flags may stand before, between and after them. */
 export function findCommand(given: readonly string[]): FoundCommand {
+  if (given[0] === "__complete") return { kind: "completion", words: given.slice(1) };
   const positions = wordPositions(given);
-  const [first, second] = positions.map((position) => given[position] ?? "");
+  const [word, secondWord] = positions.map((position) => given[position] ?? "");
   const restAfter = (count: number) => given.filter((_, index) => !positions.slice(0, count).includes(index));
-  if (first === undefined) return withoutWords(given);
-  const entry = Object.hasOwn(commandTable, first) ? commandTable[first] : undefined;
+  if (word === undefined) return withoutWords(given);
+  const both = ownValue(commandAliases, word);
+  const first = both?.[0] ?? ownValue(nounAliases, word) ?? word;
+  const entry = ownValue(commandTable, first);
   if (entry === undefined) return { kind: "unknown", word: first, noun: undefined, candidates: Object.keys(commandTable) };
   if (!isNoun(entry)) return { kind: "command", words: first, summary: entry.summary, rest: restAfter(1) };
+  const second = both?.[1] ?? secondWord;
   if (second === undefined) return { kind: "help", text: nounHelp(first, entry) };
-  const verb = Object.hasOwn(entry.verbs, second) ? entry.verbs[second] : undefined;
+  const verb = verbOf(entry, second);
   if (verb === undefined) return { kind: "unknown", word: second, noun: first, candidates: Object.keys(entry.verbs) };
-  return { kind: "command", words: `${first} ${second}`, summary: verb.summary, rest: restAfter(2) };
+  return { kind: "command", words: `${first} ${verb.name}`, summary: verb.summary, rest: restAfter(both ? 1 : 2) };
+}
+
+/** The verb of this name, or that this is another word for. */
+function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; readonly summary: string } | undefined {
+  for (const name of [word, ...(ownValue(verbAliases, word) ?? [])]) {
+    const entry = ownValue(verbs, name);
+    if (entry) return { name, summary: entry.summary };
+  }
+  return undefined;
+}
+
+/** Words are the user's to choose: `constructor` is none of ours. */
+function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
 /** Only flags, or nothing at all. */

@@ -1,4 +1,9 @@
+import { Concealment } from "./concealment.js";
+import { withFields } from "./document-fields.js";
+import type { OutputFormat } from "./output-mode.js";
+import { factLines, knownFacts, type Facts } from "./facts.js";
 import { printable, printableJson, printableLines } from "./printable.js";
+import type { ResultFile } from "./result-file.js";
 import { alignedTable, tabSeparated } from "./table.js";
 
 /** Where text goes, and what kind of reader is there. */
@@ -13,43 +18,86 @@ export interface Terminal {
 }
 
 export interface OutputMode {
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
+  readonly format: OutputFormat;
+  /** Of documents, these fields only. */
+  readonly fields?: readonly string[] | undefined;
+  /** Tab-separated values begin with a line of headings. */
+  readonly header?: boolean;
+  readonly quiet?: boolean;
+  /** 1: a line for each HTTP call; 2: headers too. */
+  readonly verbosity?: number;
+  readonly resultFile?: ResultFile | undefined;
+  readonly concealment?: Concealment;
 }
 
 /**
  * The only one that writes. Results go to stdout, everything else to stderr; with `--json` stdout is exactly one document.
- * Text passes through `printable` here, so that no command has to think of it.
+ * Text passes through `printable` here, so that no command has to think of it, and what goes to stderr is free of keys.
  */
 export class Output {
   readonly #terminal: Terminal;
   readonly #mode: OutputMode;
+  readonly #concealment: Concealment;
   #documentShown = false;
 
   constructor(terminal: Terminal, mode: OutputMode) {
     this.#terminal = terminal;
     this.#mode = mode;
+    this.#concealment = mode.concealment ?? new Concealment();
   }
 
   get isJson(): boolean {
-    return this.#mode.json;
+    return this.#mode.format === "json";
+  }
+
+  /** Whether results are laid out for people: not as a document, nor as values between tabs. */
+  get isAligned(): boolean {
+    const { format } = this.#mode;
+    return format === "table" || (format === "automatic" && this.#terminal.stdoutIsTty);
+  }
+
+  /** How much is told of HTTP: 0 nothing, 1 a line for each call, 2 headers too. */
+  get verbosity(): number {
+    return this.#mode.verbosity ?? 0;
+  }
+
+  /** Never shows this text on stderr, whoever says it. */
+  conceal(secret: string): void {
+    this.#concealment.add(secret);
+  }
+
+  /** Tells GitHub's runner, which reads stderr as well, to blank a secret out of its log from here on. */
+  mask(secret: string): void {
+    this.#terminal.writeStderr(`::add-mask::${secret}\n`);
+  }
+
+  /** The text without what `conceal` was told, and without anything that looks like a key. */
+  concealed(text: string): string {
+    return this.#concealment.conceal(text);
   }
 
   /** Shows the command's result: the document with `--json`, otherwise the text (none = nothing on stdout). Once per command. */
   result(document: unknown, text?: string): void {
-    if (this.#mode.json) this.#showDocument(document);
+    this.#record(document);
+    if (this.isJson) this.#showDocument(document);
     else if (text !== undefined) this.#terminal.writeStdout(`${printableLines(text)}\n`);
+  }
+
+  /** Shows what is known about one thing: the document with `--json`, tab-separated with `--plain`, otherwise names and values in two columns. */
+  facts(document: unknown, facts: Facts): void {
+    if (this.#mode.format !== "plain") return this.result(document, factLines(facts));
+    this.#record(document);
+    this.#terminal.writeStdout(`${tabSeparated(knownFacts(facts))}\n`);
   }
 
   /** Shows rows: the document with `--json`, an aligned table on a terminal, tab-separated values in a pipe. */
   table(document: unknown, headings: readonly string[], rows: readonly (readonly string[])[]): void {
-    if (this.#mode.json) return this.#showDocument(document);
-    if (!this.#terminal.stdoutIsTty) {
-      if (rows.length > 0) this.#terminal.writeStdout(`${tabSeparated(rows)}\n`);
-      return;
-    }
-    if (rows.length > 0) this.#terminal.writeStdout(`${alignedTable(headings, rows, this.#terminal.widthColumns)}\n`);
+    this.#record(document);
+    if (this.isJson) return this.#showDocument(document);
+    const text = this.isAligned
+      ? rows.length > 0 && alignedTable(headings, rows, this.#terminal.widthColumns)
+      : tabSeparated(this.#mode.header ? [headings, ...rows] : rows);
+    if (text) this.#terminal.writeStdout(`${text}\n`);
   }
 
   /**
@@ -57,7 +105,8 @@ export class Output {
    * whoever makes it has made the rest printable.
    */
   line(document: unknown, text: string): void {
-    this.#terminal.writeStdout(this.#mode.json ? `${printableJson(document)}\n` : `${text}\n`);
+    const { fields } = this.#mode;
+    this.#terminal.writeStdout(this.isJson ? `${printableJson(fields ? withFields(document, fields) : document)}\n` : `${text}\n`);
   }
 
   /** Bytes as they are, for `api` in a pipe. Not for use with `--json`. */
@@ -67,44 +116,53 @@ export class Output {
 
   /** What a person would like to know besides the result. */
   note(text: string): void {
-    if (!this.#mode.quiet && !this.#mode.json) this.#terminal.writeStderr(`${printableLines(text)}\n`);
+    if (!this.#mode.quiet && !this.isJson) this.#tell(printableLines(text));
   }
 
   /** A line below a table, for people only. */
   footer(text: string): void {
-    if (this.#terminal.stdoutIsTty) this.note(text);
+    if (this.#terminal.stdoutIsTty && this.isAligned) this.note(text);
   }
 
   warn(text: string): void {
-    this.#terminal.writeStderr(`${this.#colored("33", "warning:")} ${printableLines(text)}\n`);
+    this.#tell(`${this.#colored("33", "warning:")} ${printableLines(text)}`);
   }
 
-  /** A line about HTTP, with `--verbose`. */
-  trace(text: string): void {
-    if (this.#mode.verbose) this.#terminal.writeStderr(`${printable(text)}\n`);
+  /** A line about HTTP, with `--verbose`; those of level 2 with `-vv`. */
+  trace(text: string, level: 1 | 2 = 1): void {
+    if (this.verbosity >= level) this.#tell(printable(text));
   }
 
   /** The failure that ends the command: a document with `--json`, otherwise words. Always on stderr. */
-  failure(error: FailureReport): void {
-    if (this.#mode.json) {
-      this.#terminal.writeStderr(`${printableJson({ error })}\n`);
-      return;
-    }
+  failure(error: FailureReport, stack?: string): void {
+    this.#mode.resultFile?.append({ error });
+    if (this.verbosity >= 2 && stack !== undefined) this.#tell(printableLines(stack));
+    if (this.isJson) return this.#tell(printableJson({ error }));
     const lines = [`${this.#colored("31", "error:")} ${printableLines(error.message)}`];
     if (error.details?.length) lines.push(...error.details.map((detail) => `  ${printable(detail)}`));
     if (error.hint !== undefined) lines.push(`hint: ${printableLines(error.hint)}`);
     const facts = [error.code, ...(error.requestId === undefined ? [] : [`request ${error.requestId}`])];
-    this.#terminal.writeStderr(`${lines.join("\n")}\n(${printable(facts.join(", "))})\n`);
+    this.#tell(`${lines.join("\n")}\n(${printable(facts.join(", "))})`);
+  }
+
+  #record(document: unknown): void {
+    this.#mode.resultFile?.append({ result: document });
   }
 
   #showDocument(document: unknown): void {
     if (this.#documentShown) throw new Error("a command shows one document");
     this.#documentShown = true;
-    this.#terminal.writeStdout(`${printableJson(document, this.#terminal.stdoutIsTty ? 2 : undefined)}\n`);
+    const { fields } = this.#mode;
+    const shown = fields ? withFields(document, fields) : document;
+    this.#terminal.writeStdout(`${printableJson(shown, this.#terminal.stdoutIsTty ? 2 : undefined)}\n`);
+  }
+
+  #tell(text: string): void {
+    this.#terminal.writeStderr(`${this.concealed(text)}\n`);
   }
 
   #colored(color: string, text: string): string {
-    return this.#terminal.hasColor && this.#terminal.stderrIsTty ? `\x1b[${color}m${text}\x1b[0m` : text;
+    return this.#terminal.hasColor ? `\x1b[${color}m${text}\x1b[0m` : text;
   }
 }
 

@@ -1,8 +1,8 @@
-import { Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import { commandHelp } from "./help.js";
 import { usageError } from "./command-error.js";
 import { globalOptions } from "./global-options.js";
-import type { CommandDefinition, GlobalFlags, Invocation, OptionDefinition } from "./command.js";
+import type { ArgumentDefinition, CommandDefinition, GlobalFlags, Invocation, OptionDefinition } from "./command.js";
 
 export interface ParsedCommand {
   readonly flags: GlobalFlags;
@@ -18,7 +18,7 @@ export function parseCommand(
   const parser = new Command(command.words).exitOverride().helpOption("-h, --help");
   parser.configureOutput({ writeOut: onHelp, writeErr: () => {} });
   parser.helpInformation = () => commandHelp(command.words, command.summary, command.definition);
-  for (const argument of command.definition.arguments ?? []) parser.argument(argument.syntax, argument.description, argument.default);
+  for (const argument of command.definition.arguments ?? []) parser.addArgument(toArgument(argument));
   for (const option of globalOptions) if (!option.flags.startsWith("-h")) parser.addOption(toOption(option));
   for (const option of command.definition.options ?? []) parser.addOption(toOption(option));
   try {
@@ -32,9 +32,16 @@ export function parseCommand(
   return { flags: options as GlobalFlags, invocation: { values: parser.processedArgs as Invocation["values"], options } };
 }
 
+function toArgument(definition: ArgumentDefinition): Argument {
+  const argument = new Argument(definition.syntax, definition.description);
+  if (definition.default !== undefined) argument.default(definition.default);
+  return definition.choices ? argument.choices(definition.choices) : argument;
+}
+
 function toOption(definition: OptionDefinition): Option {
   const option = new Option(definition.flags, definition.description);
   if (definition.choices) option.choices(definition.choices);
+  if (definition.counted) return option.argParser((_value: string, previous: unknown) => (typeof previous === "number" ? previous : 0) + 1);
   if (definition.repeatable)
     return option.argParser((value: string, previous: unknown) => [...(Array.isArray(previous) ? (previous as string[]) : []), value]);
   return option;

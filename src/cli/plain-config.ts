@@ -5,7 +5,8 @@ const name = "(?!(?:true|True|TRUE|false|False|FALSE|null|Null|NULL)[:\n])[A-Za-
 const url = "    url: (?<url>https?://[A-Za-z0-9.:-]*[A-Za-z0-9])\n";
 const cacert = "(?:    cacert: (?<cacert>~?/[A-Za-z0-9._/-]*)\n)?";
 const production = "(?:    production: (?<production>true|false)\n)?";
-const profilePattern = `  (?<name>${name}):\n${url}${cacert}${production}`;
+const readOnly = "(?:    readonly: (?<readOnly>true|false)\n)?";
+const profilePattern = `  (?<name>${name}):\n${url}${cacert}${production}${readOnly}`;
 const currentPattern = `(?:current: (?<current>${name})\n)?`;
 const blankOrComment = /^ *(?:#.*)?$/;
 
@@ -33,10 +34,11 @@ export function readPlainConfig(text: string): Profiles | undefined {
   return isSound ? { current: before ?? after, profiles } : undefined;
 }
 
-function toProfile({ url: origin = "", cacert: authorities, production: marked }: Record<string, string | undefined>): Profile {
+function toProfile({ url: origin = "", cacert: authorities, ...marks }: Record<string, string | undefined>): Profile {
   return {
     url: origin,
     ...(authorities === undefined ? {} : { cacert: authorities }),
-    ...(marked === undefined ? {} : { production: marked === "true" }),
+    ...(marks["production"] === undefined ? {} : { production: marks["production"] === "true" }),
+    ...(marks["readOnly"] === undefined ? {} : { readonly: marks["readOnly"] === "true" }),
   };
 }

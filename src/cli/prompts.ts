@@ -1,10 +1,12 @@
 import { CommandError, usageError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
+import { refuseReadOnly } from "./refuse-read-only.js";
+import { printable } from "./printable.js";
 import type { Settings } from "./settings.js";
 
 /** Whether somebody is there to answer: a terminal, and nobody said not to ask. */
-function canAsk({ terminal, flags, environment }: Context): boolean {
+export function canAsk({ terminal, flags, environment }: Context): boolean {
   const isCi = environment.CI !== undefined && environment.CI !== "false" && environment.CI !== "0";
   return (
     terminal.stdinIsTty && terminal.stderrIsTty && flags.input && !flags.json && environment.RUNTIMECTL_NO_INPUT === undefined && !isCi
@@ -21,6 +23,13 @@ export async function askSecret(context: Context, question: string, instead: str
   return password({ message: question, mask: false }, promptContext(context.signal));
 }
 
+/** Asks for a line of text. `instead` names the flag for those who cannot be asked. */
+export async function askText(context: Context, question: string, instead: string): Promise<string> {
+  if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
+  const { input } = await import("@inquirer/prompts");
+  return (await input({ message: `${question}:` }, promptContext(context.signal))).trim();
+}
+
 export interface Confirmation {
   /** What happens, with its consequence: "Delete @team/app with 3 versions". */
   readonly consequence: string;
@@ -32,16 +41,48 @@ export interface Confirmation {
 /** Lets only the sure pass: the name typed, or `--yes`; on a production profile the profile's name, typed or by `--confirm`. */
 export async function confirmDestruction(context: Context, { consequence, name, settings }: Confirmation): Promise<void> {
   const { flags } = context;
+  refuseReadOnly(settings);
   const profile = settings.isProduction ? settings.profile?.value : undefined;
   if (profile !== undefined && flags.confirm === profile) return;
   if (profile !== undefined && flags.confirm !== undefined)
     throw usageError(`--confirm ${flags.confirm} is not the name of the profile in use`, `--confirm ${profile}`);
   if (profile === undefined && flags.yes) return;
-  const instead = profile === undefined ? "--yes" : `--confirm ${profile}`;
-  if (!canAsk(context)) throw usageError(`${consequence}: this needs a confirmation, and nobody can be asked here`, `add ${instead}`);
-  const { input } = await import("@inquirer/prompts");
   const expected = profile ?? name;
-  const what = profile === undefined ? `Type ${name} to confirm` : `This is PRODUCTION. Type the profile's name (${profile}) to confirm`;
-  const typed = await input({ message: `${consequence}. ${what}:` }, promptContext(context.signal));
-  if (typed.trim() !== expected) throw new CommandError("DECLINED", "not confirmed; nothing was changed", { exitCode: exitCodes.declined });
+  if (context.confirm) {
+    if (await context.confirm({ consequence, name: expected, isProduction: profile !== undefined })) return;
+    throw declined();
+  }
+  const instead = profile === undefined ? "--yes" : `--confirm ${profile}`;
+  if (!canAsk(context))
+    throw usageError(`${printable(consequence)}: this needs a confirmation, and nobody can be asked here`, `add ${instead}`);
+  const { input } = await import("@inquirer/prompts");
+  // A name from a server may be made of escape codes: it is typed as it is shown.
+  const typedName = printable(expected);
+  const what =
+    profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile's name (${profile}) to confirm`;
+  const typed = await input({ message: `${printable(consequence)}. ${what}:` }, promptContext(context.signal));
+  if (typed.trim() !== typedName) throw declined();
+}
+
+/**
+ * Lets only the sure pass where this machine is changed, which no profile stands for: `--yes`, or a person who agrees, by typing `name`
+ * where one is given.
+ */
+export async function confirmOnMachine(context: Context, { consequence, name }: { consequence: string; name?: string }): Promise<void> {
+  if (context.flags.yes) return;
+  if (context.confirm) {
+    if (await context.confirm({ consequence, name: name ?? "yes", isProduction: false })) return;
+    throw declined();
+  }
+  if (!canAsk(context)) throw usageError(`${consequence}: this needs a confirmation, and nobody can be asked here`, "add --yes");
+  const { input, confirm } = await import("@inquirer/prompts");
+  const isAgreed =
+    name === undefined
+      ? await confirm({ message: `${consequence}?`, default: false }, promptContext(context.signal))
+      : (await input({ message: `${consequence}. Type ${name} to confirm:` }, promptContext(context.signal))).trim() === name;
+  if (!isAgreed) throw declined();
+}
+
+function declined(): CommandError {
+  return new CommandError("DECLINED", "not confirmed; nothing was changed", { exitCode: exitCodes.declined });
 }

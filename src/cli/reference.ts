@@ -3,8 +3,9 @@ import { commandModules } from "./command-modules.js";
 import type { CommandDefinition } from "./command.js";
 import { environmentVariables } from "./environment.js";
 import { exitCodes } from "./exit-codes.js";
-import { globalOptions } from "./global-options.js";
-import { exitCodeMeanings } from "./help-topics.js";
+import { globalOptions, versionOption } from "./global-options.js";
+import { aliasPairs } from "./help.js";
+import { configFiles, exitCodeMeanings, nodeVariables } from "./help-topics.js";
 import { loadCommand } from "./load-command.js";
 
 export interface ReferenceCommand {
@@ -34,19 +35,28 @@ export async function referencePage(): Promise<string> {
 # runtimectl
 
 Results go to stdout, everything else to stderr. On a terminal lists are tables; in a pipe their columns are separated by tabs.
-With \`--json\` stdout is exactly one document, and a failure is one on stderr while stdout stays empty. Nothing is asked without a terminal.
+With \`--json\` stdout is exactly one document, and a failure is one on stderr while stdout stays empty, except with exit code 9;
+\`--json=name,version\` chooses fields. Nothing is asked without a terminal.
 No flag takes a secret: keys come from the hidden prompt of \`auth login\`, from \`--key-stdin\`, a key file or the environment.
 
 ${commands.map(commandSection).join("\n")}
+## Other words
+
+| Short | For |
+| --- | --- |
+${aliasPairs()
+  .map(([alias, meaning]) => `| ${code(alias)} | ${code(meaning)} |`)
+  .join("\n")}
+
 ## Flags of every command
 
 | Flag | Meaning |
 | --- | --- |
-${globalOptions.map((option) => `| ${code(option.flags)} | ${cell(option.description)} |`).join("\n")}
+${[...globalOptions, versionOption].map((option) => `| ${code(option.flags)} | ${cell(option.description)} |`).join("\n")}
 
 ## Variables
 
-A flag wins over a variable, a variable over the project file, that over the profile.
+A flag wins over a variable, a variable over the project file, that over the profile. ${nodeVariables}
 
 | Variable | Meaning |
 | --- | --- |
@@ -58,10 +68,7 @@ ${Object.entries(environmentVariables)
 
 | File | Holds |
 | --- | --- |
-| \`config.yaml\` | Profiles: \`url\`, \`cacert\`, \`production\`; and which is \`current\`. No secrets; comments are kept. In \`$XDG_CONFIG_HOME/runtimectl\`. |
-| \`credentials.json\` | One key a profile, each for one origin only, and where the API was found there. Mode 0600; refused when others can read it. Beside \`config.yaml\`. |
-| \`.runtimectl.yaml\` | In a project: \`profile: NAME\`. It may name a profile, never a URL, key or certificate. |
-| \`.runtimeignore\` | In a project: what \`workers upload\` leaves out, in the syntax of \`.gitignore\`. |
+${configFiles.map(([file, holds]) => `| ${code(file)} | ${cell(holds)} |`).join("\n")}
 
 ## Exit codes
 
@@ -77,6 +84,7 @@ function commandSection({ words, summary, definition }: ReferenceCommand): strin
     ...given.map((argument) => `| ${code(argument.syntax)} | ${cell(argument.description)} |`),
     ...(definition.options ?? []).map((option) => `| ${code(option.flags)} | ${cell(option.description)} |`),
   ];
+  const fields = definition.fields && `\nFields for \`--json=\`: ${definition.fields.map(code).join(", ")}\n`;
   const examples = definition.examples.map(([line, meaning]) => `${line}    # ${meaning}`).join("\n");
   return `## ${words}
 
@@ -85,7 +93,7 @@ ${summary}.
 \`\`\`sh
 ${examples}
 \`\`\`
-${rows.length > 0 ? `\n| Argument or flag | Meaning |\n| --- | --- |\n${rows.join("\n")}\n` : ""}${
+${rows.length > 0 ? `\n| Argument or flag | Meaning |\n| --- | --- |\n${rows.join("\n")}\n` : ""}${fields ?? ""}${
     definition.notes === undefined ? "" : `\n${definition.notes.split("\n").join("\n\n")}\n`
   }`;
 }

@@ -1,67 +1,136 @@
 import { config as configureZod } from "zod/v4/core";
 import { usageError, type CommandError } from "./command-error.js";
 import type { CommandDefinition, GlobalFlags } from "./command.js";
-import { readEnvironment } from "./environment.js";
+import { Concealment } from "./concealment.js";
+import { refuseUnknownFields } from "./document-fields.js";
+import { readEnvironment, type Environment } from "./environment.js";
 import type { FoundCommand } from "./find-command.js";
 import { Interruption } from "./interruption.js";
 import { loadCommand, type CommandModules } from "./load-command.js";
 import { nearestWord } from "../shared/nearest-word.js";
-import { Output } from "./output.js";
+import { chooseFormat, chosenFields, wantsJson, withoutFields, type OutputFormat } from "./output-mode.js";
+import { Output, type OutputMode, type Terminal } from "./output.js";
 import type { ParsedCommand } from "./parse-command.js";
+import { ResultFile } from "./result-file.js";
 import { refuseSecrets } from "./secret-in-arguments.js";
+import { simpleFlags } from "./simple-flags.js";
 import { openTerminal } from "./terminal.js";
 import { version } from "./version.js";
 
 // Compiled validators pay off after hundreds of values; a command reads two or three. Set before any schema is made, which is when zod looks.
 configureZod({ jitless: true });
 
-/** Help is shown without all this. */
-export type RunnableCommand = Exclude<FoundCommand, { kind: "help" }>;
+/** Help is shown without all this, and completion has its own way. */
+export type RunnableCommand = Exclude<FoundCommand, { kind: "help" | "completion" }>;
 
 /** Runs the command, one of the modules, and sets the exit code; every failure is reported here and nowhere else. */
 export async function runCommand(found: RunnableCommand, given: readonly string[], modules: CommandModules): Promise<void> {
   const environment = readEnvironment(process.env);
-  const terminal = openTerminal(environment, given.includes("--no-color"));
-  const json = given.includes("--json") || environment.RUNTIMECTL_OUTPUT === "json";
-  const outputFor = (flags: Partial<GlobalFlags>) =>
-    new Output(terminal, { json, quiet: flags.quiet ?? false, verbose: flags.verbose ?? false });
-  const interruption = new Interruption();
-  let output = outputFor({});
+  const concealment = new Concealment();
+  concealment.add(environment.RUNTIMECTL_KEY?.trim() ?? "");
+  const run = new CommandRun({ found, given, modules, environment, concealment });
+  // To the very end: Node's own report of what nobody caught shows whatever the error holds.
+  process.on("uncaughtException", (error) => run.crash(error));
   try {
-    refuseSecrets(given);
-    if (found.kind === "version") return output.result({ version }, version);
-    if (found.kind === "unknown") throw unknownCommand(found);
-    const definition = await loadCommand(found.words, modules);
-    const parsed = await parsedWords(found, definition, terminal.writeStdout);
-    if (parsed === undefined) return;
-    output = outputFor(parsed.flags);
-    const context = {
-      flags: parsed.flags,
-      environment,
-      output,
-      terminal,
-      workingDirectory: process.cwd(),
-      signal: interruption.signal,
-      onExit: (cleanUp: () => void) => interruption.onExit(cleanUp),
-    };
-    await definition.run(context, parsed.invocation);
+    await run.run();
   } catch (error) {
-    const { reportFailure } = await import("./failure.js");
-    process.exitCode = reportFailure(interruption.signal.aborted ? interruption.signal.reason : error, output);
+    await run.fail(error);
   } finally {
-    interruption.finish();
+    run.finish();
   }
 }
 
-/** Undefined when the words ask for help, which `onHelp` is then given. Where no words are left, the parser need not be set up. */
+interface CommandRunOptions {
+  readonly found: RunnableCommand;
+  readonly given: readonly string[];
+  readonly modules: CommandModules;
+  readonly environment: Environment;
+  readonly concealment: Concealment;
+}
+
+class CommandRun {
+  readonly #options: CommandRunOptions;
+  readonly #terminal: Terminal;
+  readonly #interruption = new Interruption();
+  #output: Output;
+  #resultFile: ResultFile | undefined;
+
+  constructor(options: CommandRunOptions) {
+    const { given, environment, concealment } = options;
+    this.#options = options;
+    this.#terminal = openTerminal(environment, given.includes("--no-color"));
+    this.#output = new Output(this.#terminal, { format: wantsJson(given, environment) ? "json" : "automatic", concealment });
+  }
+
+  async run(): Promise<void> {
+    const { found, given, modules, environment } = this.#options;
+    refuseSecrets(given);
+    const format = chooseFormat(given, environment);
+    if (found.kind === "unknown") throw unknownCommand(found);
+    if (found.kind === "version") return this.#openOutput(format, {}).result({ version }, version);
+    const definition = await loadCommand(found.words, modules);
+    const parsed = await parsedWords(found, definition, this.#terminal.writeStdout);
+    if (parsed === undefined) return;
+    const output = this.#openOutput(format, parsed.flags);
+    const fields = chosenFields(given);
+    if (fields) refuseUnknownFields(fields, definition.fields, found.words);
+    const context = {
+      flags: { ...parsed.flags, json: format === "json" },
+      environment,
+      output,
+      terminal: this.#terminal,
+      workingDirectory: process.cwd(),
+      signal: this.#interruption.signal,
+      onExit: (cleanUp: () => void) => this.#interruption.onExit(cleanUp),
+    };
+    await definition.run(context, parsed.invocation);
+  }
+
+  async fail(error: unknown): Promise<void> {
+    const { signal } = this.#interruption;
+    const { reportFailure } = await import("./failure.js");
+    process.exitCode = reportFailure(signal.aborted ? signal.reason : error, this.#output);
+  }
+
+  /** Nothing can be said of the rest of the process: it ends as soon as this is said. */
+  crash(thrown: unknown): void {
+    void this.fail(thrown).finally(() => process.exit());
+  }
+
+  finish(): void {
+    this.#interruption.finish();
+    this.#resultFile?.close();
+  }
+
+  #openOutput(format: OutputFormat, flags: Partial<GlobalFlags>): Output {
+    const { found, given, environment, concealment } = this.#options;
+    const { header = false, quiet = false, verbose = 0 } = flags;
+    const mode: OutputMode = {
+      format,
+      fields: chosenFields(given),
+      header,
+      quiet,
+      verbosity: environment.RUNTIMECTL_DEBUG === undefined ? verbose : 2,
+      concealment,
+    };
+    this.#output = new Output(this.#terminal, mode);
+    const file = environment.RUNTIMECTL_OUTPUT_FILE;
+    if (file === undefined) return this.#output;
+    this.#resultFile = ResultFile.open(file, found.kind === "command" ? found.words : found.kind, concealment);
+    return (this.#output = new Output(this.#terminal, { ...mode, resultFile: this.#resultFile }));
+  }
+}
+
+/** Undefined when the words ask for help, which `onHelp` is then given. Where nothing but a few plain flags is left, the parser need not be loaded. */
 async function parsedWords(
   { words, summary, rest }: Extract<RunnableCommand, { kind: "command" }>,
   definition: CommandDefinition,
   onHelp: (text: string) => void,
 ): Promise<ParsedCommand | undefined> {
-  if (rest.length === 0 && !definition.arguments) return { flags: { color: true, input: true }, invocation: { values: [], options: {} } };
+  const flags = definition.arguments ? undefined : simpleFlags(withoutFields(rest));
+  if (flags !== undefined) return { flags, invocation: { values: [], options: {} } };
   const { parseCommand } = await import("./parse-command.js");
-  return parseCommand({ words, summary, definition }, rest, onHelp);
+  return parseCommand({ words, summary, definition }, withoutFields(rest), onHelp);
 }
 
 function unknownCommand(found: Extract<RunnableCommand, { kind: "unknown" }>): CommandError {

@@ -1,7 +1,7 @@
 import { usageError } from "./command-error.js";
 
 /** A key of ours or the most of one; short prefixes, which are safe to show, do not match. */
-const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/;
+export const keyPattern = /rtk_[A-Za-z0-9_-]{20,}/;
 const userInfoPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@]+@/i;
 
 /** Refuses a command line that carries a secret: other users see it in the process list, and the shell keeps it. The secret is not repeated. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { parseDurationMs } from "../shared/duration.js";
+import { chooseProxy } from "./choose-proxy.js";
 import { CommandError, usageError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { configDirectory, configFile } from "./config-directory.js";
@@ -23,6 +24,8 @@ export interface Sourced<Value> {
 export interface Settings {
   readonly profile: Sourced<string> | undefined;
   readonly isProduction: boolean;
+  /** Calls that change something are refused, whatever the key may do. */
+  readonly isReadOnly: boolean;
   readonly origin: Sourced<string>;
   readonly key: Sourced<string> | undefined;
   /** Where the API was when the key was kept; a hint only, it may have moved. */
@@ -31,6 +34,8 @@ export interface Settings {
   readonly keyWithheld: string | undefined;
   readonly certificateAuthorities: string | undefined;
   readonly insecure: boolean;
+  /** Its URL may hold a password: never shown. */
+  readonly proxy: Sourced<string> | undefined;
   readonly timeout: Sourced<number>;
 }
 
@@ -51,6 +56,7 @@ export async function resolveSettings(context: Context): Promise<Settings> {
   return {
     profile: profileName,
     isProduction,
+    isReadOnly: profile?.readonly ?? false,
     origin,
     insecure: flags.insecure ?? false,
     ...chooseKey(context, {
@@ -59,6 +65,7 @@ export async function resolveSettings(context: Context): Promise<Settings> {
       origin: origin.value,
     }),
     certificateAuthorities: readAuthorities(context, profile),
+    proxy: chooseProxy(origin.value, environment),
     timeout: chooseTimeout(context),
   };
 }

@@ -12,7 +12,7 @@ import { writeTree } from "../support/write-tree.js";
 test("changes keep what people wrote: comments, order, and settings we do not know", async () => {
   const directory = await temporaryDirectory();
   const text =
-    "# mine\ncurrent: home\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://b\nui: { keys: x }\n";
+    "# mine\ncurrent: home\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://b\nui: { colour: x }\n";
   await writeFile(path.join(directory, "config.yaml"), text);
   const config = ConfigFile.open(directory);
   config.setProfile("prod", { url: "https://c", production: true });
@@ -20,7 +20,7 @@ test("changes keep what people wrote: comments, order, and settings we do not kn
   config.setCurrent("prod");
   await config.save();
   expect(await readFile(config.file, "utf8")).toBe(
-    "# mine\ncurrent: prod\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://d\n  prod:\n    url: https://c\n    production: true\nui: { keys: x }\n",
+    "# mine\ncurrent: prod\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://d\n  prod:\n    url: https://c\n    production: true\nui: { colour: x }\n",
   );
 });
 
@@ -37,7 +37,7 @@ test("what runtimectl writes is read without the YAML parser", async () => {
   const directory = await temporaryDirectory();
   const config = ConfigFile.open(directory);
   config.setProfile("home", { url: "http://127.0.0.1:8000" });
-  config.setProfile("prod", { url: "https://c.example", cacert: "/etc/ca.pem", production: true });
+  config.setProfile("prod", { url: "https://c.example", cacert: "/etc/ca.pem", production: true, readonly: false });
   config.setCurrent("prod");
   await config.save();
   const { current, profiles } = ConfigFile.open(directory);
@@ -48,7 +48,18 @@ test("what runtimectl writes is read without the YAML parser", async () => {
 test("whatever is read without the YAML parser means the same to it", async () => {
   const directory = await temporaryDirectory();
   const line = fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom("profiles:", "  a:", "  b.c:", "    url: http://a:1", "    production: true", "current: a") },
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom(
+        "profiles:",
+        "  a:",
+        "  b.c:",
+        "    url: http://a:1",
+        "    production: true",
+        "    readonly: true",
+        "current: a",
+      ),
+    },
     fc.constantFrom(
       "",
       "  ",

@@ -11,7 +11,7 @@ function outputTo(written: string[], json: boolean): Output {
   const terminal = { stdinIsTty: false, stdoutIsTty: false, stderrIsTty: false, widthColumns: 80, hasColor: false };
   return new Output(
     { ...terminal, writeStdout: () => expect.unreachable("stdout stays empty"), writeStderr: (text) => void written.push(text) },
-    { json, quiet: false, verbose: false },
+    { format: json ? "json" : "automatic" },
   );
 }
 

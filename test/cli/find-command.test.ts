@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { commandAliases, nounAliases } from "../../src/cli/command-aliases.js";
+import { commandTable } from "../../src/cli/command-table.js";
 import { findCommand } from "../../src/cli/find-command.js";
 import { globalFlagsWithValue, globalOptions } from "../../src/cli/global-options.js";
 import { commandTree } from "../../src/cli/reference.js";
@@ -13,6 +15,39 @@ test.each([
   ],
 ])("%j is the command workers list", (given, rest) => {
   expect(findCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
+});
+
+test.each([
+  ["worker ls", "workers list"],
+  ["app ls", "workers list"],
+  ["app rm", "workers delete"],
+  ["plugin rm", "plugins delete"],
+  ["key rm", "keys revoke"],
+  ["key ls", "keys list"],
+  ["profile ls", "profile list"],
+  ["profile rm", "profile rm"],
+  ["rollback", "workers rollback"],
+  ["workers list", "workers list"],
+])("%s is short for %s", (given, words) => {
+  expect(findCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
+    kind: "command",
+    words,
+    rest: ["@team/app", "--json"],
+  });
+});
+
+test("another word for a noun shows the noun's help, and its suggestions are the noun's", () => {
+  expect(findCommand(["app"])).toEqual(findCommand(["workers"]));
+  expect(findCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
+  expect(findCommand(["status", "ls"])).toMatchObject({ kind: "command", words: "status", rest: ["ls"] });
+  expect(findCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
+});
+
+test("every word that another stands for is there, and hides none that is", () => {
+  const nouns = Object.keys(commandTable);
+  expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
+  for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);
+  for (const words of Object.values(commandAliases)) expect(findCommand(words)).toMatchObject({ words: words.join(" ") });
 });
 
 test("every global flag that takes a value is known to the search for the command", () => {

@@ -11,6 +11,8 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 interface Options {
   readonly data?: string;
   readonly contentType?: string;
+  readonly addHeader?: readonly string[];
+  readonly include?: boolean;
 }
 
 export const command = defineCommand<[method: string, target: string], Options>({
@@ -21,30 +23,40 @@ export const command = defineCommand<[method: string, target: string], Options>(
   options: [
     { flags: "-d, --data <body>", description: "The body: text, @file, or - or @- for standard input" },
     { flags: "--content-type <type>", description: "The body's type (default: application/json)" },
+    {
+      flags: "-H, --add-header <header>",
+      description: "Another header, such as 'If-None-Match: \"a1\"'; repeat for more",
+      repeatable: true,
+    },
+    { flags: "-i, --include", description: "Show status and headers, too" },
   ],
   examples: [
     ["runtimectl api GET workers", "any call below the API, signed in"],
     ["runtimectl api POST keys -d @key.json", "with a body from a file"],
     ["echo '{…}' | runtimectl api POST keys -d -", "with a body from another program"],
+    ["runtimectl api GET openapi.json -i", "with status and headers"],
   ],
   notes:
     "Prints the answer's body as it is. A failure status ends with its exit code, and the body goes to stderr.\n" +
-    "With --json the document is the body when that is JSON, and {status, body} otherwise.",
+    "With --json the document is the body when that is JSON, and {status, body} otherwise; with --include it is {status, headers, body}.\n" +
+    "The key is sent by itself, to this daemon only: whole URLs, paths that climb and headers with credentials are refused.",
   async run(context, [method, target], options) {
     const verb = method.toUpperCase();
     if (!methods.includes(verb)) throw usageError(`${method} is not a method`, methods.join(" "));
     const body = options.data === undefined ? undefined : await readBody(context, options.data);
+    const added = Object.fromEntries((options.addHeader ?? []).map(toHeader));
     const { call, discover } = await connectAnonymously(context, {});
     const { api } = await discover();
-    const headers = body === undefined ? {} : { "content-type": options.contentType ?? "application/json" };
+    const typed = body === undefined ? {} : { "content-type": options.contentType ?? "application/json" };
     const response = await call({
       method: verb,
       path: toPath(target, api),
-      headers,
+      headers: { ...typed, ...added },
       ...(body === undefined ? {} : { body }),
     });
     if (response.status >= 400) throw refused(response);
-    show(context, response);
+    if (options.include) showWhole(context, response);
+    else show(context, response);
   },
 });
 
@@ -53,8 +65,20 @@ function toPath(target: string, apiBase: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
     throw usageError(`${target} is a URL; api takes a path`, "choose the daemon with --url or --profile");
   if (/[^\x21-\x7e]/.test(target)) throw usageError("the path holds characters that must be percent-encoded");
+  if (/(^|\/)(\.|%2e){1,2}(?=[/?]|$)/i.test(target)) throw usageError(`${target} climbs out of the API`, "write the path without . and ..");
   const isFromOrigin = target === apiBase || target.startsWith(`${apiBase}/`) || target.startsWith("/.well-known/");
   return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;
+}
+
+/** Sent by runtimectl itself, or by nobody: a credential in an argument is seen by others. */
+const ownHeaders =
+  /^(x-api-key|authorization|proxy-authorization|cookie|host|origin|connection|content-length|transfer-encoding|upgrade|expect)$/;
+
+function toHeader(text: string): [name: string, value: string] {
+  const [, name = "", value = ""] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e]*?)[ \t]*$/.exec(text) ?? [];
+  if (name === "") throw usageError("--add-header: that is not a header", "write -H 'Name: value'");
+  if (ownHeaders.test(name.toLowerCase())) throw usageError(`--add-header: ${name} is set by runtimectl itself`);
+  return [name.toLowerCase(), value];
 }
 
 async function readBody({ workingDirectory }: Context, data: string): Promise<string> {
@@ -76,6 +100,15 @@ function show({ output, terminal, flags }: Context, response: RawResponse): void
   if (!terminal.stdoutIsTty) return output.raw(bytes);
   if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));
   else if (text !== "") output.result(undefined, text.trimEnd());
+}
+
+function showWhole({ output }: Context, response: RawResponse): void {
+  const { status, text } = response;
+  const headers = Object.entries(response.headers).map(
+    ([name, value]) => [name, name === "set-cookie" ? "[hidden]" : String(value)] as const,
+  );
+  const lines = [`status ${status}`, ...headers.map(([name, value]) => `${name}: ${value}`), "", text.trimEnd()];
+  output.result({ status, headers: Object.fromEntries(headers), body: parseJson(response) ?? text }, lines.join("\n"));
 }
 
 function parseJson({ contentType, text }: RawResponse): unknown {

@@ -132,7 +132,12 @@ function reachable(origin: string): string {
 function clientOf({ signal, output }: Context, daemon: DevDaemon) {
   const transport = new HttpTransport({
     origin: reachable(daemon.origin),
-    settings: { certificateAuthorities: undefined, insecure: false, timeout: { value: callTimeoutMs, source: "default" } },
+    settings: {
+      certificateAuthorities: undefined,
+      insecure: false,
+      proxy: undefined,
+      timeout: { value: callTimeoutMs, source: "default" },
+    },
     signal,
     trace: (line) => output.trace(line),
   });

@@ -7,11 +7,13 @@ import { helpTopics } from "../help-topics.js";
 import { loadCommand } from "../load-command.js";
 
 export const command = defineCommand<[words: readonly string[]]>({
-  arguments: [{ syntax: "[topic...]", description: "A command, or one of the topics exit-codes and environment" }],
+  arguments: [{ syntax: "[topic...]", description: `A command, or one of the topics ${Object.keys(helpTopics).join(", ")}` }],
+  fields: ["topic", "text"],
   examples: [
     ["runtimectl help workers upload", "the help of a command"],
     ["runtimectl help exit-codes", "what a script can rely on"],
     ["runtimectl help environment", "the variables that are read"],
+    ["runtimectl help config", "the files, and what a profile holds"],
   ],
   async run(context, [words]) {
     const text = await helpOn(words);

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import type { Context } from "../command.js";
+import { openBrowser } from "../open-browser.js";
 
 export interface KeyActions {
   reload(): void;
@@ -10,16 +10,15 @@ export interface KeyActions {
 
 const interrupt = "\u0003";
 const clearScreen = "\u001b[2J\u001b[3J\u001b[H";
-const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
-  darwin: ["open"],
-  win32: ["cmd", "/c", "start", ""],
-};
 
 /** Acts on single keys until the command ends. Only for a person at a terminal. */
 export function listenForKeys({ terminal, onExit }: Context, actions: KeyActions): void {
   const keys: Readonly<Record<string, () => void>> = {
     r: () => actions.reload(),
-    o: () => openBrowser(actions.url()),
+    o: () => {
+      const url = actions.url();
+      if (url !== undefined) openBrowser(url);
+    },
     c: () => terminal.writeStderr(clearScreen),
     q: () => actions.quit(),
     // The terminal makes no signal of it while it hands over every key.
@@ -34,13 +33,4 @@ export function listenForKeys({ terminal, onExit }: Context, actions: KeyActions
     stdin.setRawMode(false);
     stdin.destroy();
   });
-}
-
-function openBrowser(url: string | undefined): void {
-  if (url === undefined) return;
-  const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
-  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
-  // No browser to open: the URL is on the screen.
-  child.on("error", () => {});
-  child.unref();
 }

@@ -7,10 +7,11 @@ import type { removeVersion, upload } from "../../shared/contract/worker-changes
 import { toPathSegments } from "../../shared/package-name.js";
 import type { Context } from "../command.js";
 import { reportFailure } from "../failure.js";
+import { archiveName } from "../pack/archive-name.js";
 import { withManifest } from "../pack/edited-manifest.js";
 import { planPack, type PackPlan } from "../pack/pack-plan.js";
 import { planBundle } from "../pack/plan-bundle.js";
-import { archiveName, writeArchive, type Archive } from "../pack/write-archive.js";
+import { writeArchive, type Archive } from "../pack/write-archive.js";
 import { readDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
 import { findSyntaxError } from "./syntax-errors.js";
@@ -117,11 +118,11 @@ export class Reloader {
     const { folder, bundle, varsFile, context } = this.#options;
     const env = readDevVariables(folder, varsFile);
     if (!bundle) {
-      const plan = await withManifest(await planPack(folder), folder, made, { env });
+      const plan = await withManifest(await planPack(folder), made, { env });
       this.#noteLeftOut(plan);
       return plan;
     }
-    const plan = await planBundle(folder, made, env);
+    const plan = await planBundle(folder, made, { env });
     for (const warning of plan.warnings) context.output.warn(warning);
     this.#noteLeftOut(plan);
     return plan;

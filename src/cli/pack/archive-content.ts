@@ -1,8 +1,12 @@
+import { buffer } from "node:stream/consumers";
 import { list, type ReadEntry } from "tar";
+import { openPromise } from "yauzl";
 
 /** Metadata is small; more of an entry is not kept. */
 const maximumMetadataBytes = 64 * 1024;
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
+/** The one folder that may be around everything in a zip. */
+const zipWrapper = "package/";
 
 export interface ArchiveContent {
   /** Sorted by path, below the folder that wraps them all, if one does. */
@@ -11,16 +15,27 @@ export interface ArchiveContent {
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** What a gzipped tar that was ready holds; undefined when it cannot be read here: the daemon will say what is wrong with it. */
+/** What was found in an archive so far: sizes and texts by path. */
+interface Found {
+  readonly files: Map<string, number>;
+  readonly texts: Map<string, string>;
+}
+
+/** What an archive that was ready holds; undefined when it cannot be read here: the daemon will say what is wrong with it. */
 export async function readArchiveContent(file: string): Promise<ArchiveContent | undefined> {
-  const files = new Map<string, number>();
-  const texts = new Map<string, string>();
+  const isZip = file.toLowerCase().endsWith(".zip");
+  const found: Found = { files: new Map(), texts: new Map() };
   try {
-    await list({ file, strict: true, onReadEntry: (entry) => note(entry, files, texts) });
+    if (isZip) await listZip(file, found);
+    else await list({ file, strict: true, onReadEntry: (entry) => note(entry, found) });
   } catch {
     return undefined;
   }
-  const wrapper = wrapperOf([...files.keys()]);
+  const wrapper = wrapperOf([...found.files.keys()]);
+  return contentBelow(isZip && wrapper !== zipWrapper ? "" : wrapper, found);
+}
+
+function contentBelow(wrapper: string, { files, texts }: Found): ArchiveContent {
   const unwrapped = [...files].map(([path, sizeBytes]) => ({ path: path.slice(wrapper.length), sizeBytes }));
   const metadata = [...texts].map(([path, text]): [string, string] => [path.slice(wrapper.length), text]);
   return {
@@ -29,14 +44,33 @@ export async function readArchiveContent(file: string): Promise<ArchiveContent |
   };
 }
 
-function note(entry: ReadEntry, files: Map<string, number>, texts: Map<string, string>): void {
+async function listZip(file: string, { files, texts }: Found): Promise<void> {
+  const zip = await openPromise(file, { autoClose: false });
+  try {
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName.endsWith("/")) continue;
+      files.set(entry.fileName, entry.uncompressedSize);
+      if (!mayBeMetadata(entry.fileName, entry.uncompressedSize)) continue;
+      texts.set(entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString("utf8"));
+    }
+  } finally {
+    zip.close();
+  }
+}
+
+function note(entry: ReadEntry, { files, texts }: Found): void {
   if (entry.type !== "File" && entry.type !== "OldFile") return;
   const path = entry.path.replace(/^(?:\.\/)+/, "");
   files.set(path, entry.size);
-  if (entry.size > maximumMetadataBytes || !metadataFiles.has(path.slice(path.indexOf("/") + 1))) return;
+  if (!mayBeMetadata(path, entry.size)) return;
   const pieces: Buffer[] = [];
   entry.on("data", (piece: Buffer) => pieces.push(piece));
   entry.on("end", () => texts.set(path, Buffer.concat(pieces).toString("utf8")));
+}
+
+/** At the root, or in a folder around everything. */
+function mayBeMetadata(path: string, sizeBytes: number): boolean {
+  return sizeBytes <= maximumMetadataBytes && metadataFiles.has(path.slice(path.indexOf("/") + 1));
 }
 
 /** `folder/` when one folder holds everything and metadata does not lie beside it; else nothing. */

@@ -5,22 +5,31 @@ import { readFileIfThere } from "../read-file-if-there.js";
 import type { PackedFile, PackPlan } from "./pack-plan.js";
 
 export interface ManifestChange {
-  readonly entrypoint?: string;
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly entrypoint?: string | undefined;
   /** Set beside, or in place of, what the manifest has. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The plan with another manifest, comments kept; one is made when there is none. The new text is written below `directory`. */
-export async function withManifest(plan: PackPlan, folder: string, directory: string, change: ManifestChange): Promise<PackPlan> {
-  const name = plan.facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
-  const document = yaml.parseDocument(readFileIfThere(path.join(folder, name)) ?? "");
-  const { entrypoint = document.get("entrypoint"), env = {} } = change;
-  const isChanged = entrypoint !== document.get("entrypoint") || Object.keys(env).length > 0;
-  if (!isChanged) return plan;
-  if (change.entrypoint !== undefined) document.set("entrypoint", change.entrypoint);
+export async function withManifest(plan: PackPlan, directory: string, change: ManifestChange): Promise<PackPlan> {
+  const { env = {}, ...fields } = change;
+  const { file, document } = readManifestOf(plan);
+  const changed = Object.entries(fields).filter(([key, value]) => value !== undefined && value !== document.get(key));
+  if (changed.length === 0 && Object.keys(env).length === 0) return plan;
+  for (const [key, value] of changed) document.set(key, value);
   for (const [variable, value] of Object.entries(env)) document.setIn(["env", variable], value);
-  const file = await writtenFile(directory, { path: name, content: document.toString({ lineWidth: 0 }), rule: "the manifest, adapted" });
-  return withFiles(plan, [file]);
+  const content = document.toString({ lineWidth: 0 });
+  return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
+}
+
+/** The manifest as the plan has it, maybe adapted already; an empty one when there is none. */
+export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
+  const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
+  const packed = files.find((file) => file.path === name);
+  return { file: name, document: yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "") };
 }
 
 /** The plan with these files, in place of those of the same path. */

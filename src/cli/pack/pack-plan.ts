@@ -1,11 +1,13 @@
-import type { Dirent } from "node:fs";
-import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import { lstatSync, readdirSync, type Dirent } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
-import { neverPackedPathReason, neverPackedReason } from "./never-packed.js";
-import { folderSource, mainFiles, readPackageFacts, type PackageFacts, type PackageKind } from "./package-facts.js";
-import { openSelection, type Selection } from "./selection.js";
+import { neverPackedPathReason, neverPackedReason } from "../../shared/packing/never-packed.js";
+import { mainFiles } from "../../shared/packing/main-files.js";
+import { folderSource, readPackageFacts, type PackageFacts, type PackageIdentity, type PackageKind } from "./package-facts.js";
+import { archiveStem } from "./archive-name.js";
+import { openSelection, type Selection } from "../../shared/packing/selection.js";
 
 /** Beyond this no daemon takes an archive, and a maze of links would never end. */
 const maximumFiles = 200_000;
@@ -17,6 +19,10 @@ export interface PackedFile {
   readonly source: string;
   readonly sizeBytes: number;
   readonly rule: string;
+  /** Only what comes out of an archive that was ready can be. */
+  readonly executable?: boolean;
+  /** The text that counts for the content's digest in place of what is packed; empty = the file does not count. */
+  readonly digestedAs?: string;
 }
 
 export interface LeftOut {
@@ -35,15 +41,20 @@ export interface PackPlan {
 }
 
 export interface PackOptions {
-  readonly kind?: PackageKind;
+  readonly kind?: PackageKind | undefined;
+  readonly identity?: PackageIdentity;
   /** Leave out every node_modules, whatever the folder's rules say. */
   readonly withoutPackages?: boolean;
 }
 
 /** Decides about every entry of the folder. Fails when something is there that cannot be packed. */
-export async function planPack(folder: string, { kind = "worker", withoutPackages = false }: PackOptions = {}): Promise<PackPlan> {
-  const facts = await readPackageFacts(folderSource(folder), kind);
-  const selection = await openSelection(folder, facts);
+export async function planPack(
+  folder: string,
+  { kind = "worker", identity = {}, withoutPackages = false }: PackOptions = {},
+): Promise<PackPlan> {
+  const source = folderSource(folder);
+  const facts = await readPackageFacts(source, kind, identity);
+  const selection = await openSelection(source.read, facts);
   const walk = new Walk(await realpath(folder), facts, withoutPackages ? noPackages(selection) : selection);
   return walk.plan();
 }
@@ -63,6 +74,7 @@ class Walk {
   readonly #facts: PackageFacts;
   readonly #selection: Selection;
   readonly #always: ReadonlySet<string>;
+  readonly #ownArchives: string;
   readonly #files: PackedFile[] = [];
   readonly #leftOut: LeftOut[] = [];
   readonly #links: LeftOut[] = [];
@@ -72,6 +84,7 @@ class Walk {
     this.#root = root;
     this.#facts = facts;
     this.#selection = selection;
+    this.#ownArchives = `${archiveStem(facts.name)}-`;
     this.#always = new Set([...facts.metadataFiles, ...mainFiles(facts)]);
   }
 
@@ -93,18 +106,28 @@ class Walk {
 
   /** `chain` holds the real paths of the folders that lead here: a link back into it is a loop. */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
-    for (const entry of await readdir(source, { withFileTypes: true })) {
+    // At once: with thousands of small files, waiting for each takes longer than looking at it.
+    for (const entry of readdirSync(source, { withFileTypes: true })) {
       const relativePath = directory === "" ? entry.name : `${directory}/${entry.name}`;
-      const reason = neverPackedReason(entry.name, path.posix.basename(directory));
+      const reason = neverPackedReason(entry.name, path.posix.basename(directory)) ?? this.#ownArchiveReason(relativePath);
       if (reason !== undefined) this.#leaveOut(entry.isDirectory() ? `${relativePath}/` : relativePath, reason);
-      else await this.#visit(entry, { relativePath, source: path.join(source, entry.name), chain });
+      else {
+        const place = { relativePath, source: `${source}${path.sep}${entry.name}`, chain };
+        if (entry.isFile()) this.#take(place, lstatSync(place.source).size);
+        else await this.#visit(entry, place);
+      }
     }
+  }
+
+  /** Else each archive would hold the one before. */
+  #ownArchiveReason(relativePath: string): string | undefined {
+    const isOwn = relativePath.endsWith(".tgz") && !relativePath.includes("/") && relativePath.startsWith(this.#ownArchives);
+    return isOwn ? "always out: an archive of this package" : undefined;
   }
 
   async #visit(entry: Dirent, place: Place): Promise<void> {
     if (entry.isSymbolicLink()) return this.#visitLink(place);
     if (entry.isDirectory()) return this.#enter(place);
-    if (entry.isFile()) return this.#take(place, (await lstat(place.source)).size);
     const verdict = this.#selection.judge(place.relativePath);
     if (verdict.kept) this.#refused.push(`${place.relativePath}: ${kindOf(entry)}`);
     else this.#leaveOut(place.relativePath, verdict.rule);

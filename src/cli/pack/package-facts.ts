@@ -1,31 +1,16 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import * as yaml from "yaml";
 import * as z from "zod";
+import { longestManifestBytes, readManifest as readYaml } from "../../shared/manifest-yaml.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
+import { PackageJson } from "../../shared/packing/package-json.js";
+import { usualEntrypoints } from "../../shared/packing/main-files.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import { CommandError } from "../command-error.js";
 import { readFileIfThere } from "../read-file-if-there.js";
 import { exitCodes } from "../exit-codes.js";
 import type { ArchiveContent } from "./archive-content.js";
-
-const manifestFiles = ["manifest.yaml", "manifest.yml"] as const;
-const usualEntrypoints = ["index.html", "index.js", "index.mjs", "index.ts"] as const;
-/** What the daemon accepts; the YAML parser needs quadratic time beyond. */
-const maximumManifestBytes = 64 * 1024;
-
-const Dependencies = z.record(z.string(), z.unknown()).optional().catch(undefined);
-const PackageJson = z.object({
-  name: z.unknown().optional(),
-  version: z.unknown().optional(),
-  main: z.string().optional().catch(undefined),
-  files: z.array(z.string()).optional().catch(undefined),
-  dependencies: Dependencies,
-  optionalDependencies: Dependencies,
-  peerDependencies: Dependencies,
-  devDependencies: Dependencies,
-});
-export type PackageJson = z.output<typeof PackageJson>;
 
 const Manifest = z.object({
   name: z.unknown().optional(),
@@ -47,11 +32,6 @@ export interface PackageFacts {
   readonly entrypoint: string | undefined;
   /** A plugin's module; undefined when there is none, as beside a manifest for a built-in plugin. */
   readonly pluginEntry?: string | undefined;
-}
-
-/** The files that a package starts with. */
-export function mainFiles({ entrypoint, pluginEntry }: PackageFacts): string[] {
-  return [entrypoint, pluginEntry].filter((file) => file !== undefined);
 }
 
 /** Where a package lies: in a folder, or in an archive that is ready. */
@@ -76,12 +56,19 @@ export function archiveSource(label: string, { files, metadata }: ArchiveContent
   return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
 }
 
+/** What the command line says in place of the manifest. */
+export type PackageIdentity = Partial<Pick<PackageFacts, "name" | "version">>;
+
 /** Reads name, version and what it starts with as the daemon will; what it would refuse is refused here, before a byte is sent. */
-export async function readPackageFacts(source: PackageSource, kind: PackageKind = "worker"): Promise<PackageFacts> {
+export async function readPackageFacts(
+  source: PackageSource,
+  kind: PackageKind = "worker",
+  given: PackageIdentity = {},
+): Promise<PackageFacts> {
   const manifest = await readManifest(source);
   const packageJson = await readPackageJson(source);
-  const name = manifest?.fields.name ?? packageJson?.name;
-  const version = manifest?.fields.version ?? packageJson?.version ?? latestVersion;
+  const name = given.name ?? manifest?.fields.name ?? packageJson?.name;
+  const version = given.version ?? manifest?.fields.version ?? packageJson?.version ?? latestVersion;
   if (name === undefined) throw noName(source.label, manifest?.file ?? (packageJson && "package.json"));
   if (typeof name !== "string" || !isPackageName(name))
     throw refused(
@@ -104,18 +91,24 @@ export async function readPackageFacts(source: PackageSource, kind: PackageKind 
 type ManifestFile = { readonly file: string; readonly fields: z.output<typeof Manifest> };
 
 async function readManifest(source: PackageSource): Promise<ManifestFile | undefined> {
-  for (const file of manifestFiles) {
+  for (const file of manifestFileNames) {
     const text = await source.read(file);
     if (text === undefined) continue;
-    if (Buffer.byteLength(text) > maximumManifestBytes) throw unreadable(file, "it is larger than 64 kB");
-    const document = yaml.parseDocument(text);
-    const problem = document.errors[0];
-    if (problem) throw unreadable(file, problem.message);
-    const parsed = Manifest.safeParse(document.toJS() ?? {});
+    if (Buffer.byteLength(text) > longestManifestBytes) throw unreadable(file, "it is larger than 64 kB");
+    const { manifest, faults } = readYaml(text);
+    if (!manifest) throw unreadable(file, `${faults[0].message}${placeIn(text, faults[0].offset)}`);
+    const parsed = Manifest.safeParse(dropNulls(manifest.fields));
     if (!parsed.success) throw unreadable(file, z.prettifyError(parsed.error));
-    return { file, fields: dropNulls(parsed.data) };
+    return { file, fields: parsed.data };
   }
   return undefined;
+}
+
+/** ` at line 3, column 1`; empty where the place is not known. */
+function placeIn(text: string, offset: number | undefined): string {
+  if (offset === undefined) return "";
+  const lines = text.slice(0, offset).split("\n");
+  return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
 async function readPackageJson(source: PackageSource): Promise<PackageJson | undefined> {
@@ -139,8 +132,8 @@ async function findEntrypoint(
 ): Promise<string | undefined> {
   const declared = await declaredFile(source, manifest, "entrypoint");
   if (declared !== undefined) return declared;
-  const candidates = [...usualEntrypoints, ...(packageJson?.main === undefined ? [] : [path.posix.normalize(packageJson.main)])];
-  for (const candidate of candidates) if (!candidate.startsWith("..") && (await source.isFile(candidate))) return candidate;
+  const main = packageJson?.main === undefined ? undefined : path.posix.normalize(packageJson.main);
+  for (const candidate of usualEntrypoints(main)) if (!candidate.startsWith("..") && (await source.isFile(candidate))) return candidate;
   return undefined;
 }
 

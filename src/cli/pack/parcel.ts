@@ -1,19 +1,24 @@
 import { createHash } from "node:crypto";
-import { createReadStream, rmSync } from "node:fs";
-import { mkdtemp, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { createReadStream } from "node:fs";
 import path from "node:path";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import { formatSize } from "../../shared/size.js";
-import { CommandError, usageError } from "../command-error.js";
+import { usageError } from "../command-error.js";
 import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
 import { withProgress } from "../progress.js";
+import { archiveName } from "./archive-name.js";
 import { readArchiveContent } from "./archive-content.js";
+import { locatePackage } from "./locate-package.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
 import { archiveSource, readPackageFacts, type PackageKind } from "./package-facts.js";
-import { planBundle } from "./plan-bundle.js";
-import { archiveName, writeArchive, type Archive } from "./write-archive.js";
+import { planBundle, type BundleOptions } from "./plan-bundle.js";
+import { temporaryFolder } from "./temporary-folder.js";
+import { writeArchive, type Archive } from "./write-archive.js";
+
+interface BundledFolder extends BundleOptions {
+  readonly folder: string;
+  readonly directory: string;
+}
 
 /** An archive that can be sent, and what is in it. */
 export interface Parcel extends Archive {
@@ -29,13 +34,11 @@ export async function makeParcel(
   source: string,
   { kind, bundle = false }: { kind: PackageKind; bundle?: boolean },
 ): Promise<Parcel> {
-  const given = path.resolve(context.workingDirectory, source);
-  const stats = await stat(given).catch(() => undefined);
-  if (stats === undefined) throw new CommandError("PATH_NOT_FOUND", `${source} is not there`, { exitCode: exitCodes.notFound });
-  if (bundle && !stats.isDirectory()) throw usageError("--bundle is for folders: an archive goes as it is");
-  if (!stats.isDirectory()) return { plan: await planArchive(given, kind), ...(await takeArchive(given)) };
+  const { path: given, isFolder } = await locatePackage(context, source);
+  if (bundle && !isFolder) throw usageError("--bundle is for folders: an archive goes as it is");
+  if (!isFolder) return { plan: await planArchive(given, kind), ...(await takeArchive(given)) };
   const directory = await temporaryFolder(context);
-  const plan = bundle ? await planBundled(context, given, directory) : await planPack(given, { kind });
+  const plan = bundle ? await planBundled(context, { folder: given, directory }) : await planPack(given, { kind });
   return { plan, ...(await packFolder(context, plan, directory)) };
 }
 
@@ -48,23 +51,22 @@ export function describeParcel({ output }: Context, { facts, files, links }: Pac
 /** Has the parcel sent by an operation of the client, and shows how far it is. */
 export async function sendParcel<Result>(
   context: Context,
-  { file, filename, sizeBytes }: Parcel,
+  parcel: Parcel,
   upload: (source: UploadSource) => Promise<Result>,
 ): Promise<Result> {
-  return withProgress(context, { label: `uploading ${filename}`, totalBytes: sizeBytes }, (onBytes) =>
-    upload({ filename, sizeBytes, bytes: counted(createReadStream(file), onBytes) }),
+  return withProgress(context, { label: `uploading ${parcel.filename}`, totalBytes: parcel.sizeBytes }, (onBytes) =>
+    upload(uploadSource(parcel, onBytes)),
   );
 }
 
-/** Private, and goes away with the command. */
-async function temporaryFolder(context: Context): Promise<string> {
-  const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-"));
-  context.onExit(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
+/** The parcel as the client sends it; tells of every piece that goes. */
+export function uploadSource({ file, filename, sizeBytes }: Parcel, onBytes: (count: number) => void): UploadSource {
+  return { filename, sizeBytes, bytes: counted(file, onBytes) };
 }
 
-async function planBundled({ output }: Context, folder: string, directory: string): Promise<PackPlan> {
-  const plan = await planBundle(folder, path.join(directory, "made"));
+/** Like `planBundle`, and tells what the compiler warns of. */
+export async function planBundled({ output }: Context, { folder, directory, ...options }: BundledFolder): Promise<PackPlan> {
+  const plan = await planBundle(folder, path.join(directory, "made"), options);
   for (const warning of plan.warnings) output.warn(warning);
   return plan;
 }
@@ -74,11 +76,9 @@ async function packFolder(context: Context, { facts, files }: PackPlan, director
   return { file, filename: archiveName(facts), ...(await writeArchive(files, file, context.signal)) };
 }
 
-/** What an archive that is ready would install; undefined for zips, and for what the daemon must judge. */
+/** What an archive that is ready would install; undefined for what the daemon must judge. */
 async function planArchive(file: string, kind: PackageKind): Promise<PackPlan | undefined> {
-  if (!/\.(?:tgz|tar\.gz|zip)$/i.test(file))
-    throw usageError(`${path.basename(file)} is neither a folder nor an archive`, "archives end in .tgz, .tar.gz or .zip");
-  const content = file.toLowerCase().endsWith(".zip") ? undefined : await readArchiveContent(file);
+  const content = await readArchiveContent(file);
   if (content === undefined) return undefined;
   const facts = await readPackageFacts(archiveSource(path.basename(file), content), kind);
   return { facts, files: content.files.map((entry) => ({ ...entry, source: file, rule: "in the archive" })), leftOut: [], links: [] };
@@ -94,8 +94,9 @@ async function takeArchive(file: string): Promise<Omit<Parcel, "plan">> {
   return { file, filename: path.basename(file), sizeBytes, sha256: hash.digest("hex") };
 }
 
-async function* counted(source: AsyncIterable<Buffer>, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
+/** Opens the file when it is asked for its first bytes: of a call that is refused before, nothing is left open. */
+async function* counted(file: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     yield chunk;
     onBytes(chunk.length);
   }

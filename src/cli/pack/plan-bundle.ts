@@ -4,13 +4,18 @@ import { exitCodes } from "../exit-codes.js";
 import { bundleCode, type SourceMap } from "./bundle-code.js";
 import { withFiles, withManifest, writtenFile } from "./edited-manifest.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
-import type { PackageFacts } from "./package-facts.js";
+import type { PackageFacts, PackageIdentity } from "./package-facts.js";
 
 /** Where source maps lie in a package: the daemon shows that folder to nobody, not even to the worker. */
 const sourceMapsFolder = ".source-maps";
 /** In an isolate the worker sees its folder as `app`; all of it lies beside, under the name that it has in an archive. */
 const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
+
+export interface BundleOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly identity?: PackageIdentity;
+}
 
 export interface BundlePlan extends PackPlan {
   readonly warnings: readonly string[];
@@ -20,8 +25,8 @@ export interface BundlePlan extends PackPlan {
  * Like `planPack`, with the code as one file: no node_modules, the modules that the bundle holds left out, the manifest's entrypoint
  * pointing to it. What is made is written below `directory`.
  */
-export async function planBundle(folder: string, directory: string, env: Readonly<Record<string, string>> = {}): Promise<BundlePlan> {
-  const plan = await planPack(folder, { withoutPackages: true });
+export async function planBundle(folder: string, directory: string, { env = {}, identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
+  const plan = await planPack(folder, { withoutPackages: true, identity });
   const entrypoint = codeOf(plan.facts, folder);
   const output = outputFor(entrypoint, plan);
   const { code, map, inputs, warnings } = await bundleCode(folder, entrypoint, output);
@@ -49,7 +54,7 @@ export async function planBundle(folder: string, directory: string, env: Readonl
       ...plan.files.filter((file) => bundled.has(file.path)).map((file) => ({ path: file.path, rule: "in the bundle" })),
     ].toSorted((left, right) => (left.path < right.path ? -1 : 1)),
   };
-  return { ...(await withManifest(withFiles(rest, made), folder, directory, { entrypoint: output, env })), warnings };
+  return { ...(await withManifest(withFiles(rest, made), directory, { entrypoint: output, env })), warnings };
 }
 
 function codeOf({ entrypoint }: PackageFacts, folder: string): string {

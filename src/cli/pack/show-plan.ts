@@ -4,7 +4,8 @@ import type { PackPlan } from "./pack-plan.js";
 import type { Archive } from "./write-archive.js";
 
 /** What an upload would send: every file with its rule, then what stays behind. An archive that was ready is sent as it is. */
-export function showPlan(output: Output, plan: PackPlan | undefined, { sizeBytes, sha256 }: Archive): void {
+export function showPlan(output: Output, plan: PackPlan | undefined, archive: Archive): void {
+  const { sizeBytes, sha256 } = archive;
   const packed = { sizeBytes, sha256 };
   if (plan === undefined) {
     output.result(
@@ -13,25 +14,28 @@ export function showPlan(output: Output, plan: PackPlan | undefined, { sizeBytes
     );
     return;
   }
-  const { facts, files, leftOut } = plan;
+  showFiles(output, plan, archive, { document: { dryRun: true }, note: "dry run: nothing was uploaded" });
+}
+
+/** The same as part of something else, with what there is to say besides. */
+export function showFiles(
+  output: Output,
+  { facts, files, leftOut }: PackPlan,
+  { sizeBytes, sha256 }: Archive,
+  besides: { document: object; note: string },
+): void {
   const unpackedBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   const document = {
-    dryRun: true,
+    ...besides.document,
     name: facts.name,
     version: facts.version,
     entrypoint: facts.entrypoint ?? null,
     ...(facts.pluginEntry === undefined ? {} : { pluginEntry: facts.pluginEntry }),
-    ...packed,
+    sizeBytes,
+    sha256,
     unpackedBytes,
-    files: files.map(({ path, sizeBytes: size, rule }) => ({
-      path,
-      sizeBytes: size,
-      rule,
-    })),
-    leftOut: leftOut.map(({ path, rule }) => ({
-      path,
-      rule,
-    })),
+    files: files.map(({ path, sizeBytes: size, rule }) => ({ path, sizeBytes: size, rule })),
+    leftOut: leftOut.map(({ path, rule }) => ({ path, rule })),
   };
   const rows = [
     ...files.map((file) => ["+", String(file.sizeBytes), file.path, file.rule]),
@@ -39,7 +43,6 @@ export function showPlan(output: Output, plan: PackPlan | undefined, { sizeBytes
   ];
   output.table(document, ["", "BYTES", "PATH", "RULE"], rows);
   output.note(
-    `${facts.name}@${facts.version}: ${files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed, sha256 ${sha256}\n` +
-      "dry run: nothing was uploaded",
+    `${facts.name}@${facts.version}: ${files.length} files, ${formatSize(unpackedBytes)}, ${formatSize(sizeBytes)} packed, sha256 ${sha256}\n${besides.note}`,
   );
 }

@@ -13,8 +13,8 @@ export interface TransportOptions {
   readonly origin: string;
   readonly settings: ConnectSettings;
   readonly signal: AbortSignal;
-  /** Told of every call, without credentials. */
-  readonly trace: (line: string) => void;
+  /** Told of every call, without credentials; its headers are of level 2. */
+  readonly trace: (line: string, level?: 1 | 2) => void;
 }
 
 /**
@@ -40,6 +40,7 @@ export class HttpTransport {
     trace(`> ${request.method} ${origin}${request.path}`);
     const { method, path, body, streamUntil: until } = request;
     const outgoing = { method, path, headers: headersOf(request, { origin, key }) };
+    for (const [name, value] of Object.entries(outgoing.headers)) trace(`> ${shownHeader(name, value)}`, 2);
     try {
       const response = until
         ? await import("./open-stream.js").then(({ openStream }) => openStream(outgoing, { origin, settings, until }))
@@ -68,6 +69,7 @@ export class HttpTransport {
           : await this.#plain.ask(request, body, end.signal);
       const id = response.requestId === undefined ? "" : `, request ${response.requestId}`;
       trace(`< ${response.status} in ${Date.now() - startedAtMs} ms${id}`);
+      for (const [name, value] of Object.entries(response.headers)) trace(`< ${shownHeader(name, value)}`, 2);
       return response;
     } catch (error) {
       throw end.signal.aborted ? end.signal.reason : error;
@@ -90,6 +92,12 @@ function headersOf(
     ...request.headers,
     ...(key === undefined ? {} : { "x-api-key": key }),
   };
+}
+
+const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);
+
+function shownHeader(name: string, value: unknown): string {
+  return `${name}: ${secretHeaders.has(name.toLowerCase()) ? "[hidden]" : String(value)}`;
 }
 
 async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTimeoutMs: number): AsyncGenerator<Uint8Array> {

@@ -8,7 +8,7 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type ConnectSettings = Pick<Settings, "certificateAuthorities" | "insecure" | "timeout">;
+export type ConnectSettings = Pick<Settings, "certificateAuthorities" | "insecure" | "proxy" | "timeout">;
 
 /** How the other side of TLS is checked, for Node and undici alike. */
 export function tlsOptions({ certificateAuthorities: ca, insecure }: ConnectSettings): { rejectUnauthorized: boolean; ca?: string } {

@@ -22,7 +22,7 @@ export class PlainClient {
     // Not both: TLS takes as long to load as everything else here.
     const protocol = this.#origin.protocol === "https:" ? await import("node:https") : await import("node:http");
     until.throwIfAborted();
-    this.#agent ??= new protocol.Agent({ keepAlive: true, ...tlsOptions(this.#settings) });
+    this.#agent ??= await this.#openAgent(new protocol.Agent({ keepAlive: true, ...tlsOptions(this.#settings) }));
     const framing = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
     const options = {
       ...urlToHttpOptions(this.#origin),
@@ -37,6 +37,19 @@ export class PlainClient {
       until.addEventListener("abort", () => sent.destroy(until.reason as Error));
       sent.end(body);
     });
+  }
+
+  /** The agent, with its connections led through the proxy when there is one. */
+  async #openAgent(agent: Agent): Promise<Agent> {
+    const { proxy, timeout } = this.#settings;
+    if (proxy === undefined) return agent;
+    const { openTunnel } = await import("./tunnel.js");
+    agent.createConnection = (options, done) => {
+      const { host, port, servername } = options as { host: string; port: number; servername: string };
+      openTunnel({ ...tlsOptions(this.#settings), proxy: proxy.value, host, port, servername, timeoutMs: timeout.value }, done as never);
+      return undefined;
+    };
+    return agent;
   }
 }
 

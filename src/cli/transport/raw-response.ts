@@ -6,6 +6,7 @@ export interface RawResponse extends TransportResponse {
   readonly contentType: string | undefined;
   readonly location: string | undefined;
   readonly bytes: Buffer;
+  readonly headers: Headers;
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -14,6 +15,7 @@ export function toResponse(status: number, headers: Headers, bytes: Buffer): Raw
   return {
     status,
     bytes,
+    headers,
     requestId: headerOf(headers, "x-request-id"),
     contentType: headerOf(headers, "content-type"),
     location: headerOf(headers, "location"),

@@ -172,6 +172,27 @@ test("api: any call, signed in, with Origin", async () => {
   expect((await shell.run("api GET //evil/api")).status).toBe(2);
 });
 
+test("api: status, headers, and headers of one's own; a credential is none of them", async () => {
+  const whole = succeeded(await shell.run("api GET workers -i")).stdout;
+  expect(whole).toMatch(/^status 200\n/);
+  expect(whole).toContain("\ncontent-type: application/json");
+  const document = JSON.parse(succeeded(await shell.run("api GET workers --include --json")).stdout) as object;
+  expect(document).toMatchObject({
+    status: 200,
+    headers: { "x-request-id": expect.any(String) as string },
+    body: expect.any(Array) as unknown[],
+  });
+  await writeTree(shell.home, { "login.json": JSON.stringify({ key: daemon.rootKey }) });
+  const login = succeeded(await shell.run("api POST admin/session -d @login.json -i -vv"));
+  expect(login.stdout).toContain("set-cookie: [hidden]");
+  expect(login.stdout + login.stderr).not.toContain(daemon.rootKey);
+  expect((await shell.run("api GET workers -H x-request-id:mine -v")).stderr).toContain("request mine");
+  for (const header of ["X-API-Key:abc", "authorization:abc", "Cookie:a=b", "Host:evil", "no-header"])
+    expect(await shell.run(`api GET workers -H ${header}`), header).toMatchObject({ status: 2, stdout: "" });
+  for (const climbing of ["../hello/", "/api/../hello/", "/api/%2e%2E/hello/", "workers/.."])
+    expect(await shell.run(`api GET ${climbing}`), climbing).toMatchObject({ status: 2, stdout: "" });
+});
+
 test("a production profile needs its own name for what cannot be undone", async () => {
   succeeded(await shell.run("workers upload app"));
   succeeded(await shell.run(`profile add live --url ${daemon.url} --production`));

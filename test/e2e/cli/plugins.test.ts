@@ -129,3 +129,42 @@ test("on a terminal an empty list says what to do next, and a deletion wants the
   expect(declined.status, declined.stdout).toBe(3);
   expect(await rowOf("plugin-gateway")).toBeDefined();
 });
+
+test("plugins show: what became of one and why, its base, what it depends on, its menus", async () => {
+  await writeTree(shell.home, {
+    "menus/manifest.yaml":
+      "name: menus\nversion: 1.0.0\nbase: /menus\ndependencies: [basis]\noptionalDependencies: [extra]\nmenus:\n  - title: Sales\n    icon: chart\n    path: /sales\n",
+    "menus/plugin.js": "export default {};\n",
+    "basis/manifest.yaml": "name: basis\nversion: 2.0.0\n",
+    "basis/plugin.js": "export default {};\n",
+  });
+
+  expect((await shell.run("plugins upload menus")).status).toBe(1);
+  const failed = succeeded(await shell.run("plugin show menus")).stdout;
+  expect(failed).toMatch(/^state +failed\nreason +.*basis/m);
+  expect(failed).not.toMatch(/^base/m);
+
+  succeeded(await shell.run("plugins upload basis"));
+  const shown = succeeded(await shell.run("plugins show menus")).stdout;
+  expect(shown).toMatch(/^state +loaded$/m);
+  expect(shown).toMatch(/^base +\/menus\ndepends on +basis\nuses +extra if there$/m);
+  expect(shown).toMatch(/^menu +Sales {2}\/sales$/m);
+  const place = Number(/number (\d) of/.exec(shown)?.[1]);
+  expect(JSON.parse(succeeded(await shell.run("plugins show menus --json")).stdout)).toMatchObject({
+    name: "menus",
+    version: "1.0.0",
+    status: "loaded",
+    base: "/menus",
+    dependencies: ["basis"],
+    optionalDependencies: ["extra"],
+    menus: [{ title: "Sales", path: "/sales" }],
+    hookPosition: place,
+  });
+
+  succeeded(await shell.run("plugins disable menus"));
+  expect((await shell.run("plugins show menus")).stdout).toMatch(/^state +disabled$/m);
+  const deleted = await shell.run("plugin rm menus nobody basis --yes");
+  expect(deleted.status).toBe(9);
+  expect(deleted.stdout).toBe("menus\tdeleted\nnobody\tPLUGIN_NOT_FOUND\nbasis\tdeleted\n");
+  expect(await rowOf("basis")).toBeUndefined();
+});

@@ -55,6 +55,8 @@ test("lists are tables with a heading, and tell what to do when they are empty",
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
   const list = await shell.runInTerminal("workers list");
   expect(list.stdout.replace(/\r/g, "")).toContain("NAME  VERSION  STATE  SOURCE\napp   1.0.0    on     uploaded\n1 version of 1 worker");
+  expect(list.stdout).toContain("1 built-in worker is not shown (--all)");
+  expect((await shell.runInTerminal("workers list --all")).stdout).toMatch(/app +1\.0\.0 +on +uploaded\s+cpanel +1\.0\.0 +on +built-in/);
 });
 
 test("an upload shows the bytes that are sent, to a person only", async () => {
@@ -103,12 +105,12 @@ test.each([["workers delete app --no-input"], ["CI"]])("nothing is asked when to
 
 test("NO_COLOR, --no-color and a dumb terminal mean no escape codes", async () => {
   const plain = [
-    await shell.runInTerminal("worker", { env: { NO_COLOR: "1" } }),
-    await shell.runInTerminal("worker --no-color"),
-    await shell.runInTerminal("worker", { env: { TERM: "dumb" } }),
+    await shell.runInTerminal("wrokers", { env: { NO_COLOR: "1" } }),
+    await shell.runInTerminal("wrokers --no-color"),
+    await shell.runInTerminal("wrokers", { env: { TERM: "dumb" } }),
   ];
   for (const run of plain) expect(run.stdout).not.toContain("\u001b");
-  expect((await shell.runInTerminal("worker")).stdout).toContain("\u001b[31merror:");
+  expect((await shell.runInTerminal("wrokers")).stdout).toContain("\u001b[31merror:");
 });
 
 test("a reader that goes away ends a command without a word", async () => {

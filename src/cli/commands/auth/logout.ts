@@ -5,6 +5,7 @@ import { usageError } from "../../command-error.js";
 import { resolveSettings } from "../../settings.js";
 
 export const command = defineCommand<[]>({
+  fields: ["profile", "removed"],
   examples: [
     ["runtimectl auth logout", "forget the key of the current profile"],
     ["runtimectl auth logout --profile prod", "forget the key of another one"],

@@ -7,6 +7,7 @@ import { exitCodes } from "../../exit-codes.js";
 import { resolveSettings } from "../../settings.js";
 
 export const command = defineCommand<[]>({
+  fields: ["profile", "url", "key", "timeoutMs", "principal"],
   examples: [
     ["runtimectl auth status", "who am I, and where does each setting come from"],
     ["runtimectl auth status --json", "the same as a document"],
@@ -23,23 +24,30 @@ export const command = defineCommand<[]>({
     const { client } = await connectAnonymously(context, { session: { show } }, settings);
     const { principal } = await client.session.show();
     const { expiresAt, ...shown } = principal;
-    context.output.result(
+    context.output.facts(
       {
-        profile: profile ? { name: profile.value, source: profile.source, production: settings.isProduction } : null,
+        profile: profile
+          ? { name: profile.value, source: profile.source, production: settings.isProduction, readonly: settings.isReadOnly }
+          : null,
         url: origin,
         key: { source: key.source },
         timeoutMs: settings.timeout,
         principal: { ...shown, ...timeFields("expiresAt", expiresAt) },
       },
       [
-        `daemon       ${origin.value}  (${origin.source})`,
-        `profile      ${profile ? `${profile.value}${settings.isProduction ? " PRODUCTION" : ""}  (${profile.source})` : "none"}`,
-        `key          ${principal.keyPrefix}…  (${key.source})`,
-        `signed in    ${principal.name}, ${principal.role}`,
-        `namespaces   ${principal.namespaces.join(" ")}`,
-        `may          ${principal.permissions.join(" ")}`,
-        `key ends     ${expiresAt === undefined ? "never" : toDay(expiresAt)}`,
-      ].join("\n"),
+        ["daemon", `${origin.value}  (${origin.source})`],
+        [
+          "profile",
+          profile
+            ? `${profile.value}${settings.isProduction ? " PRODUCTION" : ""}${settings.isReadOnly ? " read-only" : ""}  (${profile.source})`
+            : "none",
+        ],
+        ["key", `${principal.keyPrefix}…  (${key.source})`],
+        ["signed in", `${principal.name}, ${principal.role}`],
+        ["namespaces", principal.namespaces.join(" ")],
+        ["may", principal.permissions.join(" ")],
+        ["key ends", expiresAt === undefined ? "never" : toDay(expiresAt)],
+      ],
     );
   },
 });

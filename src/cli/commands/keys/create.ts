@@ -1,19 +1,22 @@
-import { open, rm, type FileHandle } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import path from "node:path";
 import { create } from "../../../shared/contract/keys.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import { parseLifetimeSeconds } from "../../../shared/duration.js";
 import { permissions, roles, type Permission, type Role } from "../../../shared/permissions.js";
 import { usageError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
+import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
-import { timeFields, toDay } from "../../dates.js";
+import { askText } from "../../prompts.js";
+import { outOption } from "./key-file.js";
+import { keyPresets, presetOf, type KeyPresetName } from "./key-presets.js";
+import { showNewKey, newKeyFields } from "./show-new-key.js";
 
 const defaultLifetime = "90d";
+const presetNames = Object.keys(keyPresets) as KeyPresetName[];
 
 interface Options {
   readonly role?: Role;
+  readonly preset?: KeyPresetName;
   readonly name?: string;
   readonly expires?: string;
   readonly permission?: readonly Permission[];
@@ -23,100 +26,79 @@ interface Options {
 
 export const command = defineCommand<[], Options>({
   options: [
-    { flags: "--role <role>", description: "What the key may do (needed, unless --permission is given)", choices: roles },
-    { flags: "--name <name>", description: "What lists show (default: role, user and machine)" },
+    { flags: "--role <role>", description: "What the key may do (needed, unless --preset or --permission is given)", choices: roles },
+    { flags: "--preset <preset>", description: `A key for a purpose: ${presetNames.join(", ")}`, choices: presetNames },
+    { flags: "--name <name>", description: "What lists show (default: preset or role, user and machine)" },
     { flags: "--expires <time>", description: `How long it is valid: 30d, 2w, 6m (months), 1y, never (default: ${defaultLifetime})` },
     { flags: "--permission <permission>", description: "With the role custom: one permission; repeat for more", repeatable: true },
     { flags: "--namespace <@scope>", description: "Only packages of this @scope; repeat for more", repeatable: true },
-    { flags: "-o, --out <file>", description: "Write the key to this new file (mode 0600) instead of the terminal" },
+    outOption,
   ],
+  fields: newKeyFields,
   examples: [
     ["runtimectl keys create --role editor", "90 days, a name made up; both are shown"],
+    ["runtimectl keys create --preset ci --namespace @team --out ci.key", "for a pipeline that uploads, straight into a file"],
     ["runtimectl keys create --role editor --namespace @team --expires 1y", "for one namespace, a year"],
-    ["runtimectl keys create --permission workers:read --permission workers:install -o ci.key", "for CI, straight into a file"],
+    ["runtimectl keys create --permission workers:read --permission workers:restart", "exactly these permissions"],
   ],
-  notes: "The key goes to stdout, everything else to stderr. It is shown once; the daemon keeps only a hash.",
+  notes:
+    "The key goes to stdout, everything else to stderr. It is shown once; the daemon keeps only a hash.\n" +
+    presetNames.map((name) => `Preset ${name}: ${presetOf(name).meaning} (${describePreset(name)}).`).join("\n"),
   async run(context, _values, options) {
-    const body = toBody(options);
+    const body = await toBody(context, options);
     const { client } = await connect(context, { keys: { create } });
-    const file = options.out === undefined ? undefined : await KeyFile.create(path.resolve(context.workingDirectory, options.out));
-    const { data } = await client.keys.create({ body }).catch(async (error: unknown) => {
-      await file?.discard();
-      throw error;
-    });
-    const { key, createdAt, expiresAt, ...shown } = data;
-    await file?.write(`${key}\n`);
-    context.output.note(
-      `key ${data.id}: ${data.name}, ${data.role}, namespaces ${data.namespaces.join(" ")}, ` +
-        `${expiresAt === undefined ? "never ends" : `ends ${toDay(expiresAt)}`}\n` +
-        (file ? `the key is in ${file.path}, and nowhere else` : "keep it now, it is not shown again:"),
-    );
-    context.output.result(
-      {
-        ...shown,
-        ...(file ? { keyFile: file.path } : { key }),
-        ...timeFields("createdAt", createdAt),
-        ...timeFields("expiresAt", expiresAt),
-      },
-      file ? undefined : key,
-    );
+    await showNewKey(context, { make: async () => (await client.keys.create({ body })).data, out: options.out });
   },
 });
 
-function toBody(options: Options) {
+function describePreset(name: KeyPresetName): string {
+  const { role, permissions: chosen, needsNamespace } = presetOf(name);
+  return `${chosen?.join(" ") ?? `role ${role}`}${needsNamespace ? "; needs --namespace" : ""}`;
+}
+
+async function toBody(context: Context, options: Options) {
+  const { role, permissions: chosen } = grantOf(options);
+  const expiresIn = options.expires ?? defaultLifetime;
+  if (expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
+    throw usageError(`--expires: ${expiresIn} is not a lifetime`, "such as 30d, 2w, 6m (months), 1y, or never");
+  const namespaces = await namespacesOf(context, options);
+  return {
+    name: options.name ?? madeUpName(options.preset ?? role),
+    role,
+    expiresIn,
+    ...(chosen === undefined ? {} : { permissions: [...chosen] }),
+    ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
+  };
+}
+
+function grantOf(options: Options): { role: Role; permissions: readonly Permission[] | undefined } {
+  if (options.preset !== undefined) {
+    if (options.role !== undefined || options.permission !== undefined)
+      throw usageError(`the preset ${options.preset} brings its own permissions`, "leave --role and --permission out, or --preset");
+    const { role, permissions: brought } = presetOf(options.preset);
+    return { role, permissions: brought };
+  }
   const role = options.role ?? (options.permission ? "custom" : undefined);
-  if (role === undefined) throw usageError("which role?", `--role ${roles.join("|")}`);
+  if (role === undefined) throw usageError("which role?", `--role ${roles.join("|")}, or --preset ${presetNames.join("|")}`);
   const unknown = options.permission?.find((permission) => !permissions.includes(permission));
   if (unknown !== undefined) throw usageError(`there is no permission ${unknown}`, permissions.join(" "));
   if (role === "custom" && options.permission === undefined)
     throw usageError("the role custom needs permissions", "add --permission, such as --permission workers:read");
   if (role !== "custom" && options.permission !== undefined)
     throw usageError(`the role ${role} brings its own permissions`, "use --role custom, or leave --permission out");
-  const badNamespace = options.namespace?.find((namespace) => !isNamespace(namespace));
-  if (badNamespace !== undefined) throw usageError(`${JSON.stringify(badNamespace)} is not a namespace`, "namespaces look like @team");
-  const expiresIn = options.expires ?? defaultLifetime;
-  if (expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
-    throw usageError(`--expires: ${expiresIn} is not a lifetime`, "such as 30d, 2w, 6m (months), 1y, or never");
-  return {
-    name: options.name ?? madeUpName(role),
-    role,
-    expiresIn,
-    ...(options.permission === undefined ? {} : { permissions: [...options.permission] }),
-    ...(options.namespace === undefined ? {} : { namespaces: [...options.namespace] }),
-  };
+  return { role, permissions: options.permission };
+}
+
+async function namespacesOf(context: Context, { namespace, preset }: Options): Promise<readonly string[] | undefined> {
+  const isMissing = namespace === undefined && preset !== undefined && presetOf(preset).needsNamespace;
+  const namespaces = isMissing ? [await askText(context, "For which namespace, such as @team", "--namespace @team")] : namespace;
+  const bad = namespaces?.find((one) => !isNamespace(one));
+  if (bad !== undefined) throw usageError(`${JSON.stringify(bad)} is not a namespace`, "namespaces look like @team");
+  return namespaces;
 }
 
 /** Says where the key comes from, so that a list of keys can be cleaned up: `editor ann@laptop 2026-01-31`. */
-function madeUpName(role: string): string {
+function madeUpName(purpose: string): string {
   const from = `${userInfo().username}@${hostname()}`.replace(/[^\x21-\x7e]/g, "").slice(0, 60);
-  return `${role} ${from} ${new Date().toISOString().slice(0, 10)}`;
-}
-
-/** The file for a secret. It is made before the key, so that a key never exists that could not be kept. */
-class KeyFile {
-  readonly path: string;
-  readonly #handle: FileHandle;
-
-  private constructor(file: string, handle: FileHandle) {
-    this.path = file;
-    this.#handle = handle;
-  }
-
-  static async create(file: string): Promise<KeyFile> {
-    const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-      throw usageError(`--out ${file}: ${error.code === "EEXIST" ? "the file is there already" : error.message}`);
-    });
-    return new KeyFile(file, handle);
-  }
-
-  async write(text: string): Promise<void> {
-    await this.#handle.writeFile(text);
-    await this.#handle.sync();
-    await this.#handle.close();
-  }
-
-  async discard(): Promise<void> {
-    await this.#handle.close();
-    await rm(this.path, { force: true });
-  }
+  return `${purpose} ${from} ${new Date().toISOString().slice(0, 10)}`;
 }

@@ -1,35 +1,40 @@
 import { list } from "../../../shared/contract/keys.js";
+import { show } from "../../../shared/contract/session.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
-import { timeFields, toDay } from "../../dates.js";
+import { counted } from "../../counted.js";
+import { printable } from "../../printable.js";
+import { endOf, keyDocument, lastUseOf, keyFields } from "./key-document.js";
+
+const headings = ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "ENDS", "LAST USED", "OWN"];
 
 export const command = defineCommand<[]>({
+  fields: keyFields,
   examples: [
     ["runtimectl keys list", "who may do what, and until when"],
     ["runtimectl keys list --json", "with permissions, as a document"],
+    ["runtimectl keys list --json | jq '.keys[] | select(.lastUsedAt == null)'", "those that nobody ever used"],
   ],
-  notes: "Secrets are never listed. Revoked keys are gone; expired ones stay until they are revoked.",
+  notes:
+    "* marks the key that you sign in with. Secrets are never listed. Revoked keys are gone; expired ones stay until they are revoked.",
   async run(context) {
-    const { client } = await connect(context, { keys: { list } });
-    const { keys } = await client.keys.list();
-    const nowSeconds = Date.now() / 1000;
-    const documents = keys.map(({ createdAt, lastUsedAt, expiresAt, ...key }) => ({
-      ...key,
-      ...timeFields("createdAt", createdAt),
-      ...timeFields("lastUsedAt", lastUsedAt),
-      ...timeFields("expiresAt", expiresAt),
-      expired: expiresAt !== undefined && expiresAt <= nowSeconds,
-    }));
+    const { client } = await connect(context, { keys: { list }, session: { show } });
+    const [{ keys }, { principal }] = await Promise.all([client.keys.list(), client.session.show()]);
     const rows = keys.map((key) => [
       String(key.id),
       key.name,
       key.role,
       key.keyPrefix,
       key.namespaces.join(" "),
-      key.expiresAt === undefined ? "never" : `${toDay(key.expiresAt)}${key.expiresAt <= nowSeconds ? " (expired)" : ""}`,
-      key.lastUsedAt === undefined ? "never" : toDay(key.lastUsedAt),
+      endOf(key),
+      lastUseOf(key),
+      key.id === principal.id ? "*" : "",
     ]);
-    context.output.table({ keys: documents }, ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "ENDS", "LAST USED"], rows);
-    if (rows.length === 0) context.output.footer("no keys yet; make one with: runtimectl keys create --role editor");
+    context.output.table({ keys: keys.map((key) => keyDocument(key, principal.id)) }, headings, rows);
+    context.output.footer(
+      rows.length === 0
+        ? "no keys yet; make one with: runtimectl keys create --role editor"
+        : `${counted(rows.length, "key")} · you are signed in with ${principal.isRoot ? "the root key" : `key ${principal.id}, ${printable(principal.name)}`}`,
+    );
   },
 });

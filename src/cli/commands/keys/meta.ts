@@ -3,6 +3,7 @@ import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 
 export const command = defineCommand<[]>({
+  fields: ["roles", "permissions", "rolePermissions"],
   examples: [["runtimectl keys meta", "each role with its permissions"]],
   async run(context) {
     const { client } = await connect(context, { keys: { meta } });

@@ -1,39 +1,56 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { list, revoke, type ApiKey } from "../../../shared/contract/keys.js";
-import { usageError } from "../../command-error.js";
+import { actOnEach } from "../../act-on-each.js";
 import { defineCommand } from "../../command.js";
 import { connect, type Connection } from "../../connection.js";
+import { counted } from "../../counted.js";
 import { confirmDestruction } from "../../prompts.js";
+import { endOf } from "./key-document.js";
+import { parseKeyId } from "./key-id.js";
 
-export const command = defineCommand<[id: string]>({
-  arguments: [{ syntax: "<id>", description: "The key's id, from runtimectl keys list" }],
+export const command = defineCommand<[ids: readonly string[]]>({
+  arguments: [{ syntax: "<id...>", description: "The ids of the keys, from runtimectl keys list" }],
+  fields: ["id", "name", "revoked", "error"],
   examples: [
     ["runtimectl keys revoke 7", "end key 7 for good, after its name is typed"],
-    ["runtimectl keys revoke 7 --yes", "unasked"],
+    ["runtimectl keys revoke 7 8 9 --yes", "three keys, unasked"],
+    ["runtimectl keys revoke 7 --confirm prod", "on the production profile prod"],
   ],
-  notes: "Cannot be undone. A key cannot revoke itself.",
-  async run(context, [id]) {
-    if (!/^[1-9]\d*$/.test(id)) throw usageError(`${JSON.stringify(id)} is not a key's id`, "runtimectl keys list");
+  notes:
+    "Cannot be undone. A key cannot revoke itself. When some of several fail, the others are revoked all the same; it ends with 9 then.",
+  async run(context, [texts]) {
+    const ids = [...new Set(texts.map(parseKeyId))];
     const connection = await connect(context, { keys: { list, revoke } });
-    const key = await findKey(connection, Number(id));
-    const name = key?.name ?? id;
+    const known = await knownKeys(connection);
+    const items = ids.map((id) => {
+      const key = known.find((one) => one.id === id);
+      return { id, key, label: `key ${id}${key ? ` (${key.name})` : ""}`, fields: { id, ...(key ? { name: key.name } : {}) } };
+    });
+    const [first] = items;
     await confirmDestruction(context, {
-      consequence: `Revoke key ${id}${key ? ` (${key.name}, ${key.role}, ${key.keyPrefix}…)` : ""}`,
-      name,
+      consequence: `Revoke ${items.map(({ id, key }) => `key ${id}${key ? ` (${describe(key)})` : ""}`).join(", ")}`,
+      name: items.length === 1 ? (first?.key?.name ?? String(first?.id)) : counted(items.length, "key"),
       settings: connection.settings,
     });
-    await connection.client.keys.revoke({ params: { id } });
-    context.output.note(`revoked key ${id}${key ? ` (${key.name})` : ""}`);
-    context.output.result({ id: Number(id), ...(key ? { name: key.name } : {}), revoked: true });
+    await actOnEach(context, {
+      items,
+      noun: "keys",
+      done: "revoked",
+      act: ({ id }) => connection.client.keys.revoke({ params: { id: String(id) } }),
+    });
   },
 });
 
+function describe(key: ApiKey): string {
+  return `${key.name}, ${key.role}, ${key.keyPrefix}…, ends ${endOf(key)}`;
+}
+
 /** What the question shows; whoever may revoke need not be allowed to list. */
-async function findKey({ client }: Connection<{ keys: { list: typeof list } }>, id: number): Promise<ApiKey | undefined> {
+async function knownKeys({ client }: Connection<{ keys: { list: typeof list } }>): Promise<readonly ApiKey[]> {
   try {
-    return (await client.keys.list()).keys.find((key) => key.id === id);
+    return (await client.keys.list()).keys;
   } catch (error) {
-    if (error instanceof ApiError && error.code === "PERMISSION_DENIED") return undefined;
+    if (error instanceof ApiError && error.code === "PERMISSION_DENIED") return [];
     throw error;
   }
 }

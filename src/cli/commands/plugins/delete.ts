@@ -1,11 +1,14 @@
 import { remove } from "../../../shared/contract/plugins.js";
+import { actOnEach } from "../../act-on-each.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
+import { counted } from "../../counted.js";
 import { parsePluginName } from "../../package-reference.js";
 import { confirmDestruction } from "../../prompts.js";
 
-export const command = defineCommand<[name: string]>({
-  arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
+export const command = defineCommand<[names: readonly string[]]>({
+  arguments: [{ syntax: "<name...>", description: "The plugins, such as @team/guard" }],
+  fields: ["name", "deleted", "error"],
   examples: [
     ["runtimectl plugins delete @team/guard", "delete it, after its name is typed"],
     ["runtimectl plugins delete @team/guard --yes", "unasked"],
@@ -13,13 +16,21 @@ export const command = defineCommand<[name: string]>({
   ],
   notes:
     "Cannot be undone. To take a plugin out of service and keep it, use runtimectl plugins disable.\n" +
+    "When some of several fail, the others are deleted all the same; it ends with 9 then.\n" +
     "Of a built-in plugin it deletes the settings that were uploaded; the plugin is as it was shipped again.",
-  async run(context, [text]) {
-    const name = parsePluginName(text);
+  async run(context, [texts]) {
+    const names = [...new Set(texts.map(parsePluginName))];
     const { client, settings } = await connect(context, { plugins: { remove } });
-    await confirmDestruction(context, { consequence: `Delete the plugin ${name}`, name, settings });
-    await client.plugins.remove({ params: { name } });
-    context.output.note(`deleted ${name}`);
-    context.output.result({ name, deleted: true });
+    await confirmDestruction(context, {
+      consequence: `Delete the plugin${names.length === 1 ? "" : "s"} ${names.join(", ")}`,
+      name: names.length === 1 ? (names[0] ?? "") : counted(names.length, "plugin"),
+      settings,
+    });
+    await actOnEach(context, {
+      items: names.map((name) => ({ name, label: name, fields: { name } })),
+      noun: "plugins",
+      done: "deleted",
+      act: ({ name }) => client.plugins.remove({ params: { name } }),
+    });
   },
 });

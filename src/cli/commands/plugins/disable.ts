@@ -3,6 +3,7 @@ import { togglePlugin } from "./toggle-plugin.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
+  fields: ["name", "enabled", "status", "error"],
   examples: [["runtimectl plugins disable @team/guard", "take it out of service, keep it installed"]],
   run: (context, [name]) => togglePlugin(context, name, "disable"),
 });

@@ -3,6 +3,7 @@ import { togglePlugin } from "./toggle-plugin.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
+  fields: ["name", "enabled", "status", "error"],
   examples: [
     ["runtimectl plugins enable @team/guard", "let it take part again"],
     ["runtimectl plugins enable plugin-gateway", "switch a built-in plugin on"],

@@ -2,8 +2,10 @@ import { list } from "../../../shared/contract/plugins.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
+import { pluginFields } from "./plugin-fields.js";
 
 export const command = defineCommand<[]>({
+  fields: pluginFields,
   examples: [
     ["runtimectl plugins list", "name, version, state, source, and why one is not loaded"],
     ["runtimectl plugins list --json | jq '.plugins[] | select(.status == \"failed\")'", "those that could not be loaded"],

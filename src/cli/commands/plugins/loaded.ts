@@ -4,6 +4,7 @@ import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
 
 export const command = defineCommand<[]>({
+  fields: ["name", "base", "dependencies", "optionalDependencies", "menus"],
   examples: [
     ["runtimectl plugins loaded", "what is at work: base, dependencies, menus"],
     ["runtimectl plugins loaded --json | jq -r '.plugins[].name'", "names in the order of their hooks"],

@@ -4,6 +4,7 @@ import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
 
 export const command = defineCommand<[]>({
+  fields: ["name", "version", "loaded", "error"],
   examples: [
     ["runtimectl plugins reload", "after a change on the server's disk"],
     ["runtimectl plugins reload --json | jq '.plugins[] | select(.error)'", "what could not be loaded, and why"],

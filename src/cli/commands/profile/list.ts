@@ -4,6 +4,7 @@ import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 
 export const command = defineCommand<[]>({
+  fields: ["name", "url", "current", "production", "readonly", "hasKey"],
   examples: [["runtimectl profile list", "the profiles; * marks the current one"]],
   async run(context) {
     const directory = configDirectory(context.environment);
@@ -14,17 +15,18 @@ export const command = defineCommand<[]>({
       url: profile.url,
       current: name === config.current,
       production: profile.production ?? false,
+      readonly: profile.readonly ?? false,
       hasKey: credentials.get(name) !== undefined,
     }));
     context.output.table(
       { profiles },
       ["", "NAME", "URL", "KEY", ""],
-      profiles.map(({ current, name, url, hasKey, production }) => [
+      profiles.map(({ current, name, url, hasKey, production, readonly }) => [
         current ? "*" : "",
         name,
         url,
         hasKey ? "kept" : "none",
-        production ? "PRODUCTION" : "",
+        [...(production ? ["PRODUCTION"] : []), ...(readonly ? ["read-only"] : [])].join(" "),
       ]),
     );
     if (profiles.length === 0) context.output.footer("no profiles yet; make one with: runtimectl auth login");

@@ -6,6 +6,7 @@ import { existingProfile } from "./existing-profile.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The profile" }],
+  fields: ["name", "removed", "hadKey"],
   examples: [["runtimectl profile rm old", "remove a profile, and its key from this machine"]],
   notes: "The key stays valid; to end it, use runtimectl keys revoke.",
   async run(context, [name]) {

@@ -5,6 +5,7 @@ import { existingProfile } from "./existing-profile.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The profile" }],
+  fields: ["current", "url"],
   examples: [["runtimectl profile use prod", "from now on, commands go to prod"]],
   async run(context, [name]) {
     const config = ConfigFile.open(configDirectory(context.environment));

@@ -1,10 +1,8 @@
 import { ApiError } from "../../../shared/api-error.js";
-import type { list, Worker } from "../../../shared/contract/workers.js";
-import { latestVersion } from "../../../shared/package-name.js";
+import { CommandError } from "../../command-error.js";
 import type { Context } from "../../command.js";
-import type { Connection } from "../../connection.js";
-
-type Listing = Connection<{ workers: { list: typeof list } }>;
+import { answeringVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { findWorker, type Listing } from "./installed-worker.js";
 
 /** The URL under which this version answers: the worker's own, or the pinned one when another version answers there. */
 export async function answeringUrl(
@@ -13,30 +11,25 @@ export async function answeringUrl(
   uploaded: { readonly name: string; readonly version: string },
 ): Promise<string> {
   const { name, version } = uploaded;
-  const worker = await findWorker(connection, name);
+  const worker = await workerIfKnown(connection, name);
   const url = `${connection.origin}/${name}/`;
-  if (worker === undefined || answeringVersion(worker) === version) return url;
-  if (worker.disabledVersions.includes(version)) {
+  const answering = worker && answeringVersion(worker.versions)?.version;
+  if (worker === undefined || answering === version) return url;
+  if (worker.versions.some((installed) => installed.version === version && !installed.enabled)) {
     output.warn(`${name}@${version} is off, as its manifest says; to serve it: runtimectl workers enable ${name}@${version}`);
     return url;
   }
-  output.warn(`${url} is answered by ${answeringVersion(worker)}; this version answers under its own URL only`);
+  output.warn(`${url} is answered by ${answering}; this version answers under its own URL only`);
   return `${connection.origin}/${name}@${version}/`;
 }
 
-/** An enabled `latest`, else the highest enabled stable version, else the highest enabled prerelease; `versions` comes newest first. */
-function answeringVersion({ versions, disabledVersions }: Worker): string | undefined {
-  const enabled = versions.filter((version) => !disabledVersions.includes(version));
-  if (enabled.includes(latestVersion)) return latestVersion;
-  return enabled.find((version) => !version.split("+")[0]?.includes("-")) ?? enabled[0];
-}
-
 /** Undefined also when the key may upload but not list. */
-async function findWorker({ client }: Listing, name: string): Promise<Worker | undefined> {
+async function workerIfKnown(connection: Listing, name: string): Promise<InstalledWorker | undefined> {
   try {
-    return (await client.workers.list()).find((worker) => worker.name === name);
+    return await findWorker(connection, name);
   } catch (error) {
     if (error instanceof ApiError && error.code === "PERMISSION_DENIED") return undefined;
+    if (error instanceof CommandError && error.code === "WORKER_NOT_FOUND") return undefined;
     throw error;
   }
 }

@@ -1,27 +1,44 @@
 import { remove, removeVersion } from "../../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../../shared/package-name.js";
+import { actOnEach } from "../../act-on-each.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
+import { counted } from "../../counted.js";
 import { parsePackageReference } from "../../package-reference.js";
 import { confirmDestruction } from "../../prompts.js";
 
-export const command = defineCommand<[reference: string]>({
-  arguments: [{ syntax: "<name[@version]>", description: "The worker, or one version of it" }],
+export const command = defineCommand<[references: readonly string[]]>({
+  arguments: [{ syntax: "<name[@version]...>", description: "The workers, or single versions of them" }],
+  fields: ["name", "version", "deleted", "error"],
   examples: [
     ["runtimectl workers delete @team/app@1.2.0", "delete one version, after its name is typed"],
     ["runtimectl workers delete @team/app --yes", "delete the worker with all versions, unasked"],
+    ["runtimectl workers delete @team/app@1.0.0 @team/app@1.1.0 --yes", "delete two versions"],
     ["runtimectl workers delete @team/app --confirm prod", "the same on the production profile prod"],
   ],
-  notes: "Cannot be undone. To stop serving a version and keep it, use runtimectl workers disable.",
-  async run(context, [reference]) {
-    const { name, version } = parsePackageReference(reference);
+  notes:
+    "Cannot be undone. To stop serving a version and keep it, use runtimectl workers disable.\n" +
+    "When some of several fail, the others are deleted all the same; it ends with 9 then.",
+  async run(context, [references]) {
+    const items = [...new Set(references)].map((reference) => {
+      const { name, version } = parsePackageReference(reference);
+      return { name, version, label: reference, fields: { name, ...(version === undefined ? {} : { version }) } };
+    });
     const { client, settings } = await connect(context, { workers: { remove, removeVersion } });
-    const consequence = version === undefined ? `Delete ${name} with all its versions` : `Delete ${name}@${version}`;
-    await confirmDestruction(context, { consequence, name: reference, settings });
-    const params = toPathSegments(name);
-    if (version === undefined) await client.workers.remove({ params });
-    else await client.workers.removeVersion({ params: { ...params, version } });
-    context.output.note(`deleted ${reference}`);
-    context.output.result({ name, ...(version === undefined ? {} : { version }), deleted: true });
+    const whats = items.map(({ name, version, label }) => (version === undefined ? `${name} with all its versions` : label));
+    await confirmDestruction(context, {
+      consequence: `Delete ${whats.join(", ")}`,
+      name: items.length === 1 ? (items[0]?.label ?? "") : counted(items.length, "item"),
+      settings,
+    });
+    await actOnEach(context, {
+      items,
+      noun: "workers",
+      done: "deleted",
+      act: ({ name, version }) => {
+        const params = toPathSegments(name);
+        return version === undefined ? client.workers.remove({ params }) : client.workers.removeVersion({ params: { ...params, version } });
+      },
+    });
   },
 });

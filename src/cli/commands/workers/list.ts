@@ -1,29 +1,57 @@
 import { list } from "../../../shared/contract/workers.js";
-import { defineCommand } from "../../command.js";
+import type { Deployment } from "../../../shared/deployment.js";
+import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
+import { ago, toDateTime } from "../../dates.js";
+import { uploadedWorkers } from "../../uploaded-workers.js";
 
-export const command = defineCommand<[]>({
+const shortCommitLength = 7;
+
+export const command = defineCommand<[], { all?: boolean }>({
+  options: [{ flags: "--all", description: "list the workers that are built in too, such as the control panel" }],
+  fields: ["name", "versions", "path", "removable", "source"],
   examples: [
-    ["runtimectl workers list", "name, version, state, source"],
+    ["runtimectl workers list", "name, version, state, source; commit and time of those that were deployed"],
     ["runtimectl workers list | cut -f1", "names only: in a pipe, columns are separated by tabs"],
     ["runtimectl workers list --json | jq '.workers[].name'", "the same from a document"],
   ],
-  async run(context) {
+  async run(context, _values, { all = false }) {
     const { client, settings } = await connect(context, { workers: { list } });
-    const workers = (await client.workers.list()).map(({ versions, disabledVersions, ...worker }) => ({
+    const installed = await client.workers.list();
+    const listed = all ? installed : uploadedWorkers(installed);
+    const hidden = installed.length - listed.length;
+    const workers = listed.map(({ versions, disabledVersions, deploys = {}, ...worker }) => ({
       ...worker,
-      versions: versions.map((version) => ({ version, enabled: !disabledVersions.includes(version) })),
+      versions: versions.map((version) => {
+        const deploy = deploys[version];
+        return { version, enabled: !disabledVersions.includes(version), ...(deploy && { deploy }) };
+      }),
     }));
+    const origins = workers.some((worker) => worker.versions.some(({ deploy }) => deploy !== undefined));
     const rows = workers.flatMap((worker) =>
-      worker.versions.map(({ version, enabled }) => [worker.name, version, enabled ? "on" : "off", worker.source]),
+      worker.versions.map(({ version, enabled, deploy }) => [
+        worker.name,
+        version,
+        enabled ? "on" : "off",
+        worker.source,
+        ...(origins ? originCells(context, deploy) : []),
+      ]),
     );
-    context.output.table({ workers }, ["NAME", "VERSION", "STATE", "SOURCE"], rows);
+    context.output.table({ workers }, ["NAME", "VERSION", "STATE", "SOURCE", ...(origins ? ["COMMIT", "DEPLOYED"] : [])], rows);
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
+    const note = hidden === 0 ? "" : ` · ${counted(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
     context.output.footer(
       rows.length === 0
-        ? "nothing is installed yet; upload a folder with: runtimectl workers upload ./dir"
-        : `${counted(rows.length, "version")} of ${counted(workers.length, "worker")}${where}`,
+        ? `nothing is installed yet; upload a folder with: runtimectl workers upload ./dir${note}`
+        : `${counted(rows.length, "version")} of ${counted(workers.length, "worker")}${where}${note}`,
     );
   },
 });
+
+/** The commit, with a star when there were changes beside it, and the time: how long ago for people. */
+function originCells({ terminal }: Context, deploy: Deployment | undefined): string[] {
+  if (deploy === undefined) return terminal.stdoutIsTty ? ["-", "-"] : ["", ""];
+  const { commit = terminal.stdoutIsTty ? "-" : "", dirty = false, at } = deploy;
+  return [commit.slice(0, shortCommitLength) + (dirty ? "*" : ""), terminal.stdoutIsTty ? ago(at, Date.now()) : toDateTime(at)];
+}

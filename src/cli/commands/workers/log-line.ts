@@ -33,7 +33,7 @@ function textLines({ text }: LogEntry): string[] {
 }
 
 /** `14:03:22.120`, with the day in front when it is another. */
-function localTime(time: Date, now: Date): string {
+export function localTime(time: Date, now: Date): string {
   const clock = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
   if (time.toDateString() === now.toDateString()) return clock;
   return `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())} ${clock}`;

@@ -1,11 +1,11 @@
 import { logLevels, logs, type LogEntry, type LogLevel } from "../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { parseSinceMs } from "../../../shared/since.js";
-import { CommandError, usageError } from "../../command-error.js";
+import { usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
+import { followUntilInterrupted } from "../../follow-until-interrupted.js";
 import { parsePackageReference } from "../../package-reference.js";
-import { followLogs } from "./follow-logs.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
 
 interface Options {
@@ -40,7 +40,9 @@ export const command = defineCommand<[reference: string], Options>({
     const query = { version, level: options.level, ...textQuery(options), ...timeQuery(options), ...limitQuery(options) };
     const { client } = await connect(context, { workers: { logs } });
     const input = { params: toPathSegments(name), query };
-    if (options.follow) return follow(context, () => followLogs(context, client, { input, show: shower(context, version === undefined) }));
+    if (options.follow) {
+      return followUntilInterrupted(context, shower(context, version === undefined), (from) => client.workers.logs.follow(input, from));
+    }
     const { entries, hasMore } = await client.workers.logs(input);
     if (context.output.isJson) return context.output.result({ name, entries: entries.map(entryDocument), hasMore });
     const show = shower(context, new Set(entries.map((entry) => entry.version)).size > 1);
@@ -49,12 +51,6 @@ export const command = defineCommand<[reference: string], Options>({
     if (hasMore) context.output.footer("there is more; raise --limit, or narrow it down with --since, --level or --grep");
   },
 });
-
-/** Being interrupted is how following ends: no word about it, only the exit code. */
-async function follow({ signal }: Context, run: () => Promise<void>): Promise<void> {
-  await run();
-  if (signal.reason instanceof CommandError) process.exitCode = signal.reason.exitCode;
-}
 
 function shower({ output, terminal }: Context, showVersion: boolean): (entry: LogEntry) => void {
   return (entry) =>

@@ -12,6 +12,7 @@ type Restarting = Connection<{ workers: { list: typeof list; restart: typeof res
 
 export const command = defineCommand<[reference: string]>({
   arguments: [{ syntax: "<name[@version]>", description: "The worker with all versions that are on, or one version of it" }],
+  fields: ["name", "versions"],
   examples: [
     ["runtimectl workers restart @team/app", "fresh isolates for every version that is on"],
     ["runtimectl workers restart @team/app@1.2.0", "for this version only"],

@@ -9,6 +9,7 @@ const headings = ["NAME", "VERSION", "REQ/S", "P50", "P99", "REQUESTS", "ERRORS"
 
 export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "Only this worker" }],
+  fields: ["daemon", "totals", "workers", "plugins"],
   examples: [
     ["runtimectl workers stats", "load, times, errors, isolates and memory of each version"],
     ["runtimectl workers stats @team/shop", "of one worker"],

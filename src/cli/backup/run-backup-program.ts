@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { CommandError } from "../command-error.js";
+import type { Context } from "../command.js";
+import { exitCodes, type ExitCode } from "../exit-codes.js";
+
+/** The daemon's own code does the work: only it knows how keys and packages are kept. */
+const program = path.join(import.meta.dirname, "../server/backup/main.js");
+
+export interface BackupJob {
+  readonly action: "backup" | "restore";
+  /** Absolute. */
+  readonly file: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly isDryRun?: boolean;
+  readonly discardOld?: boolean;
+}
+
+type Outcome<Result> = { readonly result: Result } | { readonly error: { code: string; message: string; hint?: string } };
+
+const exitCodeOf: Readonly<Record<string, ExitCode>> = {
+  STATE_NOT_FOUND: exitCodes.notFound,
+  BACKUP_NOT_FOUND: exitCodes.notFound,
+  DAEMON_RUNNING: exitCodes.conflict,
+  PACKAGE_CHANGING: exitCodes.conflict,
+};
+
+/** Runs one job of the daemon's backup program to its end. */
+export async function runBackupProgram<Result>(context: Context, job: BackupJob): Promise<Result> {
+  const child = spawn(process.execPath, [program, JSON.stringify(job)], {
+    cwd: context.workingDirectory,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const stop = () => child.kill("SIGTERM");
+  context.signal.addEventListener("abort", stop, { once: true });
+  const ended = once(child, "close");
+  const said = await text(child.stdout);
+  await ended;
+  context.signal.removeEventListener("abort", stop);
+  context.signal.throwIfAborted();
+  const outcome = parse<Result>(said);
+  if (outcome && "result" in outcome) return outcome.result;
+  const { code, message, hint } = outcome?.error ?? {
+    code: "FAILED",
+    message: `the ${job.action} ended early (${child.signalCode ?? child.exitCode})`,
+    hint: job.action === "restore" ? "run it again: what was begun is undone or finished first" : "run it again: no backup was written",
+  };
+  throw new CommandError(code, message, { exitCode: exitCodeOf[code] ?? exitCodes.failed, hint });
+}
+
+function parse<Result>(said: string): Outcome<Result> | undefined {
+  try {
+    return JSON.parse(said) as Outcome<Result>;
+  } catch {
+    return undefined;
+  }
+}

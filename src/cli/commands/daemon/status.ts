@@ -1,0 +1,86 @@
+import { ready } from "../../../shared/contract/health.js";
+import { CommandError } from "../../command-error.js";
+import { defineCommand, type Context } from "../../command.js";
+import { connectAnonymously } from "../../connection.js";
+import { exitCodes } from "../../exit-codes.js";
+import { describeFailure } from "../../failure.js";
+import { serviceMode, type ServiceMode } from "../../systemd/service-mode.js";
+import { assertSystemd, Systemctl } from "../../systemd/systemctl.js";
+import { serviceUnit, socketUnit } from "../../systemd/unit-files.js";
+
+interface Options {
+  readonly user?: boolean;
+}
+
+const serviceProperties = ["LoadState", "ActiveState", "SubState", "StatusText", "UnitFileState", "MainPID", "NRestarts", "Result"];
+
+export const command = defineCommand<[], Options>({
+  options: [{ flags: "--user", description: "The service of the user who runs this, instead of the machine's" }],
+  fields: ["mode", "state", "detail", "enabled", "status", "pid", "restarts", "listen", "ready", "readiness"],
+  examples: [
+    ["runtimectl daemon status", "what systemd says of the service, and whether the daemon is ready"],
+    ["runtimectl daemon status --json=state,ready", "for monitoring; ends with 8 when it is not both active and ready"],
+  ],
+  notes:
+    "Asks systemd and, at the address of the socket unit (or that of --url), the daemon itself. Needs no key.\n" +
+    "Ends with 6 when the service is not installed, with 8 when it is not active or not ready, with 1 where systemd does not run the machine.",
+  async run(context, _values, options) {
+    const mode = serviceMode(options.user ?? false);
+    assertSystemd();
+    const systemctl = new Systemctl(mode);
+    const service = await systemctl.properties(serviceUnit, serviceProperties);
+    if (service["LoadState"] === "not-found") throw notInstalled(mode);
+    const { Listen: listen = "" } = await systemctl.properties(socketUnit, ["Listen"]);
+    const readiness = await readinessAt(context, originOf(listen));
+    const isReady = readiness === "ready";
+    const { ActiveState: state = "unknown", SubState: detail = "", UnitFileState: enabled = "", StatusText: status = "" } = service;
+    context.output.facts(
+      {
+        mode: mode.name,
+        state,
+        detail,
+        enabled,
+        status,
+        pid: Number(service["MainPID"] ?? 0) || null,
+        restarts: Number(service["NRestarts"] ?? 0),
+        listen,
+        ready: isReady,
+        readiness,
+      },
+      [
+        ["service", `${state} (${detail}), ${enabled || "not enabled"}`],
+        ["status", status || undefined],
+        ["process", service["MainPID"] === "0" ? undefined : service["MainPID"]],
+        ["restarts", service["NRestarts"] === "0" ? undefined : `${service["NRestarts"]}, the last for ${service["Result"]}`],
+        ["address", listen || undefined],
+        ["health", readiness],
+      ],
+    );
+    if (state !== "active" || !isReady) process.exitCode = exitCodes.unavailable;
+  },
+});
+
+function notInstalled({ name }: ServiceMode): CommandError {
+  return new CommandError("SERVICE_NOT_INSTALLED", `there is no ${name} service ${serviceUnit}`, {
+    exitCode: exitCodes.notFound,
+    hint: name === "user" ? "runtimectl daemon install --user" : "sudo runtimectl daemon install",
+  });
+}
+
+/** Of `127.0.0.1:8000 (Stream)`, as systemd shows it; undefined for a path or when there is none. */
+function originOf(listen: string): string | undefined {
+  const [, address] = /^(\S+:\d+) \(Stream\)/.exec(listen) ?? [];
+  return address && `http://${address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")}`;
+}
+
+/** `ready`, or why it is not. */
+async function readinessAt(context: Context, origin: string | undefined): Promise<string> {
+  const url = context.flags.url ?? origin;
+  if (url === undefined) return "not asked: give the daemon's address by --url";
+  try {
+    const { client } = await connectAnonymously({ ...context, flags: { ...context.flags, url } }, { health: { ready } });
+    return (await client.health.ready()).status;
+  } catch (error) {
+    return describeFailure(error).message;
+  }
+}

@@ -1,0 +1,59 @@
+import { defineCommand, type Context } from "../command.js";
+import { exitCodes } from "../exit-codes.js";
+import { describeFailure } from "../failure.js";
+import { checkDaemon } from "../doctor/check-daemon.js";
+import { checkMachine } from "../doctor/check-machine.js";
+import { checkNetwork } from "../doctor/check-network.js";
+import { fail, ok, type Finding } from "../doctor/finding.js";
+import { writeReport } from "../doctor/write-report.js";
+import { resolveSettings, type Settings } from "../settings.js";
+
+interface Options {
+  readonly bundle?: string;
+}
+
+export const command = defineCommand<[], Options>({
+  options: [{ flags: "--bundle <file>", description: "Write a report without keys to this new file, to show to somebody else" }],
+  fields: ["ok", "findings", "bundle"],
+  examples: [
+    ["runtimectl doctor", "what is wrong between here and the daemon, and what to do"],
+    ["runtimectl doctor --profile prod", "of another profile"],
+    ["runtimectl doctor --bundle report.json", "the same for a bug report: settings, profiles and findings, without keys"],
+  ],
+  notes:
+    "Checks Node, who may read your files, name, connection, certificate, discovery, versions, clocks, readiness, origin and key, in this order.\n" +
+    "Changes nothing. Ends with 1 when something failed; warnings alone are no failure.",
+  async run(context, _values, options) {
+    const { findings, settings } = await examine(context);
+    const isWell = findings.every(({ status }) => status !== "fail");
+    const bundle = options.bundle === undefined ? undefined : await writeReport(context, options.bundle, findings, settings);
+    show(context, { ok: isWell, findings, ...(bundle === undefined ? {} : { bundle }) });
+    if (bundle !== undefined) context.output.note(`the report is in ${bundle}; look at it before you give it away`);
+    if (!isWell) process.exitCode = exitCodes.failed;
+  },
+});
+
+async function examine(context: Context): Promise<{ findings: Finding[]; settings: Settings | undefined }> {
+  const findings = checkMachine(context);
+  const settings = await resolveSettings(context).catch((error: unknown) => {
+    const { message, hint } = describeFailure(error);
+    findings.push(fail("settings", message, hint ?? "runtimectl help config"));
+    return undefined;
+  });
+  if (settings === undefined) return { findings, settings };
+  const { origin, profile } = settings;
+  findings.push(ok("settings", `${origin.value} (${origin.source})${profile ? `, profile ${profile.value} (${profile.source})` : ""}`));
+  for await (const finding of checkNetwork(settings)) findings.push(finding);
+  if (findings.at(-1)?.status !== "fail") for await (const finding of checkDaemon(context, settings)) findings.push(finding);
+  return { findings, settings };
+}
+
+function show({ output }: Context, document: { readonly ok: boolean; readonly findings: readonly Finding[] }): void {
+  const rows = document.findings.map(({ status, check, message, hint = "" }) => [status, check, message, hint]);
+  if (!output.isAligned) return output.table(document, ["STATUS", "CHECK", "FINDING", "WHAT TO DO"], rows);
+  const text = document.findings.map(
+    ({ status, check, message, hint }) =>
+      `${status.padEnd(5)} ${check.padEnd(12)} ${message}${hint === undefined ? "" : `\n${" ".repeat(19)}-> ${hint}`}`,
+  );
+  output.result(document, text.join("\n"));
+}

@@ -1,0 +1,71 @@
+import { createWriteStream, existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { formatSize } from "../../../shared/size.js";
+import { usageError } from "../../command-error.js";
+import { defineCommand, type Context } from "../../command.js";
+import { connect } from "../../connection.js";
+import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+
+export const command = defineCommand<[remote: string, file: string | undefined], SurfaceOptions>({
+  arguments: [
+    { syntax: "<remote>", description: "A file or folder on the server" },
+    { syntax: "[file]", description: "Where to write it, - for standard output (default: its name, here)" },
+  ],
+  options: [pluginsOption],
+  fields: ["path", "file", "sizeBytes"],
+  examples: [
+    ["runtimectl files get workers/@team/app/1.0.0/index.js", "write index.js here"],
+    ["runtimectl files get workers/@team/app/1.0.0/index.js -", "print it"],
+    ["runtimectl files get workers/@team/app/1.0.0 app.zip", "a folder comes as a zip, which workers upload takes"],
+  ],
+  notes: "A file that is there already is not overwritten. What breaks off leaves nothing behind.",
+  async run(context, [remote, file], options) {
+    const { list, download } = chosenFiles(options);
+    const { client } = await connect(context, { files: { list, download } });
+    const get = () => client.files.download({ query: { path: remote } }, context.signal);
+    if (file === "-") {
+      for await (const piece of await get()) context.output.raw(piece);
+      return;
+    }
+    const trimmed = remote.replace(/\/+$/, "");
+    const parent = await client.files.list({ query: { path: path.posix.dirname(`/${trimmed}`).slice(1) } });
+    const name = path.posix.basename(trimmed);
+    const isFolder = parent.data.entries.find((entry) => entry.name === name)?.isDirectory ?? false;
+    const target = path.resolve(context.workingDirectory, file ?? localName(name, isFolder));
+    if (existsSync(target)) throw usageError(`${target} is there already`, "give another name, or - for standard output");
+    const sizeBytes = await save(context, await get(), target);
+    context.output.note(`${formatSize(sizeBytes)} written`);
+    context.output.result({ path: remote, file: target, sizeBytes }, target);
+  },
+});
+
+/** A name comes from the server, and becomes one here. */
+function localName(name: string, isFolder: boolean): string {
+  const plain = path.basename(name.replaceAll("\\", "_"));
+  if (plain === "" || plain === "." || plain === "..") throw usageError("the path has no name to write to", "name a file after it");
+  return isFolder ? `${plain}.zip` : plain;
+}
+
+async function save({ signal }: Context, pieces: AsyncIterable<Uint8Array>, target: string): Promise<number> {
+  const part = `${target}.part`;
+  let sizeBytes = 0;
+  const counted = async function* () {
+    for await (const piece of pieces) {
+      sizeBytes += piece.length;
+      yield piece;
+    }
+  };
+  const sink = createWriteStream(part, { flags: "wx" });
+  let isOurs = false;
+  sink.once("open", () => (isOurs = true));
+  try {
+    await pipeline(counted, sink, { signal });
+    await rename(part, target);
+  } catch (error) {
+    if (isOurs) await rm(part, { force: true });
+    throw error;
+  }
+  return sizeBytes;
+}

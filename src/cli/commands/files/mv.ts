@@ -1,0 +1,23 @@
+import { defineCommand } from "../../command.js";
+import { connect } from "../../connection.js";
+import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+
+export const command = defineCommand<[remote: string, destination: string], SurfaceOptions>({
+  arguments: [
+    { syntax: "<remote>", description: "A file or folder on the server" },
+    { syntax: "<destination>", description: "A folder that is there, or else the new path" },
+  ],
+  options: [pluginsOption],
+  fields: ["path", "destination"],
+  examples: [
+    ["runtimectl files mv workers/@team/app/1.0.0/a.html workers/@team/app/1.0.0/b.html", "another name"],
+    ["runtimectl files mv workers/@team/app/1.0.0/a.html workers/@team/app/1.0.0/old", "into a folder that is there"],
+  ],
+  notes: "Nothing is overwritten.",
+  async run(context, [remote, destination], options) {
+    const { client } = await connect(context, { files: { move: chosenFiles(options).move } });
+    await client.files.move({ body: { path: remote, destPath: destination } });
+    context.output.note(`moved ${remote}`);
+    context.output.result({ path: remote, destination });
+  },
+});

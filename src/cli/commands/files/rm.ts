@@ -1,0 +1,28 @@
+import { actOnEach } from "../../act-on-each.js";
+import { defineCommand } from "../../command.js";
+import { connect } from "../../connection.js";
+import { counted } from "../../counted.js";
+import { confirmDestruction } from "../../prompts.js";
+import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+
+export const command = defineCommand<[remotes: readonly string[]], SurfaceOptions>({
+  arguments: [{ syntax: "<remote...>", description: "Files and folders on the server" }],
+  options: [pluginsOption],
+  fields: ["path", "deleted", "error"],
+  examples: [
+    ["runtimectl files rm workers/@team/app/1.0.0/old.html", "delete a file, after its path is typed"],
+    ["runtimectl files rm workers/@team/app/1.0.0/old --yes", "delete a folder with all in it, unasked"],
+    ["runtimectl files rm workers/@team/app/1.0.0/old --confirm prod", "the same on the production profile prod"],
+  ],
+  notes: "Cannot be undone. When some of several fail, the others are deleted all the same; it ends with 9 then.",
+  async run(context, [remotes], options) {
+    const items = [...new Set(remotes)].map((path) => ({ path, label: path, fields: { path } }));
+    const { client, settings } = await connect(context, { files: { remove: chosenFiles(options).remove } });
+    await confirmDestruction(context, {
+      consequence: `Delete ${items.map(({ path }) => path).join(", ")}`,
+      name: items.length === 1 ? (items[0]?.path ?? "") : counted(items.length, "item"),
+      settings,
+    });
+    await actOnEach(context, { items, noun: "files", done: "deleted", act: ({ path }) => client.files.remove({ body: { path } }) });
+  },
+});

@@ -1,0 +1,65 @@
+import { ApiError } from "../../../shared/api-error.js";
+import type { NewKey } from "../../../shared/contract/keys.js";
+import type { Context } from "../../command.js";
+import { timeFields, toDay } from "../../dates.js";
+import { printable } from "../../printable.js";
+import { KeyFile } from "./key-file.js";
+
+interface MadeKey<Made extends NewKey> {
+  readonly make: () => Promise<Made>;
+  /** Where the key goes; stdout when it is not given. */
+  readonly out: string | undefined;
+  /** More about it, for documents and for people. */
+  readonly more?: (made: Made) => { readonly fields: object; readonly note: string };
+}
+
+/** What the document of a new key may have. */
+export const newKeyFields = [
+  "id",
+  "name",
+  "key",
+  "keyFile",
+  "keyPrefix",
+  "role",
+  "permissions",
+  "namespaces",
+  "createdAt",
+  "createdAtSeconds",
+  "expiresAt",
+  "expiresAtSeconds",
+] as const;
+
+/** Makes a key and shows it this once: on stdout, or in a new file that is there before the key is. */
+export async function showNewKey<Made extends NewKey>(context: Context, { make, out, more }: MadeKey<Made>): Promise<void> {
+  const { output } = context;
+  const file = await KeyFile.create(context, out);
+  const made = await make().catch(async (error: unknown) => {
+    await file?.discard();
+    if (!(error instanceof ApiError)) output.note("whether a key was made is not known; see: runtimectl keys list");
+    throw error;
+  });
+  const { id, name, key, keyPrefix, role, permissions, namespaces, createdAt, expiresAt } = made;
+  if (context.environment.GITHUB_ACTIONS === "true") output.mask(key);
+  await file?.write(key, id);
+  const ends = expiresAt === undefined ? "never ends" : `ends ${toDay(expiresAt)}`;
+  const { fields = {}, note = "" } = more?.(made) ?? {};
+  output.note(
+    `key ${id}: ${printable(name)}, ${role}, namespaces ${printable(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +
+      (file ? `the key is in ${file.path}, and nowhere else` : "keep it now, it is not shown again:"),
+  );
+  output.result(
+    {
+      id,
+      name,
+      keyPrefix,
+      role,
+      permissions,
+      namespaces,
+      ...(file ? { keyFile: file.path } : { key }),
+      ...timeFields("createdAt", createdAt),
+      ...timeFields("expiresAt", expiresAt),
+      ...fields,
+    },
+    file ? undefined : key,
+  );
+}

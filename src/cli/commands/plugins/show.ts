@@ -1,0 +1,51 @@
+import { list, loaded } from "../../../shared/contract/plugins.js";
+import { CommandError } from "../../command-error.js";
+import { defineCommand } from "../../command.js";
+import { connect } from "../../connection.js";
+import { exitCodes } from "../../exit-codes.js";
+import { parsePluginName } from "../../package-reference.js";
+import { pluginFields } from "./plugin-fields.js";
+
+export const command = defineCommand<[name: string]>({
+  arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
+  fields: [...pluginFields, "base", "dependencies", "optionalDependencies", "menus", "hookPosition"],
+  examples: [
+    ["runtimectl plugins show @team/guard", "its state and why, its base, what it depends on, its menus"],
+    ["runtimectl plugins show @team/guard --json | jq -r .status", "the state alone"],
+  ],
+  notes: "Base, dependencies and menus are those of the plugin at work: a plugin that is not loaded has none.",
+  async run(context, [text]) {
+    const name = parsePluginName(text);
+    const { client } = await connect(context, { plugins: { list, loaded } });
+    const [plugins, atWork] = await Promise.all([client.plugins.list(), client.plugins.loaded()]);
+    const plugin = plugins.find((installed) => installed.name === name);
+    if (plugin === undefined)
+      throw new CommandError("PLUGIN_NOT_FOUND", `no plugin named ${name} is installed`, {
+        exitCode: exitCodes.notFound,
+        hint: "runtimectl plugins list",
+      });
+    const place = atWork.findIndex((running) => running.name === name);
+    const { base, dependencies, optionalDependencies, menus } = atWork[place] ?? {};
+    const document = {
+      ...plugin,
+      base: base ?? null,
+      dependencies: dependencies ?? [],
+      optionalDependencies: optionalDependencies ?? [],
+      menus: menus ?? [],
+      hookPosition: place === -1 ? null : place + 1,
+    };
+    context.output.facts(document, [
+      ["plugin", name],
+      ["version", plugin.version],
+      ["state", plugin.status],
+      ["reason", plugin.error],
+      ["source", plugin.source],
+      ["folder", plugin.path],
+      ["base", base === "" ? "none: it has only hooks" : base],
+      ["depends on", dependencies?.join(" ") || undefined],
+      ["uses", optionalDependencies?.length ? `${optionalDependencies.join(" ")} if there` : undefined],
+      ["hooks", place === -1 ? undefined : `number ${place + 1} of ${atWork.length} to run`],
+      ...(menus ?? []).map(({ title, path }): [string, string] => ["menu", `${title}  ${path}`]),
+    ]);
+  },
+});

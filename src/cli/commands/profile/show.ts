@@ -1,0 +1,33 @@
+import { defineCommand } from "../../command.js";
+import { configDirectory } from "../../config-directory.js";
+import { ConfigFile } from "../../config-file.js";
+import { CredentialsFile } from "../../credentials-file.js";
+import { usageError } from "../../command-error.js";
+import { existingProfile } from "./existing-profile.js";
+import { profileDocument, profileFields } from "./profile-options.js";
+
+export const command = defineCommand<[name: string | undefined]>({
+  arguments: [{ syntax: "[name]", description: "The profile (default: the current one)" }],
+  fields: [...profileFields, "current", "hasKey"],
+  examples: [
+    ["runtimectl profile show", "the current profile"],
+    ["runtimectl profile show prod --json=url", "one setting of another one"],
+  ],
+  notes: "Which profile and which key a command would use here, and why, is shown by runtimectl auth status.",
+  async run(context, [given]) {
+    const directory = configDirectory(context.environment);
+    const config = ConfigFile.open(directory);
+    const name = given ?? context.flags.profile ?? config.current;
+    if (name === undefined) throw usageError("no profile is chosen", "runtimectl profile list");
+    const profile = existingProfile(config, name);
+    const hasKey = CredentialsFile.open(directory).get(name) !== undefined;
+    context.output.facts({ ...profileDocument(name, profile), current: name === config.current, hasKey }, [
+      ["profile", `${name}${name === config.current ? " (current)" : ""}`],
+      ["daemon", profile.url],
+      ["authorities", profile.cacert ?? "the usual ones"],
+      ["production", profile.production ? "yes" : "no"],
+      ["read-only", profile.readonly ? "yes" : "no"],
+      ["key", hasKey ? "kept" : "none"],
+    ]);
+  },
+});

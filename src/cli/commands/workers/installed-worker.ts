@@ -1,0 +1,18 @@
+import type { list } from "../../../shared/contract/workers.js";
+import { toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { CommandError } from "../../command-error.js";
+import type { Connection } from "../../connection.js";
+import { exitCodes } from "../../exit-codes.js";
+
+export type Listing = Connection<{ workers: { list: typeof list } }>;
+
+/** The worker of that name; WORKER_NOT_FOUND when there is none that the key may see. */
+export async function findWorker({ client }: Listing, name: string): Promise<InstalledWorker> {
+  const rows = (await client.workers.list()).filter((worker) => worker.name === name);
+  if (rows.length === 0)
+    throw new CommandError("WORKER_NOT_FOUND", `no worker named ${name} is installed`, {
+      exitCode: exitCodes.notFound,
+      hint: "runtimectl workers list",
+    });
+  return toInstalledWorker(name, rows);
+}

@@ -1,0 +1,49 @@
+import { list } from "../../../shared/contract/workers.js";
+import { CommandError } from "../../command-error.js";
+import { defineCommand, type Context } from "../../command.js";
+import { connect } from "../../connection.js";
+import { exitCodes } from "../../exit-codes.js";
+import { hasDesktop, openBrowser } from "../../open-browser.js";
+import { parsePackageReference } from "../../package-reference.js";
+import { canAsk } from "../../prompts.js";
+import { answeringVersion } from "../../../shared/worker-versions.js";
+import { findWorker } from "./installed-worker.js";
+
+interface Options {
+  readonly print?: boolean;
+}
+
+export const command = defineCommand<[reference: string], Options>({
+  arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
+  options: [{ flags: "--print", description: "Only print the URL" }],
+  fields: ["name", "version", "url"],
+  examples: [
+    ["runtimectl workers open @team/app", "print its URL, and show it in the browser"],
+    ["runtimectl workers open @team/app@1.2.0 --print", "print the URL of one version"],
+    ['curl "$(runtimectl workers open @team/app)health"', "in a pipe it only prints"],
+  ],
+  notes: "A browser is opened only for a person at a terminal on a desktop: nothing is opened in a pipe, with CI, or without a display.",
+  async run(context, [reference], options) {
+    const { name, version } = parsePackageReference(reference);
+    const connection = await connect(context, { workers: { list } });
+    const { versions } = await findWorker(connection, name);
+    const served = version === undefined ? answeringVersion(versions) : versions.find((installed) => installed.version === version);
+    if (served === undefined && version !== undefined)
+      throw new CommandError("WORKER_VERSION_NOT_FOUND", `${name} has no version ${version}`, {
+        exitCode: exitCodes.notFound,
+        hint: `runtimectl workers show ${name}`,
+      });
+    if (!served?.enabled)
+      throw new CommandError("WORKER_OFF", version === undefined ? `no version of ${name} is on` : `${name}@${version} is off`, {
+        exitCode: exitCodes.conflict,
+        hint: `runtimectl workers enable ${version === undefined ? `${name}@VERSION` : reference}`,
+      });
+    const url = `${connection.origin}/${reference}/`;
+    context.output.result({ name, version: served.version, url }, url);
+    if (!options.print && isOnDesktop(context)) openBrowser(url);
+  },
+});
+
+function isOnDesktop(context: Context): boolean {
+  return hasDesktop(context.environment) && context.terminal.stdoutIsTty && canAsk(context);
+}

@@ -1,0 +1,80 @@
+import { show as showMetrics, type WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { list } from "../../../shared/contract/workers.js";
+import { CommandError } from "../../command-error.js";
+import { defineCommand } from "../../command.js";
+import { connect } from "../../connection.js";
+import { exitCodes } from "../../exit-codes.js";
+import { factLines } from "../../facts.js";
+import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
+import { parsePackageReference } from "../../package-reference.js";
+import { alignedTable } from "../../table.js";
+import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
+import { findWorker } from "./installed-worker.js";
+
+const headings = ["VERSION", "STATE", "ANSWERS AT", "SOURCE", "KIND", "REQ/S", "P99", "ERRORS", "ISOLATES", "MEMORY"];
+
+export const command = defineCommand<[reference: string]>({
+  arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
+  fields: ["name", "url", "answering", "versions"],
+  examples: [
+    ["runtimectl workers show @team/app", "its versions, which one answers and where, and what it does now"],
+    ["runtimectl workers show @team/app@1.2.0", "one version"],
+    ["runtimectl workers show @team/app --json | jq -r .answering", "the version that answers"],
+  ],
+  notes:
+    "Every version that is on answers at its own URL, too.\n" +
+    "Load is of the last minute or so, errors are counted since the daemon started; - where nothing was asked for.",
+  async run(context, [reference]) {
+    const { name, version } = parsePackageReference(reference);
+    const connection = await connect(context, { workers: { list }, metrics: { show: showMetrics } });
+    const [worker, metrics] = await Promise.all([
+      findWorker(connection, name),
+      connection.client.metrics.show({ query: { worker: name } }),
+    ]);
+    const answering = answeringVersion(worker.versions);
+    const urlOf = (installed: InstalledVersion) => `${connection.origin}/${name}${installed === answering ? "" : `@${installed.version}`}/`;
+    const rowOf = new Map(metrics.workers.map((row) => [row.version, row]));
+    const versions = worker.versions
+      .filter((installed) => version === undefined || installed.version === version)
+      .map((installed) => ({
+        ...installed,
+        answers: installed === answering,
+        url: installed.enabled ? urlOf(installed) : null,
+        metrics: rowOf.get(installed.version) ?? null,
+      }));
+    if (versions.length === 0)
+      throw new CommandError("WORKER_VERSION_NOT_FOUND", `${name} has no version ${version}`, {
+        exitCode: exitCodes.notFound,
+        hint: `runtimectl workers show ${name}`,
+      });
+    const url = answering === undefined ? null : urlOf(answering);
+    const text = [
+      factLines([
+        ["worker", name],
+        ["url", url ?? "none: no version is on"],
+        ["answering", answering?.version],
+        ["folder", [...new Set(versions.map(({ path }) => path))].join("  ")],
+      ]),
+      alignedTable(
+        headings,
+        versions.map((shown) => toRow(shown, shown.url?.slice(connection.origin.length) ?? "-", shown.metrics)),
+        context.terminal.widthColumns,
+      ),
+    ];
+    context.output.result({ name, url, answering: answering?.version ?? null, versions }, text.join("\n\n"));
+  },
+});
+
+function toRow({ version, enabled, source }: InstalledVersion, answersAt: string, metrics: WorkerMetrics | null): string[] {
+  const shown = [version, enabled ? "on" : "off", answersAt, source];
+  if (metrics === null) return [...shown, "-", "-", "-", "-", "-", "-"];
+  return [
+    ...shown,
+    metrics.kind ?? "-",
+    toRate(metrics.requests.perSecond),
+    toMilliseconds(metrics.latency.recent.p99Ms),
+    String(metrics.errors.total),
+    String(metrics.isolates.running),
+    toMegabytes(metrics.memory.pssBytes ?? metrics.memory.rssBytes),
+  ];
+}

@@ -1,0 +1,68 @@
+import { longestDeployMessage } from "../../shared/deployment.js";
+import { isPackageName, isPackageVersion } from "../../shared/package-name.js";
+import { usageError } from "../command-error.js";
+import type { PackageIdentity, PackageKind } from "../pack/package-facts.js";
+import { parseHealthCheck, type HealthCheck } from "./health-check.js";
+
+/** As they are written. */
+export interface GivenOptions {
+  readonly kind?: PackageKind;
+  readonly name?: string;
+  readonly version?: string;
+  readonly message?: string;
+  readonly bundle?: boolean;
+  readonly dryRun?: boolean;
+  readonly exitCode?: boolean;
+  readonly ifChanged?: boolean;
+  readonly replace?: boolean;
+  /** False with `--no-enable`. */
+  readonly enable?: boolean;
+  readonly check?: string;
+  readonly checkTimeout?: string;
+  readonly rollbackOnFail?: boolean;
+  readonly keep?: string;
+}
+
+/** As they are meant. */
+export interface DeployOptions {
+  readonly identity: PackageIdentity;
+  readonly message: string | undefined;
+  readonly bundle: boolean;
+  readonly isDryRun: boolean;
+  readonly hasExitCode: boolean;
+  readonly onlyIfChanged: boolean;
+  readonly mayReplace: boolean;
+  readonly isOff: boolean;
+  readonly check: HealthCheck | undefined;
+  readonly rollsBack: boolean;
+  readonly keep: number | undefined;
+}
+
+/** Refuses what has no meaning, before anything is read or sent. */
+export function parseDeployOptions(given: GivenOptions): DeployOptions {
+  const { name, version, message, keep, dryRun = false, exitCode = false, enable = true, rollbackOnFail = false } = given;
+  if (name !== undefined && !isPackageName(name))
+    throw usageError(`--name: ${JSON.stringify(name)} cannot name a package`, "--name @team/app");
+  if (version !== undefined && !isPackageVersion(version))
+    throw usageError(`--version: ${JSON.stringify(version)} is not a version`, "--version 1.2.0");
+  if (message !== undefined && message.length > longestDeployMessage)
+    throw usageError(`--message is longer than ${longestDeployMessage} characters`);
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw usageError(`--keep: ${keep} is not a number of versions`, "--keep 3");
+  if (exitCode && !dryRun) throw usageError("--exit-code is for --dry-run", "add --dry-run");
+  const check = parseHealthCheck(given.check, given.checkTimeout);
+  if (check && !enable) throw usageError("--no-enable serves nothing that --check could ask", "leave out one of them");
+  if (rollbackOnFail && !check) throw usageError("--rollback-on-fail needs something that can fail", "add --check /");
+  return {
+    identity: { ...(name !== undefined && { name }), ...(version !== undefined && { version }) },
+    message,
+    bundle: given.bundle ?? false,
+    isDryRun: dryRun,
+    hasExitCode: exitCode,
+    onlyIfChanged: given.ifChanged ?? false,
+    mayReplace: given.replace ?? false,
+    isOff: !enable,
+    check,
+    rollsBack: rollbackOnFail,
+    keep: keep === undefined ? undefined : Number(keep),
+  };
+}

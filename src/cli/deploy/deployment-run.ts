@@ -1,0 +1,183 @@
+import path from "node:path";
+import { ApiError } from "../../shared/api-error.js";
+import { formatSize } from "../../shared/size.js";
+import { CommandError } from "../command-error.js";
+import type { Context } from "../command.js";
+import { exitCodes } from "../exit-codes.js";
+import type { OpenedPackage } from "../pack/open-package.js";
+import { sendParcel } from "../pack/parcel.js";
+import { showFiles } from "../pack/show-plan.js";
+import { writeArchive } from "../pack/write-archive.js";
+import { confirmDestruction } from "../prompts.js";
+import type { DeployAction } from "./choose-action.js";
+import type { DeployOptions } from "./deploy-options.js";
+import { noteStep } from "./deploy-steps.js";
+import { checkHealth, type HealthOutcome } from "./health-check.js";
+import type { PluginTarget } from "./plugin-target.js";
+import { packDeployable, type Deployable } from "./prepare-deployment.js";
+import { tellGitHub } from "./tell-github.js";
+import { WorkerTarget } from "./worker-target.js";
+
+interface Parts {
+  readonly opened: OpenedPackage;
+  readonly options: DeployOptions;
+  readonly deployable: Deployable;
+  readonly target: WorkerTarget | PluginTarget;
+  readonly action: DeployAction;
+}
+
+/** One deployment, from what was found to what is there in the end. */
+export class DeploymentRun {
+  readonly #context: Context;
+  readonly #parts: Parts;
+  readonly #startedAtMs = performance.now();
+
+  constructor(context: Context, parts: Parts) {
+    this.#context = context;
+    this.#parts = parts;
+  }
+
+  async show(): Promise<void> {
+    const { opened, options, deployable, action, target } = this.#parts;
+    const archive = await writeArchive(deployable.plan.files, path.join(opened.workspace, "package.tgz"), this.#context.signal);
+    const isPending = action !== "none";
+    const document = { dryRun: true, action, kind: opened.kind, digest: deployable.digest, before: target.before ?? null };
+    const note = isPending ? `dry run: it would ${actionWords[action]}; nothing was changed` : "dry run: nothing would change";
+    showFiles(this.#context.output, deployable.plan, archive, { document, note });
+    if (isPending && options.hasExitCode) process.exitCode = exitCodes.changesPending;
+  }
+
+  async perform(): Promise<void> {
+    const { action, deployable, options, target } = this.#parts;
+    if (action === "none") return this.#tell({ sizeBytes: 0, health: undefined, deleted: [] });
+    await this.#confirm();
+    const sizeBytes = action === "enable" ? 0 : await this.#upload();
+    if (action === "enable") await target.setEnabled(true);
+    const { url, trouble } = await target.locate();
+    if (trouble !== undefined) await this.#fail(trouble);
+    if (!deployable.isOff) noteStep(this.#context, "Enable", `${deployable.plan.facts.version} is on${this.#beforeWords()}`);
+    const health = options.check && (await this.#check(url));
+    const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
+    await this.#tell({ sizeBytes, health, deleted, url });
+  }
+
+  /** Asks for what cannot be undone, on production profiles. */
+  async #confirm(): Promise<void> {
+    const { action, deployable, options, target } = this.#parts;
+    const { settings } = target.connection;
+    if (!settings.isProduction || (action !== "replace" && options.keep === undefined)) return;
+    const { name, version } = deployable.plan.facts;
+    const consequences = [
+      ...(action === "replace" ? [`Replace ${name}@${version}`] : []),
+      ...(options.keep === undefined ? [] : [`Delete the oldest versions of ${name}, all but ${options.keep}`]),
+    ];
+    await confirmDestruction(this.#context, { consequence: consequences.join("; "), name, settings });
+  }
+
+  async #upload(): Promise<number> {
+    const { opened, options, deployable, target } = this.#parts;
+    const parcel = await packDeployable(this.#context, opened, { ...deployable, message: options.message });
+    await sendParcel(this.#context, parcel, (file) => target.upload(file));
+    noteStep(this.#context, "Upload", formatSize(parcel.sizeBytes));
+    return parcel.sizeBytes;
+  }
+
+  async #check(url: string): Promise<HealthOutcome & { passed: true }> {
+    const { options, target } = this.#parts;
+    const { settings } = target.connection;
+    const outcome = await checkHealth(this.#context, options.check as NonNullable<typeof options.check>, { base: url, settings });
+    if (!outcome.passed) return this.#fail(`the check of ${outcome.url} failed: ${outcome.reason}`);
+    noteStep(this.#context, "Check", `GET ${outcome.url} -> ${outcome.status} in ${outcome.durationMs} ms`);
+    return outcome;
+  }
+
+  /** Ends the command; rolled back when that was asked for. */
+  async #fail(reason: string): Promise<never> {
+    const { deployable, options, target } = this.#parts;
+    const { name, version } = deployable.plan.facts;
+    if (!options.rollsBack)
+      throw failed(`${name}@${version} is installed, but ${reason}`, `to take it out of service: ${target.lines.off}`);
+    await target.setEnabled(false).catch((error: unknown) => {
+      throw failed(`${reason}; it could not be rolled back`, target.lines.off, [error instanceof Error ? error.message : String(error)]);
+    });
+    const now = target.before === undefined ? "nothing answers, as before" : `${target.before} answers again`;
+    throw new CommandError("CHECK_FAILED_ROLLED_BACK", `${reason}; rolled back: ${now}`, {
+      exitCode: exitCodes.rolledBack,
+      hint: `${name}@${version} is installed and off; to look into it: ${target.lines.on}`,
+    });
+  }
+
+  async #deleteOld(keep: number): Promise<readonly string[]> {
+    const { deployable, target } = this.#parts;
+    const deleted: string[] = [];
+    if (!(target instanceof WorkerTarget)) return deleted;
+    try {
+      await target.deleteOldVersions(keep, (version) => deleted.push(version));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { name, version } = deployable.plan.facts;
+      throw new CommandError("PARTLY_DONE", `${name}@${version} is deployed, but old versions could not be deleted: ${error.message}`, {
+        exitCode: exitCodes.partlyDone,
+        details: deleted.map((old) => `deleted ${name}@${old}`),
+        hint: `runtimectl workers delete ${name}@VERSION`,
+      });
+    }
+    noteStep(this.#context, "Keep", deleted.length === 0 ? "nothing to delete" : `deleted ${deleted.join(", ")}`);
+    return deleted;
+  }
+
+  async #tell({
+    url,
+    sizeBytes,
+    health,
+    deleted,
+  }: {
+    url?: string;
+    sizeBytes: number;
+    health: (HealthOutcome & { passed: true }) | undefined;
+    deleted: readonly string[];
+  }): Promise<void> {
+    const { opened, deployable, target, action } = this.#parts;
+    const { name, version } = deployable.plan.facts;
+    const answersAt = url ?? (await target.locate()).url;
+    const undo = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
+    const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
+    this.#context.output.note(
+      action === "none" ? `${name}@${version} is there with the same content; nothing was sent` : `Done in ${seconds} s`,
+    );
+    if (undo !== null) this.#context.output.note(`${deployable.isOff ? "To serve it" : "Undo"}: ${undo}`);
+    const document = {
+      kind: opened.kind,
+      name,
+      version,
+      action,
+      enabled: !deployable.isOff,
+      url: answersAt,
+      before: target.before ?? null,
+      digest: deployable.digest,
+      sizeBytes,
+      check: health ? { url: health.url, status: health.status, durationMs: health.durationMs } : null,
+      deleted,
+      undo,
+    };
+    await tellGitHub(this.#context, document);
+    this.#context.output.result(document, answersAt);
+  }
+
+  #beforeWords(): string {
+    const { before } = this.#parts.target;
+    const { version } = this.#parts.deployable.plan.facts;
+    if (before === undefined || before === version) return "";
+    return this.#parts.opened.kind === "worker" ? `, ${before} is kept` : `, in place of ${before}`;
+  }
+}
+
+function failed(message: string, hint: string, details?: readonly string[]): CommandError {
+  return new CommandError("CHECK_FAILED", message, { exitCode: exitCodes.notRolledBack, hint, details });
+}
+
+const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
+  install: "be installed",
+  replace: "replace what is there",
+  enable: "be switched on",
+};

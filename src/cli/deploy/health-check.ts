@@ -1,0 +1,52 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { parseDurationMs } from "../../shared/duration.js";
+import { checkAnswer, parseAnswerCheck, type AnswerCheck } from "../answer-check.js";
+import { usageError } from "../command-error.js";
+import type { Context } from "../command.js";
+import type { Settings } from "../settings.js";
+
+const defaultTimeoutMs = 30_000;
+/** One that hangs is asked again while there is time. */
+const attemptTimeoutMs = 10_000;
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+/** What must answer, and how, before a deployment counts as done, and how long it may take to come to that. */
+export interface HealthCheck extends AnswerCheck {
+  readonly timeoutMs: number;
+}
+
+export type HealthOutcome =
+  | { readonly passed: true; readonly url: string; readonly status: number; readonly durationMs: number }
+  | { readonly passed: false; readonly url: string; readonly reason: string };
+
+/** Reads `PATH[=STATUS]` and the time that there is. */
+export function parseHealthCheck(text: string | undefined, timeout: string | undefined): HealthCheck | undefined {
+  const timeoutMs = timeout === undefined ? defaultTimeoutMs : parseDurationMs(timeout);
+  if (timeoutMs === undefined || timeoutMs === 0)
+    throw usageError(`--check-timeout: ${timeout} is not a duration such as 500ms, 30s or 5m`);
+  return text === undefined ? undefined : { ...parseAnswerCheck(text), timeoutMs };
+}
+
+/** Asks until the answer is the one wanted or the time is over. Sends no key: it is what everybody sees. `base` is the worker's URL. */
+export async function checkHealth(
+  context: Context,
+  check: HealthCheck,
+  { base, settings }: { base: string; settings: Settings },
+): Promise<HealthOutcome> {
+  const { origin, pathname } = new URL(base);
+  const worker = pathname.replace(/\/$/, "");
+  const url = origin + worker + check.path;
+  const untilMs = performance.now() + check.timeoutMs;
+  let reason: string | undefined;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) return { passed: false, url, reason: reason ?? "there was no time to ask" };
+    const timeout = { value: Math.min(attemptTimeoutMs, Math.ceil(leftMs)), source: "--check-timeout" };
+    const { status, tookMs, problem } = await checkAnswer(context, { origin, settings: { ...settings, timeout } }, { base: worker, check });
+    if (status !== undefined && problem === undefined) return { passed: true, url, status, durationMs: tookMs };
+    // That the last one was cut short says less than what the one before answered.
+    if (status !== undefined || reason === undefined) reason = problem;
+    await delay(Math.max(0, Math.min(pauseMs, untilMs - performance.now())), undefined, { signal: context.signal });
+  }
+}

@@ -1,0 +1,59 @@
+import type { UploadSource } from "../../shared/contract/endpoint.js";
+import { disable, enable, list, loaded, upload, type Plugin } from "../../shared/contract/plugins.js";
+import type { Context } from "../command.js";
+import { connect, type Connection } from "../connection.js";
+import type { DeployTarget, Located } from "./deploy-target.js";
+
+const operations = { plugins: { list, loaded, upload, enable, disable } };
+
+/** A plugin, which has one version at a time. */
+export class PluginTarget implements DeployTarget {
+  readonly connection: Connection<typeof operations>;
+  readonly #name: string;
+  readonly #installed: Plugin | undefined;
+  readonly existing: DeployTarget["existing"];
+  readonly before: string | undefined;
+
+  static async open(context: Context, identity: { readonly name: string; readonly version: string }): Promise<PluginTarget> {
+    const connection = await connect(context, operations);
+    return new PluginTarget(connection, identity, await connection.client.plugins.list());
+  }
+
+  private constructor(
+    connection: Connection<typeof operations>,
+    { name, version }: { readonly name: string; readonly version: string },
+    plugins: readonly Plugin[],
+  ) {
+    this.connection = connection;
+    this.#name = name;
+    this.#installed = plugins.find((plugin) => plugin.name === name);
+    const isUploaded = this.#installed?.removable === true && this.#installed.version === version;
+    this.existing = isUploaded ? { isEnabled: this.#installed.enabled, digest: this.#installed.deploy?.digest } : undefined;
+    this.before = this.#installed?.version;
+  }
+
+  get loss(): string | undefined {
+    return this.#installed && `a plugin has one version at a time, and ${this.#name}@${this.#installed.version} cannot be brought back`;
+  }
+
+  get lines(): DeployTarget["lines"] {
+    return { off: `runtimectl plugins disable ${this.#name}`, on: `runtimectl plugins enable ${this.#name}` };
+  }
+
+  async upload(file: UploadSource): Promise<void> {
+    await this.connection.client.plugins.upload({ file });
+  }
+
+  async setEnabled(enabled: boolean): Promise<void> {
+    await this.connection.client.plugins[enabled ? "enable" : "disable"]({ params: { name: this.#name } });
+  }
+
+  async locate(): Promise<Located> {
+    const { client, origin } = this.connection;
+    const [plugins, atWork] = await Promise.all([client.plugins.list(), client.plugins.loaded()]);
+    const state = plugins.find(({ name }) => name === this.#name);
+    const base = atWork.find(({ name }) => name === this.#name)?.base ?? "";
+    const trouble = state?.status === "failed" ? `it could not be loaded: ${state.error ?? "the daemon's log says why"}` : undefined;
+    return { url: `${origin}${base}/`, trouble };
+  }
+}

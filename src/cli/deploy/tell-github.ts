@@ -1,0 +1,33 @@
+import { appendFile } from "node:fs/promises";
+import type { Context } from "../command.js";
+
+/** What the next steps of a workflow want to know of a deployment. */
+export interface DeploymentFacts {
+  readonly kind: string;
+  readonly name: string;
+  readonly version: string;
+  readonly action: string;
+  readonly url: string;
+  readonly digest: string;
+}
+
+/** In GitHub Actions: the outputs `url`, `version` and `digest` of the step, and a table in the summary of the job. */
+export async function tellGitHub(context: Context, facts: DeploymentFacts): Promise<void> {
+  const { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary } = context.environment;
+  const { url, version, digest } = facts;
+  const lines = Object.entries({ url, version, digest }).map(([name, value]) => `${name}=${value}\n`);
+  await append(context, "GITHUB_OUTPUT", outputs, lines.join(""));
+  const cells = [`\`${facts.name}\``, facts.kind, version, facts.action, url, `\`${digest}\``];
+  const table = `| Name | Kind | Version | Done | URL | Digest |\n| --- | --- | --- | --- | --- | --- |\n| ${cells.join(" | ")} |\n\n`;
+  await append(context, "GITHUB_STEP_SUMMARY", summary, table);
+}
+
+/** The deployment is there, whatever becomes of these lines. */
+async function append(context: Context, variable: string, file: string | undefined, text: string): Promise<void> {
+  if (file === undefined) return;
+  try {
+    await appendFile(file, text);
+  } catch (error) {
+    context.output.warn(`${variable}: ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

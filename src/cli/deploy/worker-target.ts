@@ -1,0 +1,89 @@
+import { disable, enable, removeVersion, upload } from "../../shared/contract/worker-changes.js";
+import { list, type Worker } from "../../shared/contract/workers.js";
+import { toPathSegments } from "../../shared/package-name.js";
+import type { UploadSource } from "../../shared/contract/endpoint.js";
+import type { Context } from "../command.js";
+import { answeringUrl } from "../commands/workers/answering-url.js";
+import { answeringVersion, installedVersions } from "../../shared/worker-versions.js";
+import { connect, type Connection } from "../connection.js";
+import type { DeployTarget, Located } from "./deploy-target.js";
+
+const operations = { workers: { list, upload, enable, disable, removeVersion } };
+
+interface Identity {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** A version of a worker, beside which the others stay installed. */
+export class WorkerTarget implements DeployTarget {
+  readonly #context: Context;
+  readonly connection: Connection<typeof operations>;
+  readonly #identity: Identity;
+  readonly existing: DeployTarget["existing"];
+  readonly before: string | undefined;
+
+  static async open(context: Context, identity: Identity): Promise<WorkerTarget> {
+    const connection = await connect(context, operations);
+    const rows = (await connection.client.workers.list()).filter(({ name }) => name === identity.name);
+    return new WorkerTarget(context, connection, { identity, rows });
+  }
+
+  private constructor(
+    context: Context,
+    connection: Connection<typeof operations>,
+    { identity, rows }: { identity: Identity; rows: readonly Worker[] },
+  ) {
+    this.#context = context;
+    this.connection = connection;
+    this.#identity = identity;
+    const row = rows.find(({ versions }) => versions.includes(identity.version));
+    const { version } = identity;
+    this.existing = row && { isEnabled: !row.disabledVersions.includes(version), digest: row.deploys?.[version]?.digest };
+    this.before = answeringVersion(installedVersions(rows))?.version;
+  }
+
+  get loss(): string | undefined {
+    const { name, version } = this.#identity;
+    return this.existing && `what ${name}@${version} is now cannot be brought back`;
+  }
+
+  get lines(): DeployTarget["lines"] {
+    const { name, version } = this.#identity;
+    return { off: `runtimectl workers disable ${name}@${version}`, on: `runtimectl workers enable ${name}@${version}` };
+  }
+
+  async upload(file: UploadSource): Promise<void> {
+    await this.connection.client.workers.upload({ file });
+  }
+
+  async setEnabled(enabled: boolean): Promise<void> {
+    const { name, version } = this.#identity;
+    const params = { ...toPathSegments(name), version };
+    await this.connection.client.workers[enabled ? "enable" : "disable"]({ params });
+  }
+
+  async locate(): Promise<Located> {
+    return { url: await answeringUrl(this.#context, this.connection, this.#identity) };
+  }
+
+  /** Deletes the oldest uploaded versions, all but `count`; never this one, never the one that answers. Says which are gone. */
+  async deleteOldVersions(count: number, onDeleted: (version: string) => void): Promise<void> {
+    const { name, version } = this.#identity;
+    const rows = (await this.connection.client.workers.list()).filter((worker) => worker.name === name);
+    const uploaded = rows.find(({ source }) => source === "uploaded");
+    if (!uploaded) return;
+    const staying = new Set([version, answeringVersion(installedVersions(rows))?.version]);
+    const others = newestFirst(uploaded).filter((other) => !staying.has(other));
+    const room = Math.max(0, count - uploaded.versions.filter((other) => staying.has(other)).length);
+    for (const old of others.slice(room).toReversed()) {
+      await this.connection.client.workers.removeVersion({ params: { ...toPathSegments(name), version: old } });
+      onDeleted(old);
+    }
+  }
+}
+
+/** By the time of their deployment; those that were not deployed are older, the highest version first. */
+function newestFirst({ versions, deploys = {} }: Worker): string[] {
+  return versions.toSorted((a, b) => (deploys[b]?.at ?? 0) - (deploys[a]?.at ?? 0));
+}

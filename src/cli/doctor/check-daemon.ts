@@ -1,0 +1,92 @@
+import { ApiError } from "../../shared/api-error.js";
+import { ready } from "../../shared/contract/health.js";
+import * as session from "../../shared/contract/session.js";
+import type { Context } from "../command.js";
+import { connectAnonymously } from "../connection.js";
+import { counted } from "../counted.js";
+import { toDay } from "../dates.js";
+import { describeFailure } from "../failure.js";
+import type { Settings } from "../settings.js";
+import { version } from "../version.js";
+import { fail, ok, warn, type Finding } from "./finding.js";
+
+const clockWarningSeconds = 30;
+const keyWarningDays = 14;
+
+/** The daemon as its clients see it: discovery, clock, versions, readiness, origin, key. Ends early when what answers is no daemon. */
+export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
+  // Without the key: what answers has yet to prove that it is a daemon. Nothing is changed, so a read-only profile is no hindrance.
+  const withoutKey = { ...settings, key: undefined, isReadOnly: false };
+  const discovery = await attempt("discovery", async () => {
+    const anonymous = await connectAnonymously(context, {}, withoutKey);
+    const { name, api, version: daemonVersion } = await anonymous.discover();
+    return { found: { anonymous, api, daemonVersion }, finding: ok("discovery", `${name} ${daemonVersion}, its API is at ${api}`) };
+  });
+  yield discovery.finding;
+  if (discovery.found === undefined) return;
+  const { anonymous, api, daemonVersion } = discovery.found;
+  yield checkVersions(daemonVersion);
+  const send = (method: string, path: string) => anonymous.call({ method, path, headers: {} });
+  yield (await attempt("clock", async () => ({ finding: checkClock((await send("GET", "/.well-known/runtime")).headers["date"]) })))
+    .finding;
+  const signIn = () => connectAnonymously(context, { health: { ready }, session: { show: session.show } }, settings);
+  yield (await attempt("api", async () => ({ finding: ok("api", (await (await signIn()).client.health.ready()).status) }))).finding;
+  // Signs nobody out: without a credential there is no session to end, only the check of the origin before.
+  yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
+  yield (await attempt("key", async () => ({ finding: await checkKey(settings, async () => (await signIn()).client.session.show()) })))
+    .finding;
+}
+
+/** A failure becomes a finding, in the words that every other command has for it. */
+async function attempt<Found extends { readonly finding: Finding }>(
+  check: string,
+  run: () => Promise<Found>,
+): Promise<Found | { readonly finding: Finding; readonly found?: undefined }> {
+  try {
+    return await run();
+  } catch (error) {
+    const { message, hint } = describeFailure(error);
+    return { finding: fail(check, message, hint ?? "look at the log of the daemon, and of the proxy before it") };
+  }
+}
+
+function checkVersions(daemonVersion: string): Finding {
+  if (daemonVersion === version) return ok("versions", `runtimectl and daemon ${version}`);
+  return warn("versions", `runtimectl ${version}, daemon ${daemonVersion}`, "use the runtimectl that belongs to the daemon");
+}
+
+function checkClock(date: string | string[] | undefined): Finding {
+  const theirs = Date.parse(String(date));
+  if (Number.isNaN(theirs)) return warn("clock", "the answer has no date to compare with", "let the proxy keep the header Date");
+  const skewSeconds = Math.round(Math.abs(Date.now() - theirs) / 1000);
+  if (skewSeconds <= clockWarningSeconds) return ok("clock", "agrees with the daemon's");
+  return warn(
+    "clock",
+    `differs from the daemon's by ${counted(skewSeconds, "second")}`,
+    "set the clocks: lifetimes of keys and certificates depend on them",
+  );
+}
+
+function checkOrigin({ origin }: Settings, { status, text }: { readonly status: number; readonly text: string }): Finding {
+  if (status === 204) return ok("origin", `changes from ${origin.value} are accepted`);
+  const message = /"message":"([^"]+)"/.exec(text)?.[1] ?? `status ${status}`;
+  return fail("origin", message, "let the proxy pass the header Host on, and use the URL that the daemon itself sees");
+}
+
+async function checkKey(
+  settings: Settings,
+  show: () => Promise<{ principal: { name: string; role: string; expiresAt?: number | undefined } }>,
+): Promise<Finding> {
+  if (settings.key === undefined) return warn("key", settings.keyWithheld ?? "not signed in", "runtimectl auth login");
+  try {
+    const { name, role, expiresAt } = (await show()).principal;
+    const who = `${name}, ${role} (${settings.key.source})`;
+    if (expiresAt === undefined) return ok("key", who);
+    const isEnding = expiresAt - Date.now() / 1000 < keyWarningDays * 24 * 60 * 60;
+    const message = `${who}, ends ${toDay(expiresAt)}`;
+    return isEnding ? warn("key", message, "ask for a new key, or make one with: runtimectl keys create") : ok("key", message);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    return fail("key", `the daemon does not accept the key (${settings.key.source})`, "runtimectl auth login");
+  }
+}

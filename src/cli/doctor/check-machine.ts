@@ -1,0 +1,83 @@
+import { lstatSync, statSync } from "node:fs";
+import path from "node:path";
+import { configDirectory, configFile } from "../config-directory.js";
+import type { Context } from "../command.js";
+import { fail, ok, warn, type Finding } from "./finding.js";
+
+const oldestNode = "20.19.0";
+const othersMayWrite = 0o022;
+const othersMayRead = 0o077;
+
+/** Node's version, and who may read and change the files that decide where a key goes. */
+export function checkMachine(context: Context): Finding[] {
+  return [checkNode(), ...checkFiles(context)];
+}
+
+function checkNode(): Finding {
+  const { node } = process.versions;
+  return node.localeCompare(oldestNode, "en", { numeric: true }) >= 0
+    ? ok("node", node)
+    : fail("node", `${node} is too old for runtimectl`, `install Node ${oldestNode} or newer`);
+}
+
+function checkFiles({ environment, flags, workingDirectory }: Context): Finding[] {
+  const directory = configDirectory(environment);
+  const keyFile = flags.keyFile ?? environment.RUNTIMECTL_KEY_FILE;
+  return [
+    checkMode({
+      check: "folder",
+      file: directory,
+      forbidden: othersMayWrite,
+      problem: "others can put files into it",
+      repair: "chmod 700",
+    }),
+    checkMode({
+      check: "config",
+      file: configFile(directory),
+      forbidden: othersMayWrite,
+      problem: "others can change where your calls go",
+      repair: "chmod 600",
+    }),
+    checkMode({
+      check: "credentials",
+      file: path.join(directory, "credentials.json"),
+      forbidden: othersMayRead,
+      isSecret: true,
+      problem: "others can read your keys",
+      repair: "chmod 600",
+    }),
+    keyFile === undefined
+      ? undefined
+      : checkMode({
+          check: "key file",
+          file: path.resolve(workingDirectory, keyFile),
+          forbidden: othersMayRead,
+          problem: "others can read your key",
+          repair: "chmod 600",
+        }),
+  ].filter((finding) => finding !== undefined);
+}
+
+interface ModeCheck {
+  readonly check: string;
+  readonly file: string;
+  readonly forbidden: number;
+  /** What holds keys is refused by every command; of the rest doctor only warns. */
+  readonly isSecret?: boolean;
+  readonly problem: string;
+  readonly repair: string;
+}
+
+/** Undefined for a file that is not there: it need not be. */
+function checkMode({ check, file, forbidden, isSecret, problem, repair }: ModeCheck): Finding | undefined {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  const stats = found.isSymbolicLink() && !isSecret ? statSync(file, { throwIfNoEntry: false }) : found;
+  if (stats === undefined || process.platform === "win32") return ok(check, file);
+  const report = isSecret ? fail : warn;
+  if (stats.uid !== process.getuid?.()) return report(check, `${file} belongs to another user`, "use a file and a folder of your own");
+  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+  return (stats.mode & forbidden) === 0
+    ? ok(check, `${file}, mode ${mode}`)
+    : report(check, `${file}: ${problem} (mode ${mode})`, `${repair} ${file}`);
+}

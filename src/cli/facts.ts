@@ -1,0 +1,16 @@
+import { printable } from "./printable.js";
+
+/** What is known about one thing: names and values. What is undefined is left out. */
+export type Facts = readonly (readonly [name: string, value: string | undefined])[];
+
+/** Those that are known, fit to be shown. */
+export function knownFacts(facts: Facts): [name: string, value: string][] {
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]));
+}
+
+/** Names and values in two columns, for people. */
+export function factLines(facts: Facts): string {
+  const known = knownFacts(facts);
+  const width = Math.max(...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd()).join("\n");
+}

@@ -1,0 +1,79 @@
+export const templateNames = ["fetch", "static", "plugin"] as const;
+export type TemplateName = (typeof templateNames)[number];
+
+/** The files of a small project that works as it is. */
+export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
+  return templates[template](name);
+}
+
+const templates: Readonly<Record<TemplateName, (name: string) => Readonly<Record<string, string>>>> = {
+  fetch: (name) => ({
+    "manifest.yaml": `name: ${JSON.stringify(name)}
+version: 0.1.0
+entrypoint: index.js
+env:
+  GREETING: Hello
+`,
+    "index.js": `/** A standard Request in, a standard Response out; env has what manifest.yaml says. */
+export default {
+  fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health") return Response.json({ ok: true });
+    return new Response(\`\${env.GREETING} from \${pathname}\\n\`);
+  },
+};
+`,
+  }),
+  static: (name) => ({
+    "manifest.yaml": `name: ${JSON.stringify(name)}
+version: 0.1.0
+# Files below its folder are served.
+entrypoint: public/index.html
+`,
+    "public/index.html": `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width" />
+    <title>Hello</title>
+    <link rel="stylesheet" href="style.css" />
+  </head>
+  <body>
+    <h1>Hello</h1>
+  </body>
+</html>
+`,
+    "public/style.css": `body {
+  font: 1.1rem/1.5 system-ui, sans-serif;
+  margin: 4rem auto;
+  max-width: 40rem;
+}
+`,
+  }),
+  plugin: (name) => ({
+    "manifest.yaml": `name: ${JSON.stringify(name)}
+version: 0.1.0
+# Its routes are served here; leave it out for a plugin that has only hooks.
+base: /${name.replace(/^@[^/]+\//, "").replace(/\./g, "-")}
+
+# Any other key is the plugin's own configuration.
+greeting: Hello
+`,
+    "plugin.js": `/** Called anew for each reload, so state belongs in here and not beside it. */
+export default (config) => ({
+  onInit(context) {
+    context.logger.info("ready", { greeting: config.greeting });
+  },
+
+  // The base is taken off the path.
+  routes: {
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname !== "/") return new Response(null, { status: 404 });
+      return Response.json({ greeting: config.greeting });
+    },
+  },
+});
+`,
+  }),
+};

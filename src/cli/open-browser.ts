@@ -1,0 +1,20 @@
+import { spawn } from "node:child_process";
+import type { Environment } from "./environment.js";
+
+const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/** Whether there is a screen for a browser to open on. */
+export function hasDesktop({ DISPLAY, WAYLAND_DISPLAY }: Environment): boolean {
+  return process.platform !== "linux" || DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
+}
+
+/** Shows a URL in the person's browser. Without one to open nothing happens: the URL is on the screen. */
+export function openBrowser(url: string): void {
+  const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+}

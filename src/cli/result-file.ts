@@ -1,0 +1,35 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { usageError } from "./command-error.js";
+import type { Concealment } from "./concealment.js";
+import { printableJson } from "./printable.js";
+
+/** The file of RUNTIMECTL_OUTPUT_FILE: a line of JSON for each result and each failure, whatever is shown. Keys are left out of it. */
+export class ResultFile {
+  readonly #descriptor: number;
+  readonly #command: string;
+  readonly #concealment: Concealment;
+
+  private constructor(descriptor: number, command: string, concealment: Concealment) {
+    this.#descriptor = descriptor;
+    this.#command = command;
+    this.#concealment = concealment;
+  }
+
+  /** Opened before the command does anything: a file that cannot be written is no reason to fail afterwards. */
+  static open(file: string, command: string, concealment: Concealment): ResultFile {
+    try {
+      return new ResultFile(openSync(file, "a", 0o600), command, concealment);
+    } catch (error) {
+      throw usageError(`RUNTIMECTL_OUTPUT_FILE: ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+    }
+  }
+
+  append(outcome: { readonly result: unknown } | { readonly error: unknown }): void {
+    const line = printableJson({ command: this.#command, time: new Date().toISOString(), ...outcome });
+    writeSync(this.#descriptor, `${this.#concealment.conceal(line)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}

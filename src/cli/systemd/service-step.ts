@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, open, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import { readFileIfThere } from "../read-file-if-there.js";
+import type { Systemctl } from "./systemctl.js";
+import type { UnitFile } from "./unit-files.js";
+
+const rootKeyBytes = 32;
+
+/** One thing that is to be done, or that needs not. */
+export interface ServiceStep {
+  /** What is done, for people: `write /etc/systemd/system/runtimed.service`. */
+  readonly description: string;
+  /** False where it is so already. */
+  readonly isNeeded: boolean;
+  /** Of a file that is written; never of one that holds a secret. */
+  readonly content?: string;
+  readonly act: () => Promise<unknown>;
+}
+
+/** A unit file as it should be, readable to all, replaced as a whole. */
+export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
+  const present = readFileIfThere(file);
+  return {
+    description: `${present === undefined ? "write" : "replace"} ${file}`,
+    isNeeded: present !== content,
+    content,
+    act: async () => {
+      await mkdir(path.dirname(file), { recursive: true });
+      const { default: writeFileAtomic } = await import("write-file-atomic");
+      await writeFileAtomic(file, content, { mode: 0o644 });
+    },
+  };
+}
+
+/** A file with a new root key that only its owner may read; one that is there stays as it is, but for its mode. */
+export async function makeRootKey(file: string): Promise<ServiceStep> {
+  const present = await stat(file).catch(() => undefined);
+  return {
+    description: present ? `close ${file} to others` : `make a root key in ${file}`,
+    isNeeded: present === undefined || (present.mode & 0o077) !== 0,
+    act: async () => {
+      if (present) return chmod(file, 0o600);
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      const handle = await open(file, "wx", 0o600);
+      await handle.writeFile(`${randomBytes(rootKeyBytes).toString("base64url")}\n`);
+      await handle.sync();
+      await handle.close();
+    },
+  };
+}
+
+export async function remove(file: string): Promise<ServiceStep> {
+  const present = await stat(file).catch(() => undefined);
+  return { description: `delete ${file}`, isNeeded: present !== undefined, act: () => rm(file, { recursive: true, force: true }) };
+}
+
+export function call(systemctl: Systemctl, words: readonly string[], isNeeded = true): ServiceStep {
+  return { description: `run ${systemctl.describe(words)}`, isNeeded, act: () => systemctl.run(words) };
+}

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { ServiceMode } from "./service-mode.js";
+
+export const serviceUnit = "runtimed.service";
+export const socketUnit = "runtimed.socket";
+
+const templates = path.join(import.meta.dirname, "../builtin/systemd");
+
+export interface UnitFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** What differs from one machine to another. */
+export interface UnitChoices {
+  /** Absolute, as all paths here. */
+  readonly node: string;
+  readonly program: string;
+  /** What systemd takes as ListenStream, such as `127.0.0.1:8000`. */
+  readonly listen: string;
+  /** False = a helper program sends the daemon's notes, which systemd then has to take from any process of the service. */
+  readonly canNotify: boolean;
+}
+
+/** The unit files for this machine. */
+export async function unitFiles(mode: ServiceMode, { node, program, listen, canNotify }: UnitChoices): Promise<readonly UnitFile[]> {
+  const [service, socket] = await Promise.all([mode.template, socketUnit].map((file) => readFile(path.join(templates, file), "utf8")));
+  const settings = { ExecStart: `${quoted(node)} ${quoted(program)}`, ...(!canNotify && { NotifyAccess: "all" }) };
+  return [
+    { path: path.join(mode.unitDirectory, serviceUnit), content: withSettings(service ?? "", settings) },
+    { path: path.join(mode.unitDirectory, socketUnit), content: withSettings(socket ?? "", { ListenStream: listen }) },
+  ];
+}
+
+/** The text of a unit with other values for settings that it has once each. */
+function withSettings(unit: string, settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings).reduce(
+    (text, [name, value]) => text.replace(new RegExp(`^${name}=.*$`, "m"), () => `${name}=${value}`),
+    unit,
+  );
+}
+
+/** A path as systemd reads it: `%`, `$`, quotes and white space would mean something. */
+function quoted(file: string): string {
+  const escaped = file.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
+  return /^[\w@%+=:,./-]+$/.test(file) ? escaped : `"${escaped}"`;
+}

@@ -1,0 +1,43 @@
+import { Box, Text } from "ink";
+import { useSyncExternalStore } from "react";
+import { KeyQueue } from "./components/key-queue.js";
+import { Shell } from "./components/shell.js";
+import type { Dashboard } from "./dashboard.js";
+import { DashboardContext } from "./hooks/use-dashboard.js";
+import { SessionContext } from "./hooks/use-session.js";
+import { SizeContext, type Size } from "./hooks/use-size.js";
+import type { Keyboard } from "./keyboard.js";
+import type { ScreenId } from "./screens/screens.js";
+
+const leastSize: Size = { columns: 60, rows: 15 };
+
+interface Props {
+  readonly dashboard: Dashboard;
+  readonly firstScreen: ScreenId;
+  readonly terminalSize: { readonly subscribe: (listener: () => void) => () => void; readonly current: () => Size };
+  readonly keyboard: Keyboard;
+  readonly onSuspend: () => void;
+}
+
+/** The dashboard on a terminal of any size; below the least one it only asks for room, and keeps what it has. */
+export function App({ dashboard, firstScreen, terminalSize, keyboard, onSuspend }: Props) {
+  const size = useSyncExternalStore(terminalSize.subscribe, terminalSize.current);
+  const { sessions } = dashboard;
+  const state = useSyncExternalStore(sessions.subscribe, sessions.state);
+  const isTooSmall = size.columns < leastSize.columns || size.rows < leastSize.rows;
+  // A frame as high as the terminal would scroll it.
+  const room = isTooSmall ? leastSize : { columns: size.columns, rows: size.rows - 1 };
+  return (
+    <DashboardContext.Provider value={dashboard}>
+      <SessionContext.Provider value={state.kind === "open" ? state.session : undefined}>
+        <SizeContext.Provider value={room}>
+          {isTooSmall && <Text>{`room for ${leastSize.columns}x${leastSize.rows} is needed, here ${size.columns}x${size.rows}`}</Text>}
+          <Box display={isTooSmall ? "none" : "flex"} width={room.columns} height={room.rows}>
+            <Shell firstScreen={firstScreen} session={state.kind === "open" ? state.session : undefined} />
+          </Box>
+          <KeyQueue keyboard={keyboard} isBlocked={isTooSmall} onSuspend={onSuspend} />
+        </SizeContext.Provider>
+      </SessionContext.Provider>
+    </DashboardContext.Provider>
+  );
+}

@@ -1,0 +1,39 @@
+import { Text } from "ink";
+import { useSyncExternalStore } from "react";
+import { printable } from "../../printable.js";
+import { toDay } from "../../dates.js";
+import { useDashboard } from "../hooks/use-dashboard.js";
+import { useLive } from "../hooks/use-live.js";
+import { useSession } from "../hooks/use-session.js";
+import { readiness } from "../readiness.js";
+
+/** Where the dashboard looks, and as whom: profile, PRODUCTION, version, ready state, principal, end of the key. */
+export function Header() {
+  const { isReadOnly } = useDashboard();
+  const { settings, live } = useSession();
+  const ready = useLive("readiness", readiness);
+  const session = useLive("session", (client) => client.session.show());
+  const contact = useSyncExternalStore(live.subscribe, live.contact);
+  const principal = session.value?.principal;
+  const state = contact.kind === "live" ? (ready.value?.state ?? "connecting") : contact.kind === "away" ? "away" : "connecting";
+  const facts = [
+    ...(ready.value?.version === undefined ? [] : [`v${ready.value.version}`]),
+    ...(principal ? [`as ${principal.name} (${principal.role})`] : []),
+    ...(principal?.expiresAt === undefined ? [] : [`key ends ${toDay(principal.expiresAt)}`]),
+    ...(isReadOnly ? ["read-only"] : []),
+  ];
+  // One text, cut at its end: what comes first is never squeezed.
+  return (
+    <Text wrap="truncate-end">
+      <Text bold>{printable(`runtimectl ${settings.profile?.value ?? settings.origin.value} `)}</Text>
+      {settings.isProduction && (
+        <Text bold color="red" inverse>
+          PRODUCTION
+        </Text>
+      )}
+      {settings.isProduction && " "}
+      <Text color={state === "ready" ? "green" : "yellow"}>{printable(state)}</Text>
+      {printable(facts.map((fact) => ` · ${fact}`).join(""))}
+    </Text>
+  );
+}

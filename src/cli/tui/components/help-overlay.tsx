@@ -1,0 +1,41 @@
+import { actionTable, type ActionId } from "../keymap.js";
+import { useDashboard } from "../hooks/use-dashboard.js";
+import { useSize } from "../hooks/use-size.js";
+import { fitted } from "../fitted.js";
+import { LinesOverlay } from "./lines-overlay.js";
+
+const columnWidth = 28;
+const keyWidth = 10;
+
+interface Props {
+  /** What a key would do on the screen below. */
+  readonly valid: readonly ActionId[];
+  readonly onClose: () => void;
+}
+
+/** The keys that mean something here, and no others: those of the screen first. */
+export function HelpOverlay({ valid, onClose }: Props) {
+  const { keymap } = useDashboard();
+  const { columns } = useSize();
+  const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id)).toSorted((a, b) => rank(a) - rank(b));
+  const entries = ids.map((id) => `${fitted(keymap.keysOf(id).join(" "), keyWidth)} ${actionTable[id].label}`);
+  const perLine = Math.max(1, Math.floor((columns - 2) / columnWidth));
+  const lines = Array.from({ length: Math.ceil(entries.length / perLine) }, (_, line) =>
+    entries
+      .slice(line * perLine, (line + 1) * perLine)
+      .map((entry) => fitted(entry, columnWidth))
+      .join(""),
+  );
+  return (
+    <LinesOverlay
+      title="Keys that mean something here"
+      lines={[...lines, "", "ctrl-c quits, ctrl-z suspends", "ui.keys in config.yaml changes keys"]}
+      onClose={onClose}
+    />
+  );
+}
+
+function rank(id: ActionId): number {
+  const { where } = actionTable[id];
+  return where === "everywhere" ? 2 : where === "lists" ? 1 : 0;
+}

@@ -1,0 +1,71 @@
+import { writeAll } from "../write-all.js";
+
+/** No line goes on in the next one: a frame that is drawn while the window gets narrower is cut off, not folded. */
+const wrapping = { off: "\u001b[?7l", on: "\u001b[?7h" };
+/** Cleared before it is left: some terminals can show the alternate screen again, and a key may have been on it. */
+const alternateScreen = {
+  enter: `\u001b[?1049h\u001b[?25l${wrapping.off}\u001b[H`,
+  leave: `\u001b[2J${wrapping.on}\u001b[?25h\u001b[?1049l`,
+};
+/** The terminal says where pasted text begins and ends. */
+const markedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
+/** How long after asking to be stopped we look whether we run (again); a stopped process has no timers. */
+const stopMs = 50;
+
+export interface FullScreenOptions {
+  /** Called when the screen is ours, empty. */
+  readonly onEnter: () => void;
+  readonly onLeave: () => void;
+  /** Screen readers keep the lines that were there. */
+  readonly usesAlternateScreen: boolean;
+}
+
+/** The terminal while the dashboard has it. Whatever ends the process, the terminal is as it was. */
+export class FullScreen {
+  readonly #options: FullScreenOptions;
+  #isOurs = false;
+  readonly #onSuspend = (): void => this.suspend();
+  readonly #onEnd = (): void => this.leave();
+
+  constructor(options: FullScreenOptions) {
+    this.#options = options;
+  }
+
+  enter(): void {
+    if (this.#isOurs) return;
+    this.#isOurs = true;
+    this.#write(`${this.#options.usesAlternateScreen ? alternateScreen.enter : ""}${markedPaste.on}`);
+    process.on("SIGTSTP", this.#onSuspend);
+    process.on("exit", this.#onEnd);
+    // Before Node writes what nobody caught.
+    process.on("uncaughtExceptionMonitor", this.#onEnd);
+    this.#options.onEnter();
+  }
+
+  /** Gives the terminal back. Does not wait, so that it may be the last that a process does. */
+  leave(): void {
+    if (!this.#isOurs) return;
+    this.#isOurs = false;
+    this.#options.onLeave();
+    process.off("SIGTSTP", this.#onSuspend);
+    process.off("exit", this.#onEnd);
+    process.off("uncaughtExceptionMonitor", this.#onEnd);
+    this.#write(`${markedPaste.off}${this.#options.usesAlternateScreen ? alternateScreen.leave : ""}`);
+  }
+
+  /** Gives the terminal to the shell until it lets us go on (ctrl-z and fg). Where no shell waits for that, nothing happens. */
+  suspend(): void {
+    if (!this.#isOurs) return;
+    this.leave();
+    process.kill(0, "SIGTSTP");
+    setTimeout(() => this.enter(), stopMs);
+  }
+
+  #write(text: string): void {
+    try {
+      writeAll(1, text);
+    } catch {
+      // The terminal is gone; nothing is left to restore.
+    }
+  }
+}

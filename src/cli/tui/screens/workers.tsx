@@ -1,0 +1,56 @@
+import { useMemo, useState } from "react";
+import { toRate } from "../../figures.js";
+import type { Column } from "../components/list.js";
+import { ListScreen } from "../components/list-screen.js";
+import { Needs } from "../components/needs.js";
+import { WorkerDetail } from "../components/worker-detail.js";
+import { useIsStale } from "../hooks/use-is-stale.js";
+import { useKeyLayer } from "../hooks/use-key-layer.js";
+import { useLive } from "../hooks/use-live.js";
+import { useUpload } from "../hooks/use-upload.js";
+import { workerRows, type WorkerRow } from "../worker-rows.js";
+
+const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
+const stateOf = ({ isEnabled }: WorkerRow) => (isEnabled ? "on" : "off");
+
+const columns: readonly Column<WorkerRow>[] = [
+  { heading: "NAME", text: ({ name }) => name },
+  { heading: "VERSION", width: 12, text: ({ version }) => version },
+  { heading: "STATE", width: 5, text: stateOf, color: ({ isEnabled }) => (isEnabled ? "green" : "yellow") },
+  { heading: "REQ/S", width: 6, text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-") },
+  { heading: "ERRORS", width: 7, text: ({ metrics }) => String(metrics?.errors.total ?? "-") },
+  { heading: "SOURCE", width: 8, text: ({ source }) => source },
+];
+
+/** The versions of all workers: how they do, and what can be done with them. */
+export function WorkersScreen() {
+  return (
+    <Needs permission="workers:read">
+      <Workers />
+    </Needs>
+  );
+}
+
+function Workers() {
+  const workers = useLive("workers", (client) => client.workers.list());
+  const metrics = useLive("metrics", (client) => client.metrics.show({ query: {} }));
+  const isStale = useIsStale();
+  const [showsBuiltIn, setShowsBuiltIn] = useState(false);
+  const rows = useMemo(() => {
+    const all = workers.value && workerRows(workers.value, metrics.value?.workers ?? []);
+    return showsBuiltIn ? all : all?.filter(({ source }) => source === "uploaded");
+  }, [workers.value, metrics.value, showsBuiltIn]);
+  const hasBuiltIn = workers.value?.some(({ source }) => source === "built-in") ?? false;
+  useKeyLayer({ handlers: hasBuiltIn ? { "workers.builtIn": () => setShowsBuiltIn(!showsBuiltIn) } : {} });
+  useUpload();
+  return (
+    <ListScreen
+      {...{ columns, keyOf, isStale }}
+      items={rows}
+      error={workers.error}
+      textOf={(row) => `${row.name} ${row.version} ${stateOf(row)} ${row.source}`}
+      empty="nothing is installed yet; upload a folder with u, or with: runtimectl workers upload ./dir"
+      detail={(row) => <WorkerDetail row={row} isStale={isStale} />}
+    />
+  );
+}

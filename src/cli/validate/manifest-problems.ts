@@ -1,0 +1,124 @@
+import path from "node:path";
+import type * as z from "zod";
+import { ApiError } from "../../shared/api-error.js";
+import { nearestWord } from "../../shared/nearest-word.js";
+import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
+import { pluginFields } from "../../shared/plugin-fields.js";
+import { PluginManifest, runtimeKeys } from "../../shared/plugin-manifest.js";
+import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { readPackageFacts, type PackageKind, type PackageSource } from "../pack/package-facts.js";
+import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
+import type { Problem } from "./problem.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Names that every daemon needs itself; another prefix may add one. */
+const reservedNames = ["api", "cpanel"];
+
+/** All that is wrong with manifest and package.json, and what they start with: by the rules and schemas of the daemon. */
+export async function findManifestProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
+  const [manifest, packageJson] = await Promise.all([readManifestText(source), readPackageJsonText(source)]);
+  const unreadable = [...manifest.problems, ...packageJson.problems];
+  if (unreadable.length > 0) return unreadable;
+  const metadata = new Metadata(manifest.text, packageJson.text);
+  return [
+    ...metadata.identityProblems(),
+    ...metadata.schemaProblems(kind),
+    ...(kind === "worker" ? metadata.unknownKeys() : []),
+    ...(await metadata.startProblems(source, kind)),
+  ];
+}
+
+class Metadata {
+  readonly #manifest: MetadataText | undefined;
+  readonly #packageJson: MetadataText | undefined;
+  readonly #fields: Fields;
+
+  constructor(manifest: MetadataText | undefined, packageJson: MetadataText | undefined) {
+    this.#manifest = manifest;
+    this.#packageJson = packageJson;
+    this.#fields = { ...packageJson?.fields, ...manifest?.fields };
+  }
+
+  identityProblems(): Problem[] {
+    const checks: [key: string, check: (fields: Fields) => unknown][] = [
+      ["name", nameOf],
+      ["version", (fields) => versionOf(fields, this.#writtenVersion())],
+      ["enabled", enabledOf],
+    ];
+    const problems = checks.flatMap(([key, check]) => {
+      const refusal = refusalOf(() => check(this.#fields));
+      return refusal ? [this.#problem([key], refusal.code, refusal.message)] : [];
+    });
+    const { name } = this.#fields;
+    if (reservedNames.includes(String(name)))
+      problems.push(this.#problem(["name"], "INVALID_PACKAGE_NAME", `the name ${String(name)} is taken by the runtime itself`));
+    return problems;
+  }
+
+  schemaProblems(kind: PackageKind): Problem[] {
+    if (kind === "worker") return this.#issues(WorkerManifest, this.#fields);
+    const declared = this.#manifest?.fields ?? {};
+    const { fields } = pluginFields({ name: "", version: "", enabled: true, fields: this.#fields, declared }, undefined);
+    const own = this.#issues(PluginManifest, fields);
+    return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(WorkerManifest, fields, PluginManifest)] : own;
+  }
+
+  /** Of a plugin they are its configuration. */
+  unknownKeys(): Problem[] {
+    return Object.keys(this.#manifest?.fields ?? {})
+      .filter((key) => !runtimeKeys.has(key))
+      .map((key) => {
+        const nearest = nearestWord(key, [...runtimeKeys]);
+        const meant = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+        return { ...this.#problem([key], "UNKNOWN_KEY", `the key ${key} means nothing here${meant}`, true), severity: "warning" };
+      });
+  }
+
+  /** What the manifest names must be there; something must be. */
+  async startProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
+    const missing: Problem[] = [];
+    for (const key of kind === "worker" ? ["entrypoint"] : ["entrypoint", "pluginEntry"]) {
+      const named = this.#manifest?.fields[key];
+      if (typeof named !== "string" || named === "" || (await source.isFile(path.posix.normalize(named)))) continue;
+      missing.push(this.#problem([key], "ENTRYPOINT_NOT_FOUND", `the ${key} ${named} is not there; build it first, or correct ${key}`));
+    }
+    if (missing.length > 0) return missing;
+    const facts = await readPackageFacts(source, kind, { name: "any", version: "1.0.0" }).catch(() => undefined);
+    if (!facts || facts.entrypoint !== undefined || facts.pluginEntry !== undefined) return [];
+    if (kind === "worker")
+      return [this.#problem([], "ENTRYPOINT_NOT_FOUND", "nothing can be served: there is no index.html, index.js or entrypoint")];
+    return [
+      { ...this.#problem([], "NO_CODE", "there is no code: this is a manifest for a built-in plugin of that name"), severity: "warning" },
+    ];
+  }
+
+  /** `known` has spoken of its keys already. */
+  #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
+    const issues = schema.safeParse(fields).error?.issues ?? [];
+    return issues
+      .filter((issue) => known === undefined || !Object.hasOwn(known.shape, String(issue.path[0])))
+      .map((issue) => this.#problem(issue.path, "INVALID_PACKAGE_METADATA", `${issue.path.join(".")}: ${issue.message}`));
+  }
+
+  #writtenVersion(): string | undefined {
+    const written = this.#manifest?.document?.get("version", true) as { source?: string } | undefined;
+    return written?.source;
+  }
+
+  #problem(keys: readonly PropertyKey[], code: string, message: string, ofKey = false): Problem {
+    const isDeclared = keys.length === 0 || Object.hasOwn(this.#manifest?.fields ?? {}, String(keys[0]));
+    const text = (isDeclared ? this.#manifest : this.#packageJson) ?? this.#manifest;
+    return { severity: "error", code, message, file: text?.file ?? "manifest.yaml", ...(text && placeOf(text, keys, ofKey)) };
+  }
+}
+
+function refusalOf(check: () => unknown): ApiError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from "yaml";
+import { longestManifestBytes, readManifest, type ManifestFault } from "../../shared/manifest-yaml.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import type { PackageSource } from "../pack/package-facts.js";
+import type { Problem } from "./problem.js";
+
+/** A file that says something about the package, and where in it each key stands. */
+export interface MetadataText {
+  readonly file: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly document: Document | undefined;
+  readonly place: (offset: number | undefined) => Pick<Problem, "line" | "column">;
+}
+
+export interface MetadataReading {
+  readonly text: MetadataText | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** manifest.yaml, else manifest.yml. */
+export async function readManifestText(source: PackageSource): Promise<MetadataReading> {
+  for (const file of manifestFileNames) {
+    const text = await source.read(file);
+    if (text === undefined) continue;
+    if (Buffer.byteLength(text) > longestManifestBytes)
+      return unusable({ file, fields: {}, text }, { message: "it is longer than 64 KiB" });
+    const { manifest, faults } = readManifest(text);
+    if (!manifest) return unusable({ file, fields: {}, text }, ...faults);
+    const fields = Object.fromEntries(Object.entries(manifest.fields).filter(([, value]) => value !== null && value !== undefined));
+    return { text: { file, fields, document: manifest.document, place: placeIn(text) }, problems: [] };
+  }
+  return { text: undefined, problems: [] };
+}
+
+export async function readPackageJsonText(source: PackageSource): Promise<MetadataReading> {
+  const file = "package.json";
+  const text = (await source.read(file))?.replace(/^\uFEFF/, "");
+  if (text === undefined) return { text: undefined, problems: [] };
+  try {
+    const fields: unknown = JSON.parse(text);
+    if (typeof fields !== "object" || fields === null || Array.isArray(fields))
+      return unusable({ file, fields: {}, text }, { message: "it is not a JSON object" });
+    // JSON is YAML too, and YAML's parser knows where each key stands; on large files it takes too long for that.
+    const document = text.length <= longestManifestBytes ? parseDocument(text) : undefined;
+    return { text: { file, fields: fields as Record<string, unknown>, document, place: placeIn(text) }, problems: [] };
+  } catch (error) {
+    const { message } = error as Error;
+    const offset = /at position (\d+)/.exec(message)?.[1];
+    return unusable(
+      { file, fields: {}, text },
+      {
+        // Without the text itself, which Node puts behind a comma.
+        message: `it is not valid JSON: ${message.replace(/, ".*$/s, "")}`,
+        offset: offset === undefined ? undefined : Number(offset),
+      },
+    );
+  }
+}
+
+/** Where the value at a path of keys stands, or what is nearest around it; with `ofKey` its key. */
+export function placeOf({ document, place }: MetadataText, path: readonly PropertyKey[], ofKey = false): Pick<Problem, "line" | "column"> {
+  for (let length = path.length; length > 0; length -= 1) {
+    const found = ofKey ? keyNode(document, path.slice(0, length)) : document?.getIn(path.slice(0, length), true);
+    if (isNode(found) && found.range) return place(found.range[0]);
+  }
+  return place(undefined);
+}
+
+function keyNode(document: Document | undefined, path: readonly PropertyKey[]): unknown {
+  const parent = path.length === 1 ? document?.contents : document?.getIn(path.slice(0, -1), true);
+  if (!isMap(parent)) return undefined;
+  return parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1))?.key;
+}
+
+function unusable(
+  { file, fields, text }: { file: string; fields: Readonly<Record<string, unknown>>; text: string },
+  ...faults: readonly ManifestFault[]
+): MetadataReading {
+  const place = placeIn(text);
+  return {
+    text: { file, fields, document: undefined, place },
+    problems: faults.map(({ message, offset }) => ({
+      severity: "error",
+      code: "INVALID_PACKAGE_METADATA",
+      message,
+      file,
+      ...place(offset),
+    })),
+  };
+}
+
+function placeIn(text: string): MetadataText["place"] {
+  const lines = new LineCounter();
+  for (let at = 0; at >= 0 && at < text.length; at = text.indexOf("\n", at) + 1 || -1) lines.addNewLine(at);
+  return (offset) => {
+    if (offset === undefined) return {};
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+}

@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
+let daemon: TestDaemon;
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  await createKey("first");
+});
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => daemon.dispose());
+
+const createKey = (name: string) => connect(daemon.url, daemon.rootKey).keys.create({ body: { name, role: "viewer" } });
+const run = (...words: string[]) => runRuntimectl(daemon, words);
+
+/** Starts a command that goes on until it is interrupted. */
+function start(...words: string[]) {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      RUNTIMECTL_URL: daemon.url,
+      RUNTIMECTL_KEY: daemon.rootKey,
+      RUNTIMECTL_CONFIG_DIR: path.join(daemon.directory, "runtimectl"),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.push(child);
+  const shown = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => (shown.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (shown.stderr += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, shown, ended };
+}
+
+test("runtimectl audit shows who changed what, as columns and as a document, by action, principal and time", async () => {
+  const { status, stdout } = await run("audit", "--since", "1h", "--action", "key.created", "--principal", "root");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\tkey\.created\tdone\tfirst key 1\troot\t127\.0\.0\.1\t[0-9a-f-]{36}\n$/);
+  const { stdout: json } = await run("audit", "--json");
+  expect(JSON.parse(json)).toMatchObject({
+    hasMore: false,
+    entries: [
+      { action: "key.created", subject: { name: "first", id: 1 }, at: expect.stringContaining("T"), atMilliseconds: expect.any(Number) },
+    ],
+  });
+  expect(await run("audit", "--principal", "nobody")).toMatchObject({
+    status: 0,
+    stdout: "",
+    stderr: expect.stringContaining("no entry fits"),
+  });
+});
+
+test.each([
+  [["audit", "--since", "yesterday"], "--since"],
+  [["audit", "--action", "key.forged"], "--action"],
+  [["audit", "--limit", "1001"], "--limit"],
+  [["events", "--type", "worker.exploded"], "--type"],
+  [["events", "--since", "soon"], "--since"],
+])("%j is refused before anything is asked", async (words, named) => {
+  expect(await run(...words)).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining(named) });
+});
+
+test("audit -f goes on with what comes, also after a restart of the daemon, and ends on Ctrl-C", async () => {
+  const { child, shown, ended } = start("audit", "-f", "--action", "key", "--limit", "1");
+  await expect.poll(() => shown.stdout).toContain("first");
+  await createKey("second");
+  await expect.poll(() => shown.stdout).toContain("second");
+  const { port } = new URL(daemon.url);
+  await daemon.stop();
+  await expect.poll(() => shown.stderr).toContain("the connection was lost");
+  daemon = await startDaemon({ directory: daemon.directory, env: { PORT: port } });
+  await createKey("third");
+  await expect.poll(() => shown.stdout).toContain("third");
+  expect(shown.stdout.trimEnd().split("\n")).toHaveLength(3);
+  child.kill("SIGINT");
+  expect(await ended).toBe(130);
+});
+
+test("events shows what happens, a document a line with --json", async () => {
+  const { child, shown, ended } = start("events", "--type", "key", "--since", "1h", "--json");
+  await expect.poll(() => shown.stdout).toContain("\n");
+  await createKey("fourth");
+  await expect.poll(() => shown.stdout).toContain("fourth");
+  const last = JSON.parse(shown.stdout.trimEnd().split("\n").at(-1) ?? "") as object;
+  expect(last).toMatchObject({
+    type: "key.created",
+    subject: { name: "fourth" },
+    principal: { name: "root" },
+    at: expect.stringContaining("T"),
+  });
+  child.kill("SIGINT");
+  expect(await ended).toBe(130);
+});

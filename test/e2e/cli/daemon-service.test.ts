@@ -1,0 +1,58 @@
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ShellSession } from "./shell-session.js";
+
+let shell: ShellSession;
+
+beforeAll(async () => {
+  shell = await ShellSession.open();
+});
+
+afterAll(() => shell.close());
+
+interface Plan {
+  readonly mode: string;
+  readonly changed: boolean;
+  readonly steps: readonly { readonly description: string; readonly needed: boolean; readonly content?: string }[];
+}
+
+const plan = async (words: string) => JSON.parse((await shell.run(`${words} --json`)).stdout) as Plan;
+
+test("a dry run of an installation shows each step in order, and does none of them", async () => {
+  const { status, stdout } = await shell.run("daemon install --user --dry-run");
+
+  expect(status).toBe(0);
+  expect(stdout.trim().split("\n")).toEqual([
+    `would make a root key in ${shell.home}/.config/runtimed/root-key`,
+    `would write ${shell.home}/.config/systemd/user/runtimed.service`,
+    `would write ${shell.home}/.config/systemd/user/runtimed.socket`,
+    "would run systemctl --user daemon-reload",
+    "would run systemctl --user enable runtimed.socket runtimed.service",
+    "would run systemctl --user stop runtimed.service runtimed.socket",
+    "would run systemctl --user start runtimed.socket",
+    "would run systemctl --user restart runtimed.service",
+  ]);
+  expect(await readdir(shell.home)).toEqual([]);
+});
+
+test("the units have this machine's paths and the address that was asked for, and no key", async () => {
+  const { mode, changed, steps } = await plan("daemon install --user --dry-run --listen [::1]:8123");
+  const [service = "", socket = ""] = steps.flatMap(({ content = [] }) => content);
+
+  expect({ mode, changed }).toEqual({ mode: "user", changed: false });
+  expect(service).toMatch(/^ExecStart=\S*node\S* \S+\/bin\/runtimed\.js$/m);
+  expect(service).toMatch(/^Environment=RUNTIME_ROOT_KEY_FILE=%h\/\.config\/runtimed\/root-key$/m);
+  expect(socket).toMatch(/^ListenStream=\[::1\]:8123$/m);
+});
+
+test("a dry run of an uninstallation of what is not there has nothing to do", async () => {
+  expect(await shell.run("daemon uninstall --user --purge --dry-run")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
+});
+
+test("nothing is changed that nobody confirms", async () => {
+  const { status, stderr } = await shell.run("daemon install --root image --node /bin/sh");
+
+  expect(status).toBe(2);
+  expect(stderr).toContain("add --yes");
+  expect(await readdir(shell.home)).toEqual([]);
+});

@@ -1,0 +1,67 @@
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { request } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession, type Run } from "./shell-session.js";
+
+const unit = "workers/@team/app/1.0.0";
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await writeTree(shell.home, { "root.key": `${daemon.rootKey}\n`, "index.html": "new", "dist/a.css": "a", "dist/img/b.svg": "b" });
+  const archive = await packFiles({ "manifest.yaml": manifestOf("@team/app", "1.0.0"), "index.html": "old" });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("a.tgz", archive) });
+  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+function succeeded(run: Run): Run {
+  expect(run, run.stderr).toMatchObject({ status: 0 });
+  return run;
+}
+
+const names = async () =>
+  (JSON.parse(succeeded(await shell.run(`files ls ${unit} --json=name`)).stdout) as { entries: { name: string }[] }).entries.map(
+    ({ name }) => name,
+  );
+
+test("files: put, see it served, list, get, move, delete", async () => {
+  expect(succeeded(await shell.run("files ls")).stdout).toMatch(/^workers\/\t\t/);
+  succeeded(await shell.run(`files put index.html dist ${unit}`));
+  expect(await (await request(`${daemon.url}/@team/app/`)).body.text()).toBe("new");
+  succeeded(await shell.run(`files put dist/. ${unit}/more/`));
+  succeeded(await shell.run(`files mkdir ${unit}/empty`));
+  expect(await names()).toEqual(["dist", "empty", "more", "index.html", "manifest.yaml"]);
+
+  expect(succeeded(await shell.run(`files get ${unit}/more/img/b.svg -`)).stdout).toBe("b");
+  succeeded(await shell.run(`files get ${unit}/dist/a.css fetched.css`));
+  expect(await readFile(path.join(shell.home, "fetched.css"), "utf8")).toBe("a");
+  succeeded(await shell.run(`files get ${unit}`));
+  expect((await stat(path.join(shell.home, "1.0.0.zip"))).size).toBeGreaterThan(100);
+
+  succeeded(await shell.run(`files mv ${unit}/dist/a.css ${unit}/empty`));
+  succeeded(await shell.run(`files rm ${unit}/dist ${unit}/more ${unit}/empty --yes`));
+  expect(await names()).toEqual(["index.html", "manifest.yaml"]);
+});
+
+test("files: what is refused changes nothing, here and there", async () => {
+  expect(await shell.run(`files rm ${unit}/index.html`)).toMatchObject({ status: 2 });
+  expect(await shell.run(`files put index.html workers`)).toMatchObject({ status: 5 });
+  expect(await shell.run(`files get ${unit}/nothing.txt`)).toMatchObject({ status: 6 });
+  expect(await shell.run(`files get ${unit}/index.html root.key`)).toMatchObject({ status: 2 });
+  expect(await shell.run(`files mv ${unit}/index.html ${unit}/manifest.yaml`)).toMatchObject({ status: 7 });
+
+  expect(await readFile(path.join(shell.home, "root.key"), "utf8")).toBe(`${daemon.rootKey}\n`);
+  await expect(stat(path.join(shell.home, "nothing.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+  expect(await names()).toEqual(["index.html", "manifest.yaml"]);
+});

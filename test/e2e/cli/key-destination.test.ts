@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { expectFailure } from "./expect-failure.js";
+import { ShellSession } from "./shell-session.js";
+import { discovery, standIn } from "./stand-in.js";
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+const key = { RUNTIMECTL_KEY: "some-key" };
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await writeTree(shell.home, { "root.key": daemon.rootKey });
+  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+describe("a key goes nowhere but to its daemon", () => {
+  test("a redirect is not followed, and the key is not sent before the address has proved to be a daemon", async () => {
+    const seen: unknown[] = [];
+    const thief = await standIn((request, response) => {
+      seen.push(request.headers["x-api-key"]);
+      response.end();
+    });
+    const url = await standIn((request, response) => {
+      seen.push(request.headers["x-api-key"]);
+      response.writeHead(307, { location: `${thief}${request.url}` }).end();
+    });
+    await expectFailure(shell, `workers list --url ${url}`, { status: 1, code: "REDIRECTED", env: key });
+    expect(seen).toEqual([undefined]);
+  });
+
+  test.each(["//evil.example/api", "http://evil.example/api", "/../api", "/api?x=", "api", ""])(
+    "a discovery document that names %j is refused",
+    async (api) => {
+      const seen: unknown[] = [];
+      const url = await standIn((request, response) => {
+        seen.push(request.url, request.headers["x-api-key"]);
+        response.setHeader("content-type", "application/json").end(discovery(api));
+      });
+      await expectFailure(shell, `workers list --url ${url}`, { status: 1, code: "DISCOVERY_REFUSED", env: key });
+      expect(seen).toEqual(["/.well-known/runtime", undefined]);
+    },
+  );
+
+  test("the key of a profile is not sent to another origin", async () => {
+    const url = await standIn((_request, response) => response.end(discovery("/api")));
+    const message = await expectFailure(shell, `workers list --url ${url}`, { status: 4, code: "NOT_SIGNED_IN" });
+    expect(message).toContain(`is for ${daemon.url} and is not sent to ${url}`);
+  });
+
+  test("reads go straight to where the API was at sign-in; when it is there no more, it is looked for, without the key", async () => {
+    const seen: unknown[] = [];
+    let base = "/first";
+    const url = await standIn((request, response) => {
+      seen.push([request.url, request.headers["x-api-key"]]);
+      const principal = { id: 1, name: "a", keyPrefix: "a", role: "admin", permissions: [], namespaces: ["*"] };
+      if (request.url === "/.well-known/runtime") response.end(discovery(base));
+      else if (request.url === `${base}/workers`) response.end("[]");
+      else if (request.url === `${base}/admin/session`) response.end(JSON.stringify({ authenticated: true, principal }));
+      else response.writeHead(404).end("nothing here");
+    });
+    await writeTree(shell.home, { "some.key": "some-key" });
+    const config = { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/moving` } };
+    expect(await shell.run(`auth login --url ${url} --key-file some.key`, config)).toMatchObject({ status: 0 });
+    seen.length = 0;
+    expect(await shell.run("workers list", config)).toMatchObject({ status: 0, stderr: "" });
+    expect(seen).toEqual([["/first/workers", "some-key"]]);
+    base = "/second";
+    seen.length = 0;
+    expect(await shell.run("workers list", config)).toMatchObject({ status: 0, stderr: "" });
+    expect(seen).toEqual([
+      ["/first/workers", "some-key"],
+      ["/.well-known/runtime", undefined],
+      ["/second/workers", "some-key"],
+    ]);
+  });
+
+  test("neither verbose output nor errors show a key", async () => {
+    const secret = `rtk_${"s".repeat(43)}`;
+    const verbose = await shell.run("workers list --verbose", { env: { RUNTIMECTL_KEY: secret } });
+    expect(verbose.stderr).toContain("> GET");
+    const argument = await shell.run(`workers list ${secret}`);
+    expect(argument.status).toBe(2);
+    expect(argument.stderr).toContain("revoke that key");
+    for (const run of [verbose, argument]) expect(run.stdout + run.stderr).not.toContain("ssss");
+  });
+});
+
+test("names from a server are shown with their escape codes written out", async () => {
+  const name = "\u001b]0;owned\u0007\u202eevil";
+  const worker = { name, path: "/x", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
+  const url = await standIn((request, response) =>
+    response.end(request.url === "/api/workers" ? JSON.stringify([worker]) : discovery("/api")),
+  );
+  for (const run of [
+    await shell.run(`workers list --url ${url}`, { env: key }),
+    await shell.runInTerminal(`workers list --url ${url}`, { env: key }),
+  ]) {
+    expect(run.stdout).toContain("\\x1b]0;owned\\x07\\u{202e}evil");
+    expect(run.stdout).not.toContain(name.slice(0, 2));
+  }
+  const json = await shell.run(`workers list --url ${url} --json`, { env: key });
+  expect(JSON.parse(json.stdout)).toMatchObject({ workers: [{ name }] });
+  expect(json.stdout).toMatch(/^[\u0020-\u007e]+\n$/);
+});

@@ -1,0 +1,185 @@
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession } from "./shell-session.js";
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await writeTree(shell.home, {
+    "root.key": daemon.rootKey,
+    "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
+    "app/index.js": "export default { fetch: () => new Response('app') };",
+  });
+  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+  await shell.run("workers upload app");
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+const linesIn = (text: string): string[] => text.replace(/\r/g, "").trimEnd().split("\n");
+
+const withOutput = (form: string, words: string) => shell.run(words, { env: { RUNTIMECTL_OUTPUT: form } });
+const narrow = async (columns: string) =>
+  linesIn((await shell.run("workers list", { env: { RUNTIMECTL_OUTPUT: "table", COLUMNS: columns } })).stdout);
+
+describe("the form of a list", () => {
+  test("--plain is tab-separated on a terminal, too; --header names the columns", async () => {
+    expect(linesIn((await shell.runInTerminal("workers list --plain")).stdout)).toEqual(["app\t1.0.0\ton\tuploaded"]);
+    expect((await shell.run("workers list --header")).stdout).toBe("NAME\tVERSION\tSTATE\tSOURCE\napp\t1.0.0\ton\tuploaded\n");
+    expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
+  });
+
+  test("RUNTIMECTL_OUTPUT chooses it, and a flag wins", async () => {
+    expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
+    expect((await withOutput("json", "workers list --plain")).stdout).toBe("app\t1.0.0\ton\tuploaded\n");
+    expect((await withOutput("table", "workers list")).stdout).toBe("NAME  VERSION  STATE  SOURCE\napp   1.0.0    on     uploaded\n");
+    const unknown = await withOutput("xml", "workers delete app --yes");
+    expect(unknown).toMatchObject({ status: 2, stdout: "" });
+    expect(unknown.stderr).toContain("xml is not a form of output");
+    expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
+  });
+
+  test("RUNTIMECTL_OUTPUT=json is for failures, too, and asks nothing", async () => {
+    const run = await shell.runInTerminal("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" } });
+    expect(run.status).toBe(2);
+    expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: "USAGE" } });
+  });
+
+  test("a table drops its rightmost columns, and never wraps", async () => {
+    expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", "app   1.0.0    on"]);
+    expect(await narrow("3")).toEqual(["NA…", "app"]);
+  });
+});
+
+describe("--json=FIELDS", () => {
+  test("chooses the fields of rows, or of the document, in that order", async () => {
+    expect((await shell.run("workers list --json=source,name")).stdout).toBe('{"workers":[{"source":"uploaded","name":"app"}]}\n');
+    expect((await shell.run("status --json=ready")).stdout).toBe('{"ready":true}\n');
+  });
+
+  test("refuses a field that is none before anything is done, and names the others", async () => {
+    const run = await shell.run("workers delete app --yes --json=nam");
+    expect(run).toMatchObject({ status: 2, stdout: "" });
+    expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE", hint: "fields: name, version, deleted, error" } });
+    expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
+  });
+
+  test("is refused beside --plain, and by commands whose document is the daemon's own", async () => {
+    expect((await shell.run("workers list --plain --json")).status).toBe(2);
+    expect((await shell.run("api GET workers --json=name")).status).toBe(2);
+  });
+
+  test("--json takes no argument away", async () => {
+    expect(JSON.parse((await shell.run("workers enable --json app@1.0.0")).stdout)).toMatchObject({ name: "app", enabled: true });
+  });
+});
+
+describe("RUNTIMECTL_OUTPUT_FILE", () => {
+  test("gets a line for each result and each failure, without keys, readable by its owner only", async () => {
+    const env = { RUNTIMECTL_OUTPUT_FILE: "results.ndjson" };
+    await shell.run("workers list", { env });
+    await shell.run("workers delete nobody --yes", { env });
+    const created = await shell.run("keys create --role viewer", { env });
+    expect(created.stdout).toMatch(/^rtk_/);
+    const file = path.join(shell.home, "results.ndjson");
+    const text = await readFile(file, "utf8");
+    expect(linesIn(text).map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { command: "workers list", result: { workers: [{ name: "app" }] } },
+      { command: "workers delete", error: { code: "WORKER_NOT_FOUND", exitCode: 6 } },
+      { command: "keys create", result: { role: "viewer", key: "[key]" } },
+    ]);
+    expect(text).not.toContain(created.stdout.trim());
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  test("that cannot be written stops the command before it does anything", async () => {
+    const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
+    expect(run).toMatchObject({ status: 2, stdout: "" });
+    expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
+  });
+});
+
+describe("what is told beside the result", () => {
+  test("-v is a line for each call, -vv and RUNTIMECTL_DEBUG its headers; the key is in none of them", async () => {
+    const once = await shell.run("workers list -v");
+    expect(once.stderr).toMatch(/^> GET .*\n< 200 in \d+ ms, request .*\n$/);
+    for (const run of [await shell.run("workers list -vv"), await shell.run("workers list", { env: { RUNTIMECTL_DEBUG: "1" } })]) {
+      expect(run.stderr).toContain("> x-api-key: [hidden]\n");
+      expect(run.stderr).toContain("< content-type: application/json");
+      expect(run.stderr).not.toContain(daemon.rootKey);
+    }
+  });
+
+  test("-q leaves results and errors", async () => {
+    expect(await shell.run("workers disable app@1.0.0 -q")).toMatchObject({ status: 0, stderr: "" });
+    expect((await shell.run("workers enable app@1.0.0")).stderr).not.toBe("");
+    expect((await shell.run("workers delete nobody --yes -q")).stderr).toContain("error:");
+  });
+
+  test("--insecure warns each time, also with -q", async () => {
+    expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
+    expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
+  });
+
+  test("FORCE_COLOR brings colour into a pipe, and NO_COLOR wins over it", async () => {
+    expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1" } })).stderr).toContain("\u001b[31merror:");
+    expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stderr).not.toContain("\u001b");
+    expect((await shell.run("wrokers")).stderr).not.toContain("\u001b");
+  });
+
+  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("%s: nothing is asked, and the flag to use is named", async (how) => {
+    const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
+    const run = await shell.runInTerminal(`workers delete app ${how.startsWith("-") ? how : ""}`, { env });
+    expect(run.status).toBe(2);
+    expect(run.stdout).toContain("add --yes");
+  });
+});
+
+test("a failure that nobody caught is reported without the key that it holds", async () => {
+  const throwing = `const http = require("node:http");
+http.request = (options) => { setImmediate(() => { throw new Error("crashed with " + JSON.stringify(options.headers)); }); return { on() { return this; }, end() {}, destroy() {} }; };`;
+  await writeTree(shell.home, { "crash.cjs": throwing });
+  const env = { NODE_OPTIONS: `--require ${shell.home}/crash.cjs`, RUNTIMECTL_DEBUG: "1" };
+  const words = await shell.run("workers list", { env });
+  const document = await shell.run("workers list --json", { env: { NODE_OPTIONS: env.NODE_OPTIONS } });
+  for (const run of [words, document]) {
+    expect(run).toMatchObject({ status: 1, stdout: "" });
+    expect(run.stderr).toContain("crashed with");
+    expect(run.stderr).toContain("[key]");
+    expect(run.stderr).not.toContain(daemon.rootKey);
+  }
+  expect(JSON.parse(document.stderr)).toMatchObject({ error: { code: "FAILED" } });
+});
+
+describe("status --watch", () => {
+  test("shows a daemon that goes away and comes back, a document a line, and ends by Ctrl-C", async () => {
+    const own = await startDaemon();
+    const seen: { ready: boolean; workers?: number | null }[] = [];
+    let again: Promise<TestDaemon> | undefined;
+    const port = new URL(own.url).port;
+    const run = await shell.run(`status --watch --json --url ${own.url}`, {
+      env: { RUNTIMECTL_KEY: own.rootKey },
+      started: ({ stdout, pid }) => {
+        stdout?.on("data", (chunk: Buffer) => {
+          for (const line of linesIn(chunk.toString())) seen.push(JSON.parse(line) as (typeof seen)[number]);
+          if (seen.length === 1) void own.kill();
+          if (seen.length === 2) again = startDaemon({ directory: own.directory, env: { PORT: port } });
+          // Between away and ready it may be seen to start.
+          if (seen.length > 2 && seen.at(-1)?.ready && pid !== undefined) process.kill(pid, "SIGINT");
+        });
+      },
+    });
+    await (await again)?.dispose();
+    expect(run.status, run.stderr).toBe(130);
+    const changes = seen.map(({ ready }) => ready).filter((ready, index, all) => ready !== all[index - 1]);
+    expect(changes).toEqual([true, false, true]);
+  }, 30_000);
+});

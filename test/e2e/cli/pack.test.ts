@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { chmod, cp, readdir, readFile, utimes } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession } from "./shell-session.js";
+
+let shell: ShellSession;
+
+beforeAll(async () => {
+  shell = await ShellSession.open();
+  await writeTree(shell.home, {
+    "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
+    "app/index.js": "export default {};\n",
+    "app/tls/server.key": "secret",
+    "app/.env": "SECRET=1",
+    "app/.gitignore": "*.log\n",
+    "app/a.log": "",
+  });
+});
+
+afterAll(() => shell?.close());
+
+test("the archive has the same bytes after touch and chmod, twice in a row, in another folder, and beside the one before", async () => {
+  const first = await shell.run("pack app");
+  expect(first.status, first.stderr).toBe(0);
+  expect(first.stdout).toMatch(/^[0-9a-f]{64} {2}app-1\.0\.0\.tgz\n$/);
+  const bytes = await readFile(path.join(shell.home, "app-1.0.0.tgz"));
+  expect(first.stdout).toContain(createHash("sha256").update(bytes).digest("hex"));
+
+  await utimes(path.join(shell.home, "app/index.js"), 1, 2);
+  await chmod(path.join(shell.home, "app/index.js"), 0o755);
+  expect((await shell.run("pack app")).stdout).toBe(first.stdout);
+  await cp(path.join(shell.home, "app"), path.join(shell.home, "deep/er/other"), { recursive: true });
+  await cp(path.join(shell.home, "app-1.0.0.tgz"), path.join(shell.home, "app/app-0.9.0.tgz"));
+  await shell.run("pack deep/er/other -o other.tgz");
+  await shell.run("pack app -o again.tgz");
+  for (const name of ["other.tgz", "again.tgz"]) expect((await readFile(path.join(shell.home, name))).equals(bytes), name).toBe(true);
+});
+
+test("the bytes are those that upload would send", async () => {
+  const { sha256 } = JSON.parse((await shell.run("pack app --json")).stdout) as { sha256: string };
+  const upload = JSON.parse((await shell.run("workers upload app --dry-run --json")).stdout) as { sha256: string };
+  expect(upload.sha256).toBe(sha256);
+});
+
+test("--list shows every file with size and rule, warns of secrets, and writes nothing", async () => {
+  const before = await readdir(shell.home);
+  const run = await shell.run("pack app --list");
+  expect(run.stdout.split("\n").map((line) => line.split("\t"))).toEqual([
+    ["+", "6", ".gitignore", "no rule against it"],
+    ["+", "19", "index.js", "always in"],
+    ["+", "25", "manifest.yaml", "always in"],
+    ["+", "6", "tls/server.key", "no rule against it"],
+    ["-", "", ".env", "always out: .env*: may hold secrets"],
+    ["-", "", "a.log", ".gitignore: *.log"],
+    ["-", "", "app-0.9.0.tgz", "always out: an archive of this package"],
+    [""],
+  ]);
+  expect(run.stderr).toContain("tls/server.key looks like a secret");
+  expect(await readdir(shell.home)).toEqual(before);
+});
+
+test.each<[string, string, number]>([
+  ["a list that is written", "pack app --list -o list.tgz", 2],
+  ["an archive within the folder", "pack app -o app/all.tgz", 2],
+  ["a folder as the file", "pack app -o deep", 2],
+  ["a folder that is not there", "pack app -o nowhere/app.tgz", 1],
+  ["an archive that is packed again", "pack other.tgz", 2],
+])("%s is refused, and nothing is written", async (_, words, status) => {
+  const before = [await readdir(shell.home), await readdir(path.join(shell.home, "app"))];
+  expect(await shell.run(`${words} --json`)).toMatchObject({ status, stdout: "" });
+  expect([await readdir(shell.home), await readdir(path.join(shell.home, "app"))]).toEqual(before);
+});
+
+test("validate says of a folder and of its archive the same", async () => {
+  const told = async (what: string) => JSON.parse((await shell.run(`validate ${what} --json`)).stdout) as { files: number };
+  expect(await told("app")).toMatchObject({ valid: true, kind: "worker", name: "app", warnings: [{ code: "LOOKS_SECRET" }] });
+  expect((await told("app-1.0.0.tgz")).files).toBe((await told("app")).files);
+  await writeTree(shell.home, { "bad/manifest.yaml": "name: bad\nmemory: lots\ntimeout: soon\n", "bad/index.js": "" });
+  const run = await shell.run("validate bad --json");
+  expect(run).toMatchObject({ status: 1, stdout: "" });
+  const { error } = JSON.parse(run.stderr) as { error: { details: string[] } };
+  expect(error.details).toEqual([
+    expect.stringMatching(/^manifest\.yaml:3:10: timeout/),
+    expect.stringMatching(/^manifest\.yaml:2:9: memory/),
+  ]);
+});

@@ -1,0 +1,235 @@
+import { chmod, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession, type Run } from "./shell-session.js";
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+/** Answers with its version; `/health` and `/hang` are for checks. */
+const app = (version: string, healthStatus: number) => ({
+  [`${version}/manifest.yaml`]: `name: "@team/app"\nversion: ${version}\n`,
+  [`${version}/index.js`]: `export default {
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith("/hang")) return new Promise(() => {});
+      if (pathname.endsWith("/moved")) return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+      return new Response("${version}", { status: pathname.endsWith("/health") ? ${healthStatus} : 200 });
+    },
+  };`,
+});
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await writeTree(shell.home, { "root.key": daemon.rootKey, ...app("1.0.0", 202), ...app("1.1.0", 500), ...app("1.2.0", 200) });
+  succeeded(await shell.run(`auth login --url ${daemon.url} --key-file root.key`));
+});
+
+beforeEach(async () => {
+  await shell.run("workers delete @team/app --yes");
+  for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers upload ${version}`));
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+function succeeded(run: Run): Run {
+  expect(run, run.stderr + run.stdout).toMatchObject({ status: 0 });
+  return run;
+}
+
+const answer = async () => (await fetch(`${daemon.url}/@team/app/`)).text();
+const installed = () => connect(daemon.url, daemon.rootKey).workers.list();
+const errorOf = (run: Run) =>
+  (JSON.parse(run.stderr.trim().split("\n").at(-1) ?? "") as { error: { code: string; details?: string[] } }).error;
+
+describe("show", () => {
+  test("tells which version answers and where, what is off, and what it does now", async () => {
+    succeeded(await shell.run("workers disable @team/app@1.1.0"));
+    expect(await answer()).toBe("1.2.0");
+
+    const shown = succeeded(await shell.run("workers show @team/app"));
+    expect(shown.stdout).toMatch(new RegExp(`^url +${daemon.url}/@team/app/\nanswering +1\\.2\\.0\n`, "m"));
+    expect(shown.stdout).toMatch(/^1\.2\.0 +on +\/@team\/app\/ +uploaded/m);
+    expect(shown.stdout).toMatch(/^1\.1\.0 +off +- +uploaded/m);
+    expect(shown.stdout).toMatch(/^1\.0\.0 +on +\/@team\/app@1\.0\.0\/ +uploaded/m);
+
+    const document = JSON.parse(succeeded(await shell.run("app show @team/app --json")).stdout) as { versions: { url: string | null }[] };
+    expect(document).toMatchObject({
+      name: "@team/app",
+      url: `${daemon.url}/@team/app/`,
+      answering: "1.2.0",
+      versions: [
+        { version: "1.2.0", enabled: true, answers: true, metrics: { kind: "module", requests: { total: 1 } } },
+        { version: "1.1.0", enabled: false, answers: false, url: null, metrics: null },
+        { version: "1.0.0", enabled: true, answers: false },
+      ],
+    });
+    expect(await (await fetch(document.versions[2]?.url ?? "")).text()).toBe("1.0.0");
+    expect(JSON.parse((await shell.run("workers show @team/app@1.1.0 --json")).stdout)).toMatchObject({ versions: [{ version: "1.1.0" }] });
+  });
+
+  test("of a worker that is off as a whole says that nothing answers", async () => {
+    for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers disable @team/app@${version}`));
+
+    expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is on$/m);
+    expect(errorOf(await shell.run("workers open @team/app --json"))).toMatchObject({ code: "WORKER_OFF", exitCode: 7 });
+    expect(errorOf(await shell.run("workers rollback @team/app --json"))).toMatchObject({ code: "NO_EARLIER_VERSION", exitCode: 7 });
+  });
+});
+
+describe("rollback", () => {
+  test("lets the version before answer, asks it first, and tells how to undo it", async () => {
+    expect(await answer()).toBe("1.2.0");
+
+    const run = succeeded(await shell.run("rollback @team/app --verbose"));
+
+    expect(run.stdout).toBe(`${daemon.url}/@team/app/\n`);
+    expect(run.stderr).toContain("@team/app is answered by 1.1.0, no longer by 1.2.0; it answered with 200");
+    // The one that is on need not be switched on; the newer one goes only after the older one has answered.
+    expect(run.stderr.match(/^> (?:POST|GET \S+@).*$/gm)).toEqual([
+      `> GET ${daemon.url}/@team/app@1.1.0/`,
+      `> POST ${daemon.url}/api/workers/%40team/app/1.2.0/disable`,
+    ]);
+    expect(await answer()).toBe("1.1.0");
+    const [undo] = /(?<=undo: runtimectl ).*/.exec(run.stderr) ?? [];
+    succeeded(await shell.run(undo ?? ""));
+    expect(await answer()).toBe("1.2.0");
+  });
+
+  test("to a certain version switches that on, and off all that would answer in its stead", async () => {
+    succeeded(await shell.run("workers disable @team/app@1.0.0"));
+
+    const run = succeeded(await shell.run("workers rollback @team/app --to 1.0.0 --check /health=202 --json"));
+
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      from: "1.2.0",
+      to: "1.0.0",
+      disabled: ["1.2.0", "1.1.0"],
+      check: { path: "/health", status: 202 },
+    });
+    expect(await answer()).toBe("1.0.0");
+    expect(errorOf(await shell.run("rollback @team/app --json"))).toMatchObject({ code: "NO_EARLIER_VERSION", exitCode: 7 });
+    expect(errorOf(await shell.run("rollback @team/app --to 1.0.0 --json"))).toMatchObject({ code: "ANSWERS_ALREADY", exitCode: 7 });
+  });
+
+  test("a redirect is an answer, and is not followed", async () => {
+    const run = succeeded(await shell.run("workers rollback @team/app --check /moved --json"));
+
+    expect(JSON.parse(run.stdout)).toMatchObject({ to: "1.1.0", check: { status: 302 } });
+  });
+
+  test.each([
+    ["a status that is not the one asked for", "--to 1.0.0 --check /health=200"],
+    ["a failure", "--check /health"],
+    ["no answer in time", "--to 1.0.0 --check /hang --timeout 700ms"],
+  ])("%s leaves everything as it was, and ends with 11", async (_, words) => {
+    succeeded(await shell.run("workers disable @team/app@1.0.0"));
+    const before = await installed();
+
+    const run = await shell.run(`workers rollback @team/app ${words} --json`);
+
+    expect(run).toMatchObject({ status: 11, stdout: "" });
+    expect(errorOf(run).code).toBe("CHECK_FAILED");
+    expect(await installed()).toEqual(before);
+    expect(await answer()).toBe("1.2.0");
+  });
+
+  test("Ctrl-C while it waits leaves everything as it was", async () => {
+    succeeded(await shell.run("workers disable @team/app@1.0.0"));
+    const before = await installed();
+
+    const run = await shell.run("workers rollback @team/app --to 1.0.0 --check /hang --verbose", {
+      started: (child) => {
+        let shown = "";
+        child.stderr?.on("data", (chunk: Buffer) => {
+          shown += chunk.toString();
+          if (shown.includes("/hang") && !child.killed) child.kill("SIGINT");
+        });
+      },
+    });
+
+    expect(run).toMatchObject({ status: 130, stdout: "" });
+    expect(await installed()).toEqual(before);
+  });
+
+  test("a key that may only look changes nothing", async () => {
+    const env = { RUNTIMECTL_KEY: succeeded(await shell.run("keys create --preset viewer")).stdout.trim() };
+    const before = await installed();
+
+    for (const words of ["", "--to 1.0.0"])
+      expect(await shell.run(`workers rollback @team/app ${words}`, { env })).toMatchObject({ status: 5, stdout: "" });
+
+    expect(await installed()).toEqual(before);
+    expect(succeeded(await shell.run("workers show @team/app", { env })).stdout).toMatch(/^answering +1\.2\.0$/m);
+  });
+});
+
+/** A desktop whose browser writes down what it was given. */
+const desktop = async () => {
+  await writeTree(shell.home, { "desktop/xdg-open": '#!/bin/sh\nprintf "%s\\n" "$@" >> "$HOME/opened"\n', opened: "" });
+  await chmod(path.join(shell.home, "desktop/xdg-open"), 0o755);
+  return { DISPLAY: ":0", PATH: `${path.join(shell.home, "desktop")}:${process.env["PATH"]}` };
+};
+
+/** What the browser of `desktop` was given. */
+const opened = () => readFile(path.join(shell.home, "opened"), "utf8");
+
+describe("open", () => {
+  test("prints the URL, and shows it in the browser of a person at a desktop", async () => {
+    const env = await desktop();
+
+    const run = await shell.runInTerminal("workers open @team/app", { env });
+
+    expect(run.status, run.stdout).toBe(0);
+    expect(run.stdout).toContain(`${daemon.url}/@team/app/`);
+    await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
+  });
+
+  test("only prints in a pipe, with --print, with CI, and without a display", async () => {
+    const env = await desktop();
+
+    expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);
+    const { DISPLAY: _display, ...noDisplay } = env;
+    for (const [words, variables] of [
+      ["--print", env],
+      ["--json", env],
+      ["", { ...env, CI: "1" }],
+      ["", noDisplay],
+    ] as const)
+      expect((await shell.runInTerminal(`workers open @team/app ${words}`, { env: variables })).status).toBe(0);
+    // The browser would have been started before the command ended; this one comes after all of them.
+    await shell.runInTerminal("workers open @team/app@1.1.0", { env });
+    await expect.poll(opened).toBe(`${daemon.url}/@team/app@1.1.0/\n`);
+  });
+
+  test("a version that is off has no URL to open", async () => {
+    succeeded(await shell.run("workers disable @team/app@1.0.0"));
+
+    expect(errorOf(await shell.run("workers open @team/app@1.0.0 --json"))).toMatchObject({ code: "WORKER_OFF", exitCode: 7 });
+  });
+});
+
+test("of several that are to be deleted, those that can be are, and it ends with 9 and a list", async () => {
+  const run = await shell.run("workers rm @team/app@1.0.0 nobody @team/app@1.1.0 --yes --json");
+
+  expect(run.status).toBe(9);
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    workers: [
+      { name: "@team/app", version: "1.0.0", deleted: true },
+      { name: "nobody", deleted: false, error: { code: "WORKER_NOT_FOUND" } },
+      { name: "@team/app", version: "1.1.0", deleted: true },
+    ],
+  });
+  expect(errorOf(run)).toMatchObject({ code: "PARTLY_DONE", exitCode: 9 });
+  expect((await installed()).find(({ name }) => name === "@team/app")?.versions).toEqual(["1.2.0"]);
+
+  expect((await shell.run("workers rm nobody no-one --yes")).status).toBe(6);
+  expect((await shell.run("workers rm @team/app Not/A/Name --yes")).status).toBe(2);
+  expect((await installed()).find(({ name }) => name === "@team/app")?.versions).toEqual(["1.2.0"]);
+});

@@ -1,0 +1,22 @@
+import { expect, onTestFinished, test } from "vitest";
+import { startDaemon } from "../../support/start-daemon.js";
+import { DashboardSession } from "./dashboard-session.js";
+
+test("when the daemon goes away the last that is known stays, with its age; when it is back, all goes on", async () => {
+  const session = await DashboardSession.open();
+  onTestFinished(() => session.close());
+  const window = await session.tui("--screen workers");
+  await window.waitFor(/> app +1\.0\.0 +on/);
+  await window.waitFor("ready");
+  await session.daemon.stop();
+  await window.waitFor(/away for \d+ s · (next try in \d+ s|trying now) · cannot reach http/);
+  expect(window.text()).toMatch(/> app +1\.0\.0 +on/);
+  expect(window.text()).not.toContain("ready");
+  const { directory, url } = session.daemon;
+  const back = await startDaemon({ directory, env: { PORT: new URL(url).port } });
+  onTestFinished(() => back.kill());
+  await window.waitFor("ready");
+  expect(window.text()).not.toContain("away for");
+  window.press("e");
+  await window.waitFor("done: app 1.0.0 is off");
+});

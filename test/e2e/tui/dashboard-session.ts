@@ -1,0 +1,68 @@
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession } from "../cli/shell-session.js";
+
+const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
+
+/** A person at a terminal, signed in to a daemon of their own on which a worker is installed. */
+export class DashboardSession {
+  readonly daemon: TestDaemon;
+  readonly shell: ShellSession;
+
+  private constructor(daemon: TestDaemon, shell: ShellSession) {
+    this.daemon = daemon;
+    this.shell = shell;
+  }
+
+  static async open(): Promise<DashboardSession> {
+    const [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+    await writeTree(shell.home, {
+      "root.key": daemon.rootKey,
+      "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
+      // What nobody catches, on request.
+      "fault.cjs": "process.on('SIGUSR2', () => { throw new Error('a fault of a test'); });",
+      "app/index.js": "export default { fetch: () => new Response('app') };",
+    });
+    for (const words of [`auth login --url ${daemon.url} --key-file root.key`, "workers upload app"]) {
+      const run = await shell.run(words);
+      if (run.status !== 0) throw new Error(run.stderr);
+    }
+    return new DashboardSession(daemon, shell);
+  }
+
+  /** `runtimectl tui` with these words in a window, which is closed when the test ends. */
+  async tui(words = "", options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
+    return openTui(this.shell, words, options);
+  }
+
+  /** The command line of `runtimectl tui` with these words. */
+  line(words: string): string {
+    return tuiLine(words);
+  }
+
+  /** A window with a shell that has job control. */
+  async inShell(): Promise<TerminalWindow> {
+    const window = await TerminalWindow.open("exec bash --norc -i", { columns: 80, rows: 24, cwd: this.shell.home });
+    onTestFinished(() => window.close());
+    return window;
+  }
+
+  async close(): Promise<void> {
+    await this.daemon.dispose();
+    await this.shell.close();
+  }
+}
+
+/** `runtimectl tui` in a window of a person who may have no daemon. */
+export async function openTui(shell: ShellSession, words: string, options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
+  const window = await TerminalWindow.open(`exec ${tuiLine(words)}`, { columns: 80, rows: 24, cwd: shell.home, ...options });
+  onTestFinished(() => window.close());
+  return window;
+}
+
+function tuiLine(words: string): string {
+  return `${process.execPath} ${program} tui ${words}`;
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { listedWorker, startFakeDaemon, type FakeDaemon } from "../../support/fake-daemon.js";
+import { keys, type TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
+import { ShellSession } from "../cli/shell-session.js";
+import { openTui } from "./dashboard-session.js";
+
+let shell: ShellSession;
+
+beforeAll(async () => {
+  shell = await ShellSession.open();
+});
+
+afterAll(() => shell?.close());
+
+async function lookAt(
+  answers: Readonly<Record<string, unknown>>,
+  words: string,
+  options: Partial<WindowOptions> = {},
+): Promise<{ daemon: FakeDaemon; window: TerminalWindow }> {
+  const daemon = await startFakeDaemon(answers);
+  onTestFinished(() => daemon.close());
+  const env = { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key-of-a-test", ...options.env };
+  return { daemon, window: await openTui(shell, words, { ...options, env }) };
+}
+
+test("what a terminal would obey in a name is written out, wherever it is shown", async () => {
+  const name = "evil\u001b]0;owned\u0007\u001b[2J\u202e";
+  const { window } = await lookAt({ "/api/workers": [listedWorker(name)] }, "--screen workers", { columns: 140 });
+  await window.waitFor(String.raw`evil\x1b]0;owned\x07\x1b[2J\u{202e} 1.0.0`);
+  expect(window.written()).not.toContain("\u001b]0;");
+  expect(window.written()).not.toContain("\u202e");
+  window.press("/evil\r");
+  await window.waitFor("filter: evil");
+  window.press("x");
+  await window.waitFor("The same as commands");
+  window.press(`${keys.esc}:workers list${keys.enter}`);
+  await window.waitFor("→ 0");
+  expect(window.written()).not.toContain("\u001b]0;");
+});
+
+test("of 2,000 workers the keys are answered within 50 ms", async () => {
+  const workers = Array.from({ length: 2000 }, (_, index) => listedWorker(`worker-${String(index).padStart(4, "0")}`));
+  const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
+  await window.waitFor("> worker-0000");
+  const times: number[] = [];
+  const press = async (key: string, expected: string) => {
+    const pressedAtMs = performance.now();
+    window.press(key);
+    await window.waitFor(expected);
+    times.push(performance.now() - pressedAtMs);
+  };
+  for (let index = 1; index <= 30; index += 1) await press("j", `> worker-${String(index).padStart(4, "0")}`);
+  await press("G", "> worker-1999");
+  await press("g", "> worker-0000");
+  await press("/", "filter:");
+  await press("0199", "> worker-0199");
+  // The middle one: what else runs on the machine is not the dashboard's.
+  const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+  expect(median).toBeLessThan(50);
+});
+
+test("a window may change its size while everything is still loading", async () => {
+  const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers", { columns: 140, rows: 45 });
+  daemon.hold();
+  await window.waitFor("Workers");
+  await window.resize(80, 24);
+  await window.waitFor(() => window.text().split("\n").length === 23);
+  await window.resize(40, 10);
+  await window.waitFor("room for 60x15 is needed, here 40x10");
+  await window.resize(60, 15);
+  await window.waitFor("[Workers]");
+  daemon.letGo();
+  await window.waitFor(/> shop +1\.0\.0/);
+  await window.resize(120, 30);
+  await window.waitFor("uploaded · /srv/workers/shop");
+  expect(window.text()).not.toContain("room for");
+  expect(window.text().match(/> shop/g)).toHaveLength(1);
+  expect(window.written()).not.toContain("\u001b[3J");
+});
+
+test("with NO_COLOR nothing is coloured, and the words still say it", async () => {
+  const worker = { ...listedWorker("shop"), disabledVersions: ["1.0.0"] };
+  const { window } = await lookAt({ "/api/workers": [worker] }, "--screen workers", { env: { NO_COLOR: "1" } });
+  await window.waitFor(/> shop +1\.0\.0 +off/);
+  // oxlint-disable-next-line no-control-regex -- colours are escape sequences
+  expect(window.written()).not.toMatch(/\u001b\[[0-9;]*m/);
+});
+
+test("nothing is drawn while nothing changes", async () => {
+  const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers --refresh 1s");
+  await window.waitFor(/> shop +1\.0\.0/);
+  await window.waitFor("ready");
+  const listings = () => daemon.requests.filter((request) => request === "GET /api/workers").length;
+  await expect.poll(listings).toBeGreaterThan(1);
+  const before = window.written().length;
+  const asked = listings();
+  await expect.poll(listings).toBeGreaterThan(asked + 1);
+  expect(window.written().length).toBe(before);
+});

@@ -1,0 +1,239 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { HeldWay } from "../../support/held-way.js";
+import { keys, type TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { DashboardSession } from "./dashboard-session.js";
+import { steadyText } from "./steady-text.js";
+
+let session: DashboardSession;
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+  await writeTree(path.join(session.daemon.directory, "plugins"), {
+    "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
+    "guard/plugin.js": "export default {};\n",
+  });
+  await writeTree(session.shell.home, {
+    "site/manifest.yaml": "name: site\nversion: 1.0.0\n",
+    "site/index.html": "<p>home</p>\n",
+    "site/about.html": "<p>first</p>\n",
+    "site/docs/notes.txt": "one\n\ttwo \u001b[2J\u001b]0;owned\u0007\nthree\n",
+    "site/docs/image.bin": Buffer.from([1, 0, 2]),
+    "put/new.html": "<p>new</p>\n",
+    "put/deep/er.html": "<p>deep</p>\n",
+    "about.html": "<p>second</p>\n",
+  });
+});
+
+/** One version of site, as it was. */
+beforeEach(async () => {
+  await session.shell.run("workers delete site --yes");
+  const { status, stderr } = await session.shell.run("workers upload site");
+  if (status !== 0) throw new Error(stderr);
+});
+
+afterAll(() => session?.close());
+
+const textOf = async (url: string) => (await fetch(session.daemon.url + url)).text();
+const statusOf = async (url: string) => (await fetch(session.daemon.url + url)).status;
+const version = "workers/site/1.0.0";
+
+/** The dashboard in the folder of the only version of site. */
+async function inVersion(words = "", options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
+  const window = await session.tui(`--screen files ${words}`, options);
+  await window.waitFor("> workers/");
+  await window.waitFor("as ");
+  window.press(keys.enter);
+  await window.waitFor("site/");
+  window.press(`/site${keys.enter}${keys.enter}`);
+  await window.waitFor("> 1.0.0/");
+  window.press(keys.enter);
+  await window.waitFor("> docs/");
+  return window;
+}
+
+async function select(window: TerminalWindow, name: string): Promise<void> {
+  window.press(`/\u0015${name}${keys.enter}`);
+  await window.waitFor(`> ${name}`);
+}
+
+const steady = (text: string) => steadyText(text).replace(/2000-01-01 \d\d:\d\d UTC/g, "2000-01-01 00:00 UTC");
+
+test.each([
+  [60, 15],
+  [80, 24],
+  [140, 45],
+])("at %dx%d a folder is listed, folders first", async (columns, rows) => {
+  const window = await inVersion("", { columns, rows });
+  await window.waitFor("index.html");
+  await window.waitFor("ready");
+  await window.waitFor("q quit");
+  await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
+});
+
+test("enter goes into folders and esc back to where one was, up to the directories of workers and plugins", async () => {
+  const window = await inVersion();
+  window.press(keys.enter);
+  await window.waitFor(`${version}/docs`);
+  await window.waitFor("notes.txt");
+  window.press(keys.esc);
+  await window.waitFor("> docs/");
+  window.press(keys.esc);
+  await window.waitFor("> 1.0.0/");
+  window.press(keys.esc);
+  await window.waitFor("> site/");
+  window.press(keys.esc);
+  await window.waitFor("> workers/");
+  expect(window.text()).toMatch(/plugins\/ +plugins/);
+  window.press(`j${keys.enter}`);
+  await window.waitFor("> guard/");
+});
+
+test("a text file is shown without its escape codes, another one is not", async () => {
+  const window = await inVersion();
+  window.press(keys.enter);
+  await window.waitFor("notes.txt");
+  await select(window, "notes.txt");
+  window.press(keys.enter);
+  await window.waitFor(`${version}/docs/notes.txt (esc closes)`);
+  expect(window.text()).toMatch(/one\n +two \\x1b\[2J\\x1b\]0;owned\\x07\n +three/);
+  expect(window.written()).not.toContain("\u001b]0;");
+  window.press(`${keys.esc}${keys.esc}`);
+  await select(window, "image.bin");
+  window.press(keys.enter);
+  await window.waitFor("failed: image.bin is no text");
+});
+
+test("a file is renamed and served under its new name at once; undo takes that back", async () => {
+  const window = await inVersion();
+  await select(window, "about.html");
+  window.press("R");
+  await window.waitFor("new name of about.html: about.html");
+  window.press(`\u0015home.html${keys.enter}`);
+  await window.waitFor("done: about.html is home.html now");
+  expect(await textOf("/site/home.html")).toContain("first");
+  window.press("U");
+  await window.waitFor("done: home.html is about.html again");
+  expect(await statusOf("/site/home.html")).toBe(404);
+  window.press(`R${keys.esc}R\u0015${keys.enter}`);
+  await select(window, "about.html");
+  expect(await textOf("/site/about.html")).toContain("first");
+});
+
+test("a folder is made and a file moved into it; what is refused says why", async () => {
+  const window = await inVersion();
+  window.press("n");
+  await window.waitFor(`new folder in ${version}:`);
+  window.press(`pages${keys.enter}`);
+  await window.waitFor(`done: ${version}/pages is there`);
+  await select(window, "about.html");
+  window.press("m");
+  await window.waitFor(`move about.html to: ${version}/about.html`);
+  window.press(`\u0015${version}/pages${keys.enter}`);
+  await window.waitFor(`done: ${version}/about.html is moved to ${version}/pages`);
+  expect(await textOf("/site/pages/about.html")).toContain("first");
+  window.press(`${keys.esc}n`);
+  await window.waitFor("new folder in");
+  window.press(`../../../elsewhere${keys.enter}`);
+  await window.waitFor("failed:");
+  expect(await statusOf("/site/pages/about.html")).toBe(200);
+});
+
+test("a file goes after its name is typed, and not before", async () => {
+  const window = await inVersion();
+  await select(window, "about.html");
+  window.press("d");
+  await window.waitFor(`Delete the file ${version}/about.html for good`);
+  window.press(`y${keys.enter}`);
+  await window.waitFor("That is another name");
+  window.press(keys.esc);
+  await window.waitFor("nothing was changed");
+  expect(await textOf("/site/about.html")).toContain("first");
+  window.press("d");
+  await window.waitFor("Type about.html to confirm");
+  window.press(`about.html${keys.enter}`);
+  await window.waitFor(`done: ${version}/about.html is deleted`);
+  expect(await statusOf("/site/about.html")).toBe(404);
+});
+
+test("a folder is uploaded with what is in it; what would be written over is asked about", async () => {
+  const window = await inVersion();
+  window.press("u");
+  await window.waitFor(`file or folder to put into ${version}: ./`);
+  window.press(`put${keys.tab}${keys.enter}`);
+  await window.waitFor(`done: 2 files written into ${version}`);
+  expect(await textOf("/site/put/deep/er.html")).toContain("deep");
+  await window.waitFor("put/");
+  window.press(`uabout.html${keys.enter}`);
+  await window.waitFor(`Write over what is there of about.html in ${version}`);
+  window.press("n");
+  await window.waitFor("nothing was changed");
+  expect(await textOf("/site/about.html")).toContain("first");
+  window.press(`uabout.html${keys.enter}`);
+  await window.waitFor("y/N");
+  window.press("y");
+  await window.waitFor(`done: 1 file written into ${version}`);
+  expect(await textOf("/site/about.html")).toContain("second");
+  window.press(`unothing-of-this-name${keys.enter}`);
+  await window.waitFor("failed: there is no file or folder");
+});
+
+test("a file and a folder are saved here, over nothing that is there", async () => {
+  const window = await inVersion();
+  await select(window, "about.html");
+  window.press("s");
+  await window.waitFor("save as: ./about.html");
+  window.press(keys.enter);
+  await window.waitFor("about.html is there already; choose another name");
+  expect(await readFile(path.join(session.shell.home, "about.html"), "utf8")).toContain("second");
+  window.press(`s\u0015saved.html${keys.enter}`);
+  await window.waitFor("is saved as");
+  expect(await readFile(path.join(session.shell.home, "saved.html"), "utf8")).toBe("<p>first</p>\n");
+  window.press(`${keys.esc}gs`);
+  await window.waitFor("save as: ./docs.zip");
+  window.press(keys.enter);
+  await window.waitFor(`done: ${version}/docs is saved as`);
+  expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
+});
+
+test("an upload under way shows how far it is; esc cancels it, and nothing was written", async () => {
+  await writeFile(path.join(session.shell.home, "large.bin"), Buffer.alloc(16 * 1024 * 1024, 1));
+  const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
+  onTestFinished(() => way.close());
+  const window = await inVersion(`--url ${way.url} --key-file root.key`);
+  window.press(`ularge.bin${keys.enter}`);
+  await window.waitFor(/uploading 1 file [#.]{20} [1-9]\d? % of 16\.0 MB/);
+  window.press(keys.esc);
+  await window.waitFor("cancelled; nothing was written");
+  way.open();
+  expect(await statusOf("/site/large.bin")).toBe(404);
+});
+
+test("x shows the same as commands; read-only mode offers to look and to save only", async () => {
+  const window = await inVersion("", { rows: 40 });
+  await select(window, "about.html");
+  window.press("x");
+  await window.waitFor("The same as commands");
+  for (const line of [`rm ${version}/about.html`, `get ${version}/about.html`, `put ./file ${version}`, `mkdir ${version}/new`])
+    expect(window.text()).toContain(`runtimectl files ${line}`);
+  const looking = await inVersion("--readonly", { rows: 40 });
+  looking.press("uRmnd?");
+  await looking.waitFor("Keys that mean something here");
+  expect(looking.text()).not.toMatch(/upload|rename|move|delete|new folder/);
+  expect(looking.text()).toContain("save");
+});
+
+test("a key of one kind sees that kind's directories, one that may not change is told so", async () => {
+  const made = await session.shell.run("keys create --permission workers:read --name looker --out looker.key");
+  if (made.status !== 0) throw new Error(made.stderr);
+  const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);
+  window.press("n");
+  await window.waitFor("note: the key in use does not hold workers:install, which this needs");
+  window.press("d");
+  await window.waitFor("note: the key in use does not hold workers:remove, which this needs");
+  window.press(`${keys.esc}${keys.esc}${keys.esc}`);
+  await window.waitFor("> workers/");
+  expect(window.text()).not.toContain("plugins/");
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startDaemon } from "../../support/start-daemon.js";
+import { keys } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { DashboardSession } from "./dashboard-session.js";
+import { steadyText } from "./steady-text.js";
+
+let session: DashboardSession;
+
+/** Writes what it is asked for. */
+const writer = `export default { fetch: (request) => {
+  const { searchParams } = new URL(request.url);
+  console[searchParams.get("level") ?? "log"](searchParams.get("text"));
+  return new Response("written");
+} };`;
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+  await writeTree(session.shell.home, {
+    "talker/manifest.yaml": "name: talker\nversion: 1.0.0\n",
+    "talker/index.js": writer,
+    "other/manifest.yaml": "name: other\nversion: 1.0.0\n",
+    "other/index.js": writer,
+    "shots/manifest.yaml": "name: shots\nversion: 1.0.0\n",
+    "shots/index.js": writer,
+  });
+  for (const name of ["talker", "other", "shots"]) await session.shell.run(`workers upload ${name}`);
+});
+
+afterAll(() => session?.close());
+
+const say = async (name: string, text: string, level = "log") => {
+  const answer = await fetch(`${session.daemon.url}/${name}/?level=${level}&text=${encodeURIComponent(text)}`);
+  expect(await answer.text()).toBe("written");
+};
+
+/** The Logs screen on one worker, from where the workers are listed. */
+async function openLogs(name: string, size: { columns: number; rows: number }) {
+  const window = await session.tui("--screen logs", size);
+  await window.waitFor("f follow");
+  window.press(`f${name.slice(0, 3)}${keys.tab}${keys.enter}`);
+  await window.waitFor(`${name} · live`);
+  return window;
+}
+
+const steady = (text: string) =>
+  steadyText(text)
+    .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
+    .replace(/Started in \d+ ms/g, "Started in 1 ms");
+
+test("lines appear as they are written; a filter hides others, n and N go from match to match", async () => {
+  await say("talker", "first order");
+  const window = await openLogs("talker", { columns: 100, rows: 24 });
+  await window.waitFor("first order");
+  await say("talker", "second payment");
+  await say("talker", "third order", "error");
+  await window.waitFor(/error third order/);
+  window.press(`/order${keys.enter}`);
+  await window.waitFor("filter: order");
+  expect(window.text()).not.toContain("second payment");
+  await say("talker", "fourth payment");
+  await say("talker", "fifth order");
+  await window.waitFor("fifth order");
+  expect(window.text()).not.toContain("fourth payment");
+  window.press(keys.esc);
+  await window.waitFor("search: order");
+  await window.waitFor("fourth payment");
+  window.press("N");
+  await window.waitFor(/^> .*third order/m);
+  window.press("N");
+  await window.waitFor(/^> .*first order/m);
+  window.press("n");
+  await window.waitFor(/^> .*third order/m);
+  window.press("y");
+  await window.waitFor("the line is in the clipboard");
+  expect(window.written()).toContain(`\u001b]52;c;${Buffer.from("third order").toString("base64")}\u0007`);
+  window.press("/zzz");
+  await window.waitFor("nothing fits the filter");
+});
+
+test("a pause holds the screen and counts what comes meanwhile", async () => {
+  await say("talker", "before the pause");
+  const window = await openLogs("talker", { columns: 100, rows: 24 });
+  await window.waitFor("before the pause");
+  window.press("p");
+  await window.waitFor("paused, 0 new lines");
+  await say("talker", "during\nthe pause");
+  await window.waitFor("paused, 2 new lines");
+  expect(window.text()).not.toContain("during");
+  window.press("p");
+  await window.waitFor("during");
+  expect(window.text()).not.toContain("paused");
+});
+
+test("what is read stays in place when new lines come; G follows again", async () => {
+  for (let index = 0; index < 40; index += 1) await say("talker", `line ${index} of many`);
+  const window = await openLogs("talker", { columns: 100, rows: 20 });
+  await window.waitFor("line 39 of many");
+  window.press(keys.pageUp);
+  await window.waitFor(/^> .*line (?!39)\d+ of many/m);
+  const read = /^> .*$/m.exec(window.text())?.[0];
+  await say("talker", "something new");
+  window.press("p");
+  await window.waitFor("paused");
+  expect(window.text()).toContain(read);
+  expect(window.text()).not.toContain("something new");
+  window.press("pG");
+  await window.waitFor(/^> .*something new/m);
+});
+
+test("long lines are wrapped on w, times go away on t", async () => {
+  await say("talker", `${"long ".repeat(30)}END`);
+  const window = await openLogs("talker", { columns: 80, rows: 24 });
+  await window.waitFor(/long long/);
+  expect(window.text()).not.toContain("END");
+  window.press("w");
+  await window.waitFor("END");
+  expect(window.text()).toMatch(/\d\d:\d\d:\d\d\.\d{3} info/);
+  window.press("t");
+  await window.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(window.text()));
+});
+
+test("what a worker writes cannot steer the terminal", async () => {
+  const window = await openLogs("talker", { columns: 100, rows: 24 });
+  await say("talker", "\u001b[2J\u001b]0;owned\u0007 harmless");
+  await window.waitFor("\\x1b]0;owned\\x07 harmless");
+  expect(window.written()).not.toContain("\u001b]0;owned");
+  expect(window.text()).toContain("[6 Logs]");
+});
+
+test("without a choice all workers are followed, in the order of what they wrote", async () => {
+  await say("talker", "one of talker");
+  await say("other", "two of other");
+  await say("talker", "three of talker");
+  const window = await session.tui("--screen logs", { columns: 100, rows: 24 });
+  await window.waitFor(/4 of 4 workers · live/);
+  await window.waitFor("three of talker");
+  const lines = window.text().split("\n");
+  const places = ["one of talker", "two of other", "three of talker"].map((text) => lines.findIndex((line) => line.includes(text)));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(lines[places[1] ?? -1]).toMatch(/other +two of other/);
+  await say("other", "live of other");
+  await window.waitFor("live of other");
+  window.press("x");
+  await window.waitFor("runtimectl workers logs other -f");
+});
+
+test("l on a worker shows its log; one that wrote nothing says so", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor("l logs");
+  window.press("l");
+  await window.waitFor("app · live");
+  await window.waitFor("nothing was written yet; what app writes appears here");
+});
+
+test.each([
+  [60, 15],
+  [80, 24],
+  [140, 45],
+])("at %dx%d the log is a line for each line", async (columns, rows) => {
+  const window = await openLogs("shots", { columns, rows });
+  if (!window.text().includes("an error")) {
+    await say("shots", "an order\n  of two lines");
+    await say("shots", "an error", "error");
+  }
+  await window.waitFor("an error");
+  await window.waitFor("as root (admin)");
+  await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
+});
+
+test("when the daemon comes back the log goes on below a mark", async () => {
+  const first = await startDaemon();
+  const { directory } = first;
+  const port = new URL(first.url).port;
+  const home = session.shell;
+  await writeTree(home.home, { "second.key": first.rootKey });
+  const at = `--url ${first.url} --key-file second.key`;
+  await home.run(`workers upload talker ${at}`);
+  await fetch(`${first.url}/talker/?text=before`);
+  const window = await session.tui(`--screen logs ${at}`, { columns: 120, rows: 24 });
+  await window.waitFor(/info +before/);
+  await first.stop();
+  await window.waitFor("connection lost, trying again");
+  expect(window.text()).toContain("before");
+  const second = await startDaemon({ directory, env: { PORT: port } });
+  try {
+    await window.waitFor(/--- connection lost .*, back .*: lines may be missing ---/);
+    await fetch(`${second.url}/talker/?text=after`);
+    await window.waitFor(/info +after/);
+  } finally {
+    await second.dispose();
+  }
+}, 60_000);

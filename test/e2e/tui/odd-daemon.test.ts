@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { listedWorker, principal, startFakeDaemon, WireAnswer, type FakeDaemon } from "../../support/fake-daemon.js";
+import { keys, type TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession } from "../cli/shell-session.js";
+import { openTui } from "./dashboard-session.js";
+
+let shell: ShellSession;
+
+beforeAll(async () => {
+  shell = await ShellSession.open();
+});
+
+afterAll(() => shell?.close());
+
+async function lookAt(
+  answers: Readonly<Record<string, unknown>>,
+  words: string,
+  options: Partial<WindowOptions> = {},
+): Promise<{ daemon: FakeDaemon; window: TerminalWindow }> {
+  const daemon = await startFakeDaemon(answers);
+  onTestFinished(() => daemon.close());
+  const env = { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key-of-a-test", ...options.env };
+  return { daemon, window: await openTui(shell, words, { ...options, env }) };
+}
+
+const sessionOf = (permissions: readonly string[]) => ({ authenticated: true, principal: { ...principal, name: "blind", permissions } });
+const refused = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:read.");
+
+test.each(["workers", "logs"])("a key without workers:read is told so on the screen %s, and offered nothing", async (screen) => {
+  const answers = { "/api/admin/session": sessionOf(["plugins:read"]), "/api/workers": refused, "/api/metrics.json": refused };
+  const { window } = await lookAt(answers, `--screen ${screen}`);
+  await window.waitFor("The key blind has no permission workers:read, which this screen needs.");
+  expect(window.text()).not.toMatch(/on\/off|upload|delete|follow/);
+  window.press("1");
+  await window.waitFor(/workers +not shown: The key has no permission workers:read/);
+  await window.waitFor(/plugins +0/);
+});
+
+test("a key that loses a permission meanwhile is told so, and its keys are gone", async () => {
+  const answers: Record<string, unknown> = {
+    "/api/admin/session": sessionOf(["workers:read", "workers:install", "workers:remove"]),
+    "/api/workers": [listedWorker("shop")],
+  };
+  const { daemon, window } = await lookAt(answers, "--screen workers", { columns: 170 });
+  await window.waitFor("d delete");
+  answers["/api/admin/session"] = sessionOf(["workers:read"]);
+  window.press("r");
+  await window.waitFor("lacks workers:install, workers:restart, workers:remove");
+  expect(window.text()).not.toMatch(/e on\/off|u upload|d delete/);
+  answers["/api/admin/session"] = sessionOf([]);
+  answers["/api/workers"] = refused;
+  window.press("r");
+  await window.waitFor("The key blind has no permission workers:read");
+  expect(window.text()).not.toContain("shop");
+  expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+});
+
+test("what the key lost between a look and a deed is said, and the list stays", async () => {
+  const answers = {
+    "/api/admin/session": sessionOf(["workers:read", "workers:install"]),
+    "/api/workers": [listedWorker("shop")],
+    "/api/workers/_/shop/1.0.0/disable": refused,
+    "/api/workers/shop/1.0.0/disable": refused,
+  };
+  const { window } = await lookAt(answers, "--screen workers");
+  await window.waitFor("e on/off");
+  window.press("e");
+  await window.waitFor("failed:");
+  await window.waitFor(/> shop +1\.0\.0 +on/);
+});
+
+test.each([
+  ["another shape", [{ name: 7 }]],
+  ["no JSON", new WireAnswer(200, "<html>a proxy</html>")],
+  ["a body that ends early", new WireAnswer(200, '[{"name": "sho')],
+])("an answer that makes no sense is said beside the last that did: %s", async (_name, nonsense) => {
+  const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
+  const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
+  await window.waitFor(/> shop +1\.0\.0 +on/);
+  answers["/api/workers"] = nonsense;
+  window.press("r");
+  await window.waitFor(/1 {2}not up to date: /);
+  expect(window.text()).toMatch(/> shop +1\.0\.0 +on/);
+  answers["/api/workers"] = [listedWorker("shop"), listedWorker("todos")];
+  window.press("r");
+  await window.waitFor("todos");
+  expect(window.text()).not.toContain("not up to date");
+});
+
+test("the plugins say that they are on their way until the daemon answers", async () => {
+  const plugin = {
+    name: "guard",
+    version: "1.2.0",
+    enabled: true,
+    status: "loaded",
+    source: "uploaded",
+    removable: true,
+    path: "/srv/guard",
+  };
+  const { daemon, window } = await lookAt({ "/api/plugins": [plugin], "/api/plugins/loaded": [] }, "--screen plugins");
+  daemon.hold();
+  await window.waitFor(/Plugins\].*\n *loading…/);
+  await pressed(window, `jjde/nothing${keys.enter}`);
+  daemon.letGo();
+  await window.waitFor(/> guard +1\.2\.0 +loaded/);
+  expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+});
+
+test("ui.refresh says how often the daemon is asked, and --refresh wins over it", async () => {
+  await writeTree(shell.home, { "seldom/config.yaml": "ui: { refresh: 1h }\n" });
+  const env = { RUNTIMECTL_CONFIG_DIR: `${shell.home}/seldom` };
+  const [seldom, often] = await Promise.all([
+    lookAt({}, "--screen workers", { env }),
+    lookAt({}, "--screen workers --refresh 1s", { env }),
+  ]);
+  await Promise.all([seldom, often].map(({ window }) => window.waitFor("nothing is installed yet")));
+  await Promise.all([seldom, often].map(({ window }) => window.waitFor("ready")));
+  const before = { seldom: seldom.daemon.requests.length, often: often.daemon.requests.length };
+  await expect.poll(() => often.daemon.requests.length).toBeGreaterThan(before.often + 2);
+  expect(seldom.daemon.requests.length).toBe(before.seldom);
+  seldom.window.press("r");
+  await expect.poll(() => seldom.daemon.requests.length).toBeGreaterThan(before.seldom);
+});
+
+test("a ui.refresh that is none is refused before anything is drawn", async () => {
+  await writeTree(shell.home, { "wrong/config.yaml": "ui: { refresh: often }\n" });
+  const window = await openTui(shell, "", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/wrong` } });
+  expect(await window.ended).toBe(2);
+  expect(window.text()).toContain("ui.refresh in config.yaml: often is not a duration of at least 1s");
+  expect(window.written()).not.toContain("\u001b[?1049h");
+});
+
+test("what is pasted is no keys, except where something is typed", async () => {
+  const answers = {
+    "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
+    "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
+  };
+  const { daemon, window } = await lookAt(answers, "--screen workers");
+  await window.waitFor("d delete");
+  window.paste("dyq\r\n:");
+  window.press("/");
+  await window.waitFor("filter:");
+  window.paste("sh\top\n1.1\r\n");
+  await window.waitFor("filter: sh op 1.1");
+  window.press(`${keys.esc}d`);
+  await window.waitFor("y/N");
+  window.paste("y");
+  await window.waitFor("nothing was changed");
+  expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+  window.press("q");
+  expect(await window.ended).toBe(0);
+  expect(window.written().lastIndexOf("\u001b[?2004l")).toBeGreaterThan(window.written().lastIndexOf("\u001b[?2004h"));
+});
+
+test.each([
+  [20, 5],
+  [1, 1],
+])("at %dx%d it only asks for room, takes no key but ctrl-c, and goes on when there is room", async (columns, rows) => {
+  const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
+  const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
+  const asksForRoom = columns === 1 ? /^r$/ : /room for 60x15 is\s+needed, here 20x5/;
+  await window.waitFor(asksForRoom);
+  await pressed(window, "dshop\rq");
+  await window.resize(80, 24);
+  await window.waitFor(/> shop +1\.0\.0 +on/);
+  expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+  await window.resize(columns, rows);
+  await window.waitFor(asksForRoom);
+  window.press(keys.ctrlC);
+  expect(await window.ended).toBe(0);
+});
+
+test("a question that can be seen no more is not answered by keys", async () => {
+  const answers = {
+    "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
+    "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
+  };
+  const { daemon, window } = await lookAt(answers, "--screen workers");
+  await window.waitFor("d delete");
+  window.press("d");
+  await window.waitFor("y/N");
+  await window.resize(20, 5);
+  await window.waitFor("room for");
+  await pressed(window, "y");
+  await window.resize(80, 24);
+  await window.waitFor("y/N");
+  window.press("n");
+  await window.waitFor("nothing was changed");
+  expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+});
+
+/** Presses keys that show nothing, and waits until they were read: ctrl-z, where no shell waits, gives the screen back for a moment. */
+async function pressed(window: TerminalWindow, text: string): Promise<void> {
+  const left = () => window.written().split("\u001b[?1049l").length;
+  const before = left();
+  window.press(text + keys.ctrlZ);
+  await window.waitFor(() => left() > before && window.isAlternateScreen);
+}
+
+test("a storm of resizes ends in one whole picture", async () => {
+  const workers = Array.from({ length: 300 }, (_, index) => listedWorker(`worker-${index}`));
+  const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
+  await window.waitFor("> worker-0");
+  for (let step = 0; step < 12; step += 1) {
+    window.press("j");
+    await window.resize(60 + ((step * 37) % 100), 15 + ((step * 13) % 30));
+  }
+  await window.resize(80, 24);
+  await window.waitFor("> worker-12");
+  const countOf = (pattern: RegExp) => (window.text().match(pattern) ?? []).length;
+  await window.waitFor(() => window.text().split("\n").length === 23 && countOf(/NAME/g) === 1 && countOf(/> worker/g) === 1);
+  expect(window.written()).not.toContain("\u001b[3J");
+});

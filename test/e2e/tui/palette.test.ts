@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { DashboardSession } from "./dashboard-session.js";
+
+let session: DashboardSession;
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+  await writeTree(session.shell.home, {
+    "other/manifest.yaml": "name: other\nversion: 2.0.0\n",
+    "other/index.js": "export default { fetch: () => new Response('other') };",
+  });
+});
+
+afterAll(() => session?.close());
+
+const statusOf = async (path: string) => (await fetch(session.daemon.url + path)).status;
+
+test("tab completes commands, verbs, flags, paths and what is installed", async () => {
+  const window = await session.tui();
+  await window.waitFor("ready");
+  window.press(":");
+  await window.waitFor("tab: api · audit · auth");
+  window.press(`wo${keys.tab}`);
+  await window.waitFor("runtimectl workers ");
+  window.press(`upl${keys.tab}`);
+  await window.waitFor("tab: app/ · other/");
+  window.press(`o${keys.tab}`);
+  await window.waitFor("runtimectl workers upload other/");
+  window.press(` --dry${keys.tab}`);
+  await window.waitFor("runtimectl workers upload other/ --dry-run");
+  window.press("\u0015workers disable ");
+  await window.waitFor("tab: app · app@1.0.0");
+  window.press(`a${keys.tab}@${keys.tab}`);
+  await window.waitFor("runtimectl workers disable app@1.0.0");
+});
+
+test("a command runs as in a shell, and up brings its line back", async () => {
+  const window = await session.tui();
+  await window.waitFor("ready");
+  window.press(`:workers list${keys.enter}`);
+  await window.waitFor("runtimectl workers list → 0");
+  await window.waitFor(/app +1\.0\.0 +on +uploaded/);
+  window.press(`${keys.esc}:help exit-codes${keys.enter}`);
+  await window.waitFor("runtimectl help exit-codes → 0");
+  window.press(`${keys.esc}:`);
+  await window.waitFor("tab: api");
+  window.press(keys.up);
+  await window.waitFor(/runtimectl help exit-codes\s*\n/);
+  window.press(keys.up);
+  await window.waitFor(/runtimectl workers list\s*\n/);
+  window.press(keys.down);
+  await window.waitFor(/runtimectl help exit-codes\s*\n/);
+});
+
+test("what destroys is asked by the dashboard's own dialog, and declined it changes nothing", async () => {
+  const upload = await session.shell.run("workers upload other");
+  expect(upload.status, upload.stderr).toBe(0);
+  const window = await session.tui();
+  await window.waitFor("ready");
+  window.press(`:workers delete other${keys.enter}`);
+  await window.waitFor("Type other to confirm");
+  window.press(keys.esc);
+  await window.waitFor("not confirmed; nothing was changed");
+  expect(window.text()).toContain("runtimectl workers delete other → 3");
+  expect(await statusOf("/other/")).toBe(200);
+  window.press(`${keys.esc}:`);
+  await window.waitFor("tab: api");
+  window.press(`${keys.up}${keys.enter}`);
+  await window.waitFor("Type other to confirm");
+  window.press(`other${keys.enter}`);
+  await window.waitFor("runtimectl workers delete other → 0");
+  expect(await statusOf("/other/")).toBe(404);
+});
+
+test("on a production profile the profile's name is what must be typed", async () => {
+  const added = await session.shell.run(`auth login --url ${session.daemon.url} --key-file root.key --profile live --production`);
+  expect(added.status, added.stderr).toBe(0);
+  const window = await session.tui("--profile live", { columns: 100, rows: 24 });
+  await window.waitFor("PRODUCTION");
+  await window.waitFor("ready");
+  window.press(`:workers delete app${keys.enter}`);
+  await window.waitFor("Type the profile's name (live) to confirm");
+  window.press(`app${keys.enter}`);
+  await window.waitFor("That is another name. Nothing was changed.");
+  window.press(keys.esc);
+  await window.waitFor("not confirmed; nothing was changed");
+  expect(await statusOf("/app/")).toBe(200);
+  await session.shell.run("profile use default");
+});
+
+test("a key that a command makes is revealed as one made on the screen, and not kept anywhere", async () => {
+  const window = await session.tui();
+  await window.waitFor("ready");
+  window.press(`:keys create --role viewer --name from-palette${keys.enter}`);
+  await window.waitFor("shown this one time");
+  const secret = /rtk_[\w-]{30,}/.exec(window.text())?.[0] ?? "";
+  expect(secret).toHaveLength(47);
+  expect(window.text()).toContain("(the key)");
+  window.press("j");
+  window.press(keys.esc);
+  await window.waitFor("Is it stored?");
+  expect(window.text()).toContain(secret);
+  window.press("y");
+  await window.waitFor(() => !window.text().includes(secret.slice(12)));
+  window.press("q");
+  await window.ended;
+  expect(window.remembered()).not.toContain(secret.slice(12));
+});
+
+test("a line that holds a key is refused, and does not come back with up", async () => {
+  const window = await session.tui();
+  await window.waitFor("ready");
+  window.press(`:workers list${keys.enter}`);
+  await window.waitFor("→ 0");
+  window.press(`${keys.esc}:auth login rtk_${"a".repeat(43)}${keys.enter}`);
+  await window.waitFor("the command line holds an API key");
+  window.press(`${keys.esc}:`);
+  await window.waitFor("tab: api");
+  window.press(keys.up);
+  await window.waitFor(/runtimectl workers list\s*\n/);
+});
+
+test("what does not exist is said with the nearest that does, and the dashboard goes on", async () => {
+  const window = await session.tui();
+  await window.waitFor("ready");
+  window.press(`:wrkers list${keys.enter}`);
+  await window.waitFor("→ 2");
+  window.press(`${keys.esc}:tui${keys.enter}`);
+  await window.waitFor("there is no such command here");
+  window.press(`${keys.esc}2`);
+  await window.waitFor(/app +1\.0\.0 +on/);
+});
+
+test.each([
+  [60, 15],
+  [80, 24],
+])("at %dx%d help has every key of the screen, by scrolling where it must", async (columns, rows) => {
+  const window = await session.tui("--screen plugins", { columns, rows });
+  await window.waitFor("plugin-gateway");
+  await window.waitFor("q quit");
+  window.press("?");
+  await window.waitFor("Keys that mean something here");
+  await window.waitFor(/R +reload all/);
+  window.press("G");
+  await window.waitFor("ui.keys in config.yaml changes keys");
+  window.press(keys.esc);
+  await window.waitFor("plugin-gateway");
+});
+
+test("keys of config.yaml count, and two actions on one key are refused with both names", async () => {
+  const own = await DashboardSession.open();
+  try {
+    const { stdout } = await own.shell.run("auth status --json");
+    const [profile] = [JSON.parse(stdout) as { profile?: { value?: string } }];
+    expect(profile).toBeDefined();
+    const withKeys = (text: string) =>
+      writeTree(own.shell.home, {
+        ".config/runtimectl/config.yaml": `current: default\nprofiles:\n  default:\n    url: ${own.daemon.url}\nui:\n  keys:\n    ${text}\n`,
+      });
+    await withKeys("plugins.toggle: o");
+    const window = await own.tui("--screen plugins");
+    await window.waitFor("o on/off");
+    await withKeys("plugins.toggle: d");
+    const refused = await own.shell.runInTerminal("tui");
+    expect(refused.status).toBe(2);
+    expect(refused.stdout).toContain("the key d would mean both plugins.toggle and plugins.delete");
+    expect(refused.stdout).not.toContain("\u001b[?1049h");
+  } finally {
+    await own.close();
+  }
+});

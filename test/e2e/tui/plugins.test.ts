@@ -1,0 +1,190 @@
+import { rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { DashboardSession } from "./dashboard-session.js";
+import { steadyText } from "./steady-text.js";
+
+let session: DashboardSession;
+
+/** Told by the plugin itself when it does not start. */
+const hostileReason = "\u001b[2J\u001b]0;owned\u0007no database";
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+  await writeTree(path.join(session.daemon.directory, "plugins"), {
+    "guard/manifest.yaml": [
+      'name: "@team/guard"',
+      "version: 1.2.0",
+      "base: /guard",
+      "menus:",
+      "  - { title: Rules, icon: shield, path: /guard/rules }",
+      "",
+    ].join("\n"),
+    "guard/plugin.js": "export default { routes: { fetch: () => new Response('guard') } };\n",
+    "audit/manifest.yaml": 'name: "@team/audit"\nversion: 0.3.0\ndependencies: ["@team/guard"]\n',
+    "audit/plugin.js": "export default { onRequest: () => undefined };\n",
+    "broken/manifest.yaml": "name: broken\nversion: 2.0.0\n",
+    "broken/plugin.js": `export default { onInit() { throw new Error(${JSON.stringify(hostileReason)}); } };\n`,
+  });
+  await writeTree(session.shell.home, {
+    "extra/manifest.yaml": "name: extra\nversion: 1.0.0\nbase: /extra\n",
+    "extra/plugin.js": "export default { routes: { fetch: () => new Response('extra') } };\n",
+  });
+  const reload = await session.shell.run("plugins reload");
+  if (reload.status !== 0) throw new Error(reload.stderr);
+});
+
+afterAll(() => session?.close());
+
+const answer = async (url: string) => (await fetch(session.daemon.url + url)).text();
+
+test.each([
+  [60, 15],
+  [80, 24],
+  [140, 45],
+])("at %dx%d the plugins are listed with what they are", async (columns, rows) => {
+  const window = await session.tui("--screen plugins", { columns, rows });
+  await window.waitFor("as root (admin)");
+  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  window.press(`/guard${keys.enter}`);
+  await window.waitFor("1/4  filter: guard");
+  if (columns < 80) window.press(keys.enter);
+  await window.waitFor("Rules → /guard/rules");
+  await window.waitFor("@team/audit loaded");
+  await window.waitFor("q quit");
+  await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
+});
+
+test("a plugin that is not loaded says why, without its escape codes", async () => {
+  const window = await session.tui("--screen plugins");
+  await window.waitFor(/broken +2\.0\.0 +failed/);
+  window.press(`/broken${keys.enter}`);
+  await window.waitFor("no database");
+  expect(window.text()).toContain("\\x1b[2J");
+  expect(window.written()).not.toContain("\u001b]0;owned");
+  window.press(`${keys.esc}/nothing-of-this-name${keys.enter}`);
+  await window.waitFor("nothing fits the filter");
+});
+
+test("a plugin is switched off, and undo switches it on again", async () => {
+  const window = await session.tui("--screen plugins");
+  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  window.press(`/guard${keys.enter}`);
+  await window.waitFor("1/");
+  window.press("e");
+  await window.waitFor("done: @team/guard is off");
+  await window.waitFor(/@team\/guard +1\.2\.0 +disabled/);
+  expect(await answer("/guard/")).not.toBe("guard");
+  window.press("U");
+  await window.waitFor("done: @team/guard is on");
+  expect(await answer("/guard/")).toBe("guard");
+});
+
+test("one that cannot be loaded is switched on with a warning that says why", async () => {
+  const window = await session.tui("--screen plugins");
+  await window.waitFor(/broken +2\.0\.0/);
+  window.press(`/broken${keys.enter}`);
+  await window.waitFor("1/");
+  window.press("e");
+  await window.waitFor(/broken +2\.0\.0 +disabled/);
+  window.press("e");
+  await window.waitFor("warning: broken is on, but could not be loaded");
+});
+
+test("a reload shows each plugin as it was before and after", async () => {
+  const window = await session.tui("--screen plugins", { columns: 100, rows: 30 });
+  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  const folder = path.join(session.daemon.directory, "plugins/late");
+  await writeTree(folder, { "manifest.yaml": "name: late\nversion: 0.1.0\n", "plugin.js": "export default {};\n" });
+  window.press("R");
+  await window.waitFor(/late +(?:0\.1\.0 waiting|not there) +0\.1\.0 loaded/);
+  expect(window.text()).toMatch(/broken +2\.0\.0 failed +2\.0\.0 failed/);
+  expect(window.text()).toMatch(/@team\/guard +1\.2\.0 loaded +1\.2\.0 loaded/);
+  window.press(keys.esc);
+  await window.waitFor(/warning: \d of \d plugins loaded/);
+  await rm(folder, { recursive: true });
+});
+
+test("a plugin is deleted when its name is typed, and not before", async () => {
+  const folder = path.join(session.daemon.directory, "plugins/gone");
+  await writeTree(folder, {
+    "manifest.yaml": "name: gone\nversion: 0.1.0\nbase: /gone\n",
+    "plugin.js": "export default { routes: { fetch: () => new Response('gone') } };\n",
+  });
+  await session.shell.run("plugins reload");
+  const window = await session.tui("--screen plugins");
+  await window.waitFor(/gone +0\.1\.0 +loaded/);
+  window.press(`/gone${keys.enter}`);
+  await window.waitFor("1/");
+  window.press("d");
+  await window.waitFor("Delete the plugin gone 0.1.0 for good");
+  window.press(`other${keys.enter}`);
+  await window.waitFor("That is another name. Nothing was changed.");
+  window.press(keys.esc);
+  await window.waitFor("note: nothing was changed");
+  expect(await answer("/gone/")).toBe("gone");
+  window.press("d");
+  await window.waitFor("Type gone to confirm");
+  window.press(`gone${keys.enter}`);
+  await window.waitFor("done: gone is deleted");
+  expect(await answer("/gone/")).not.toBe("gone");
+});
+
+test("a built-in plugin is not deleted, and says why", async () => {
+  const window = await session.tui("--screen plugins");
+  await window.waitFor("plugin-gateway");
+  window.press(`/gateway${keys.enter}`);
+  await window.waitFor("1/");
+  window.press("d");
+  await window.waitFor("is built in and cannot be deleted");
+  expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
+});
+
+test("a folder is uploaded from the screen, found by its path", async () => {
+  const window = await session.tui("--screen plugins");
+  await window.waitFor("plugin-gateway");
+  window.press("u");
+  await window.waitFor("runtimectl plugins upload ./");
+  await window.waitFor("./extra/");
+  window.press(`e${keys.tab}`);
+  await window.waitFor("plugins upload ./extra/");
+  window.press(keys.enter);
+  await window.waitFor("extra 1.0.0 loaded");
+  expect(await answer("/extra/")).toBe("extra");
+});
+
+test("a key that may not see plugins is told which permission it lacks", async () => {
+  const created = await session.shell.run("keys create --name blind --permission workers:read --out blind.key");
+  expect(created.status, created.stderr).toBe(0);
+  const window = await session.tui(`--screen plugins --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
+  await window.waitFor("has no permission plugins:read");
+  expect(window.text()).not.toMatch(/reload all|upload/);
+  await writeFile(path.join(session.shell.home, "blind.key"), "");
+});
+
+test("read-only mode offers nothing that changes a plugin", async () => {
+  const window = await session.tui("--screen plugins --readonly");
+  await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
+  window.press(`/guard${keys.enter}`);
+  await window.waitFor("1/");
+  window.press("eduR");
+  window.press("?");
+  await window.waitFor("Keys that mean something here");
+  expect(window.text()).not.toMatch(/on\/off|reload all|upload|delete/);
+  expect(await answer("/guard/")).toBe("guard");
+});
+
+test("while the daemon is away the plugins stay on the screen, and it says so", async () => {
+  const own = await DashboardSession.open();
+  try {
+    const window = await own.tui("--screen plugins");
+    await window.waitFor("plugin-gateway");
+    await own.daemon.stop();
+    await window.waitFor(/away for \d+ s/);
+    expect(window.text()).toContain("plugin-gateway");
+  } finally {
+    await own.close();
+  }
+});

@@ -1,0 +1,69 @@
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { DashboardSession } from "./dashboard-session.js";
+
+let session: DashboardSession;
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+  await writeTree(path.join(session.daemon.directory, "plugins/guard"), {
+    "manifest.yaml": "name: guard\nversion: 1.0.0\n",
+    "plugin.js": "export default {};\n",
+  });
+  for (const words of [
+    "plugins reload",
+    "keys create --role viewer --name visitor --out visitor.key",
+    `profile add prod --url ${session.daemon.url} --production`,
+  ]) {
+    const { status, stderr } = await session.shell.run(words);
+    if (status !== 0) throw new Error(stderr);
+  }
+});
+
+afterAll(() => session?.close());
+
+const listed = async (words: string) => (await session.shell.run(words)).stdout;
+
+/** What is destroyed by a key, and how one sees that it is there. */
+const deeds = [
+  ["workers", "D", "app", "workers list", "app is deleted"],
+  ["plugins", "d", "guard", "plugins list", "guard is deleted"],
+  ["keys", "d", "visitor", "keys list", "(visitor) is revoked"],
+] as const;
+
+test.each(deeds)("on a production profile what is destroyed on the screen %s goes after the profile's name only", async (...deed) => {
+  const [screen, key, name, list, done] = deed;
+  const window = await session.tui(`--screen ${screen} --profile prod --key-file root.key`);
+  await window.waitFor("PRODUCTION");
+  await window.waitFor(name);
+  window.press(`/${name}${keys.enter}`);
+  await window.waitFor("filter: ");
+  await window.waitFor(screen === "keys" ? "d revoke" : "d delete");
+  window.press(key);
+  await window.waitFor("Type the profile's name (prod) to confirm");
+  window.press(`${name}${keys.enter}`);
+  await window.waitFor("That is another name. Nothing was changed.");
+  expect(await listed(list)).toContain(name);
+  window.press(keys.esc);
+  await window.waitFor("note: nothing was changed");
+  window.press(key);
+  await window.waitFor("Type the profile's name (prod) to confirm");
+  window.press(`prod${keys.enter}`);
+  await window.waitFor(done);
+  expect(await listed(list)).not.toContain(name);
+});
+
+test("a command of the palette asks for it, too, and --yes is not enough", async () => {
+  await session.shell.run("workers upload app");
+  const window = await session.tui("--profile prod --key-file root.key");
+  await window.waitFor("PRODUCTION");
+  window.press(`:workers delete app --yes${keys.enter}`);
+  await window.waitFor("Type the profile's name (prod) to confirm");
+  window.press(`app${keys.enter}`);
+  await window.waitFor("That is another name");
+  window.press(keys.esc);
+  await window.waitFor("not confirmed; nothing was changed");
+  expect(await listed("workers list")).toContain("app");
+});

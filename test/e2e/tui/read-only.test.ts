@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keys } from "../../support/terminal-window.js";
+import { DashboardSession } from "./dashboard-session.js";
+
+let session: DashboardSession;
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+});
+
+afterAll(() => session?.close());
+
+test("read-only mode offers no action, and keys for them do nothing", async () => {
+  const window = await session.tui("--screen workers --readonly");
+  await window.waitFor(/app +1\.0\.0 +on/);
+  await window.waitFor("read-only");
+  expect(window.text()).not.toMatch(/on\/off|restart|delete/);
+  window.press("eRd?");
+  await window.waitFor("Keys that mean something here");
+  expect(window.text()).not.toMatch(/on\/off|restart|delete/);
+  expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
+});
+
+test("in read-only mode a command that would change something is refused, one that reads is not", async () => {
+  const window = await session.tui("--readonly");
+  await window.waitFor("ready");
+  window.press(`:workers delete app --yes${keys.enter}`);
+  await window.waitFor("nothing is changed in read-only mode");
+  expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
+  window.press(`${keys.esc}:workers list${keys.enter}`);
+  await window.waitFor(/app +1\.0\.0 +on +uploaded/);
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { listedWorker, startFakeDaemon } from "../../support/fake-daemon.js";
+import { keys, type TerminalWindow } from "../../support/terminal-window.js";
+import { ShellSession } from "../cli/shell-session.js";
+import { openTui } from "./dashboard-session.js";
+
+let shell: ShellSession;
+
+beforeAll(async () => {
+  shell = await ShellSession.open();
+});
+afterAll(() => shell?.close());
+
+const workers = [
+  { ...listedWorker("@team/shop", ["1.4.2", "1.4.1"]), disabledVersions: ["1.4.1"] },
+  { ...listedWorker("hello", ["latest"]), source: "built-in", removable: false },
+  listedWorker("todos", ["0.9.0"]),
+];
+
+async function open(words: string, [columns, rows]: readonly [number, number]): Promise<TerminalWindow> {
+  const daemon = await startFakeDaemon({ "/api/workers": workers });
+  onTestFinished(() => daemon.close());
+  return openTui(shell, words, { columns, rows, env: { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key" } });
+}
+
+/** What a person sees, with the port that is another each time in a form of the same length. */
+function seen(window: TerminalWindow): string {
+  return `\n${window.text().replace(/127\.0\.0\.1:(\d+)/g, (_, port: string) => `127.0.0.1:${"0".repeat(port.length)}`)}\n`;
+}
+
+const sizes = [
+  [60, 15],
+  [80, 24],
+  [140, 45],
+] as const;
+
+test.each(sizes)("Overview at %dx%d", async (...size) => {
+  const window = await open("", size);
+  await window.waitFor("2 (3 versions)");
+  await window.waitFor("in flight");
+  await window.waitFor("ready");
+  await expect(seen(window)).toMatchFileSnapshot(`screens/overview-${size.join("x")}.txt`);
+});
+
+test.each(sizes)("Workers at %dx%d", async (...size) => {
+  const window = await open("--screen workers", size);
+  await window.waitFor("> @team/shop");
+  await window.waitFor("ready");
+  await expect(seen(window)).toMatchFileSnapshot(`screens/workers-${size.join("x")}.txt`);
+});
+
+test("in one pane enter opens the detail, and esc goes back", async () => {
+  const window = await open("--screen workers", sizes[0]);
+  await window.waitFor("> @team/shop");
+  await window.waitFor("ready");
+  window.press(keys.enter);
+  await window.waitFor("its log cannot be read");
+  await expect(seen(window)).toMatchFileSnapshot("screens/worker-60x15.txt");
+  window.press(keys.esc);
+  await window.waitFor("> @team/shop");
+});
+
+test("a filter shows what fits it, !word what does not, and esc all again", async () => {
+  const window = await open("--screen workers", sizes[1]);
+  await window.waitFor("> @team/shop");
+  window.press(`/shop${keys.enter}`);
+  await window.waitFor("2/3  filter: shop");
+  expect(window.text()).not.toContain("todos");
+  window.press(`/\u0015!shop${keys.enter}`);
+  await window.waitFor("1/3  filter: !shop");
+  expect(window.text()).not.toContain("1.4.2");
+  window.press(keys.esc);
+  await window.waitFor("> @team/shop");
+});
+
+test("help shows the keys that mean something here, and no others", async () => {
+  const window = await open("", sizes[1]);
+  await window.waitFor("ready");
+  window.press("?");
+  await window.waitFor("Keys that mean something here");
+  expect(window.text()).not.toContain("page down");
+  await expect(seen(window)).toMatchFileSnapshot("screens/help-80x24.txt");
+});
+
+test("for screen readers there are plain lines on the terminal as it is", async () => {
+  const window = await open("--screen workers --accessible", sizes[1]);
+  await window.waitFor("@team/shop");
+  expect(window.isAlternateScreen).toBe(false);
+  window.press("q");
+  expect(await window.ended).toBe(0);
+});

@@ -1,0 +1,244 @@
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { keys } from "../../support/terminal-window.js";
+import { writeTree } from "../../support/write-tree.js";
+import { DashboardSession } from "./dashboard-session.js";
+import { steadyText } from "./steady-text.js";
+
+let session: DashboardSession;
+
+const source = (text: string) =>
+  `export default { fetch: (request) => { console.log("asked for " + new URL(request.url).pathname); return new Response("${text}"); } };`;
+
+beforeAll(async () => {
+  session = await DashboardSession.open();
+  await writeTree(session.shell.home, {
+    "next/manifest.yaml": "name: app\nversion: 1.1.0\n",
+    "next/index.js": source("next"),
+    "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n',
+    "shop/index.js": source("shop"),
+    "shady/readme.txt": "no manifest here",
+  });
+});
+
+/** Two versions of app, both on. */
+beforeEach(async () => {
+  for (const words of ["workers upload app", "workers upload next", "workers enable app@1.0.0", "workers enable app@1.1.0"]) {
+    const run = await session.shell.run(words);
+    if (run.status !== 0) throw new Error(run.stderr);
+  }
+});
+
+afterAll(() => session?.close());
+
+const get = (url: string) => fetch(session.daemon.url + url);
+const statusOf = async (url: string) => (await get(url)).status;
+const textOf = async (url: string) => (await get(url)).text();
+
+/** Uploads write sizes that depend on the machine's zlib, a run writes times of its own. */
+const steady = (text: string) =>
+  steadyText(text)
+    .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
+    .replace(/\d+\.\d\d\/s/g, (found) => "0.00/s".padEnd(found.length))
+    .replace(/(REQ\/S[\s\S]*)/, (list) => list.replace(/( on +)\d\.\d\d/g, "$10.00"))
+    .replace(/p50.*?p99 [\d.]+ ms/g, "p50 1.00 ms · p90 1.00 ms · p99 1.00 ms")
+    .replace(/\d+ running · [\d.]+ MB · [\d.]+ s CPU/g, "1 running · 10.0 MB · 0.0 s CPU");
+
+test.each([
+  [60, 15],
+  [80, 24],
+  [140, 45],
+])("at %dx%d a version is shown with what answers, its load and the end of its log", async (columns, rows) => {
+  expect(await statusOf("/app/hello")).toBe(200);
+  const window = await session.tui("--screen workers", { columns, rows });
+  await window.waitFor(/app +1\.1\.0 +on/);
+  await window.waitFor("as root (admin)");
+  if (columns < 80) window.press(keys.enter);
+  await window.waitFor("1.1.0 on answers");
+  await window.waitFor("asked for /hello");
+  await window.waitFor(/requests +\d\.\d\d\/s · \d+ in all/);
+  const shown = steady(window.text()).replace(/(\/s) +· \d+ in all/, "$1 · 1 in all");
+  await expect(onlyLastLogLine(shown)).toMatchFileSnapshot(`screens/worker-detail-${columns}x${rows}.txt`);
+});
+
+/** What was written before does not matter. */
+function onlyLastLogLine(text: string): string {
+  const lines = text.split("\n");
+  const last = lines.findLastIndex((line) => line.includes("00:00:00.000"));
+  return lines.filter((line, index) => index === last || !line.includes("00:00:00.000")).join("\n");
+}
+
+test("a version is switched off, and undo switches it on again", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor(/app +1\.1\.0 +on/);
+  await window.waitFor("e on/off");
+  window.press("e");
+  await window.waitFor("done: app 1.1.0 is off");
+  await window.waitFor(/app +1\.1\.0 +off/);
+  expect(await textOf("/app/")).toBe("app");
+  window.press("U");
+  await window.waitFor("done: app 1.1.0 is on");
+  expect(await textOf("/app/")).toBe("next");
+  window.press("q");
+  expect(await window.ended).toBe(0);
+});
+
+test("a rollback lets the version before answer, and undo takes it back", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor("R rollback");
+  window.press("R");
+  await window.waitFor(/done: app is answered by 1\.0\.0/);
+  expect(await textOf("/app/")).toBe("app");
+  window.press("U");
+  await window.waitFor("done: app is answered by 1.1.0 again");
+  expect(await textOf("/app/")).toBe("next");
+});
+
+test("a restart lets fresh isolates answer", async () => {
+  expect(await textOf("/app/")).toBe("next");
+  const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
+  await window.waitFor("t restart");
+  window.press("t");
+  await window.waitFor(/done: app 1\.1\.0 answers afresh; 1 isolate let go/);
+  expect(await textOf("/app/")).toBe("next");
+});
+
+test("one version goes after y; any other key leaves it", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor("d delete");
+  window.press("d");
+  await window.waitFor("Delete 1 version of app, 1.1.0; 1 version of it stays");
+  window.press(keys.enter);
+  await window.waitFor("nothing was changed");
+  expect(await textOf("/app@1.1.0/")).toBe("next");
+  window.press("d");
+  await window.waitFor("y/N");
+  window.press("y");
+  await window.waitFor("done: app 1.1.0 is deleted");
+  expect(await statusOf("/app@1.1.0/")).toBe(404);
+  expect(await textOf("/app/")).toBe("app");
+});
+
+test("a whole worker goes only after its name is typed", async () => {
+  const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
+  await window.waitFor("D delete all versions");
+  window.press("D");
+  await window.waitFor("Delete app with all of it, 2 versions: /app/ is 404 then");
+  window.press(`other${keys.enter}`);
+  await window.waitFor("That is another name");
+  window.press(keys.esc);
+  await window.waitFor("nothing was changed");
+  expect(await textOf("/app/")).toBe("next");
+  window.press("D");
+  await window.waitFor("Type app to confirm");
+  window.press(`app${keys.enter}`);
+  await window.waitFor("done: app is deleted");
+  await window.waitFor("nothing is installed yet; upload a folder with u");
+  expect(await statusOf("/app/")).toBe(404);
+});
+
+test("an upload is completed, looked at, cancelled, and then really done", async () => {
+  const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
+  await window.waitFor("u upload");
+  window.press("u");
+  await window.waitFor("folder or archive to upload: ./");
+  window.press(`sho${keys.tab}`);
+  await window.waitFor("./shop/");
+  window.press(keys.enter);
+  await window.waitFor("worker    @team/shop 2.0.0");
+  await window.waitFor("a new worker at /@team/shop/");
+  await window.waitFor("runtimectl workers upload ./shop/");
+  window.press("n");
+  await window.waitFor("nothing was sent");
+  expect(await statusOf("/@team/shop/")).toBe(404);
+  window.press(`ushop${keys.enter}`);
+  await window.waitFor("enter uploads");
+  window.press(keys.enter);
+  await window.waitFor(`done: uploaded @team/shop 2.0.0: ${session.daemon.url}/@team/shop/`);
+  expect(await textOf("/@team/shop/")).toBe("shop");
+  await window.waitFor(/@team\/shop +2\.0\.0 +on/);
+  window.press(`unext${keys.enter}`);
+  await window.waitFor("in place of the 1.1.0 that is there; 1.1.0 answers /app/ now");
+  window.press(keys.esc);
+  await session.shell.run("workers delete @team/shop --yes");
+});
+
+test("what cannot be uploaded says why, and the path can be corrected", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor("u upload");
+  window.press(`ushady${keys.enter}`);
+  await window.waitFor("has neither manifest.yaml nor package.json");
+  await window.waitFor("folder or archive to upload: ./shady");
+  window.press(`${keys.esc}q`);
+  expect(await window.ended).toBe(0);
+});
+
+test("the URL is shown and copied by the terminal's own clipboard; x shows the same as commands", async () => {
+  const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
+  await window.waitFor("o open");
+  window.press("o");
+  await window.waitFor(`note: ${session.daemon.url}/app/`);
+  window.press("y");
+  await window.waitFor("is in the clipboard");
+  const sequence = `\u001b]52;c;${Buffer.from(`${session.daemon.url}/app/`).toString("base64")}\u0007`;
+  expect(window.written()).toContain(sequence);
+  window.press("x");
+  await window.waitFor("runtimectl workers show app");
+  for (const line of ["disable app@1.1.0", "rollback app", "restart app@1.1.0", "delete app@1.1.0", "delete app", "upload ./dir"])
+    expect(window.text()).toContain(`runtimectl workers ${line}`);
+});
+
+test("a key that may only look is told which permission it lacks, and changes nothing", async () => {
+  const made = await session.shell.run("keys create --role viewer --name looker --out looker.key");
+  if (made.status !== 0) throw new Error(made.stderr);
+  const window = await session.tui(`--screen workers --url ${session.daemon.url} --key-file looker.key`, { columns: 170, rows: 45 });
+  await window.waitFor("lacks workers:install, workers:restart, workers:remove");
+  expect(window.text()).not.toMatch(/e on\/off|u upload|d delete/);
+  window.press("e");
+  await window.waitFor("note: the key in use does not hold workers:install, which this needs");
+  window.press("d");
+  await window.waitFor("note: the key in use does not hold workers:remove, which this needs");
+  window.press("u");
+  await window.waitFor("note: the key in use does not hold workers:install, which this needs");
+  window.press("?");
+  await window.waitFor("Keys that mean something here");
+  expect(window.text()).not.toMatch(/on\/off|upload|delete|rollback/);
+  expect(await textOf("/app/")).toBe("next");
+});
+
+test("on the production profile one version, too, goes only after the profile's name is typed", async () => {
+  await session.shell.run(`profile add prod --url ${session.daemon.url} --production`);
+  const window = await session.tui(`--screen workers --profile prod --key-file root.key`);
+  await window.waitFor("PRODUCTION");
+  await window.waitFor("d delete");
+  window.press("d");
+  await window.waitFor("Type the profile's name (prod) to confirm");
+  window.press(`app${keys.enter}`);
+  await window.waitFor("That is another name");
+  expect(await textOf("/app@1.1.0/")).toBe("next");
+  window.press(`${keys.esc}d`);
+  await window.waitFor("Type the profile's name (prod) to confirm");
+  window.press(`prod${keys.enter}`);
+  await window.waitFor("done: app 1.1.0 is deleted");
+  expect(await statusOf("/app@1.1.0/")).toBe(404);
+});
+
+test("a filter that nothing fits says so, and esc shows all again", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor(/app +1\.1\.0 +on/);
+  window.press(`/zzz${keys.enter}`);
+  await window.waitFor("nothing fits the filter; esc shows all");
+  window.press(keys.esc);
+  await window.waitFor(/app +1\.1\.0 +on/);
+});
+
+test("nothing that was packed for an upload stays behind", async () => {
+  const window = await session.tui("--screen workers");
+  await window.waitFor("u upload");
+  window.press(`unext${keys.enter}`);
+  await window.waitFor("enter uploads");
+  expect((await readdir(session.shell.home)).filter((name) => name.startsWith("runtimectl-"))).toHaveLength(1);
+  window.press(keys.ctrlC);
+  await window.ended;
+  expect((await readdir(session.shell.home)).filter((name) => name.startsWith("runtimectl-"))).toEqual([]);
+});
