@@ -8,7 +8,7 @@ let daemon: TestDaemon;
 let client: Client;
 
 beforeAll(async () => {
-  daemon = await startDaemon();
+  daemon = await startDaemon({ env: { RUNTIME_CPANEL: "off" } });
   client = connect(daemon.url, daemon.rootKey);
   const worker = { "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": `export default { fetch: () => new Response("app") };` };
   await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(worker)) });

@@ -1,0 +1,119 @@
+import { useMemo, useState, type ReactNode } from "react";
+import { Button } from "./button.js";
+import "./data-table.css";
+
+/** More rows are shown when they are asked for: drawing thousands would hold up typing. */
+const rowsAtOnce = 100;
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Makes the column sortable. */
+  readonly sortBy?: (row: Row) => string | number;
+  /** Left out where room is short: `wide` below 720 px, `widest` below 1080 px. */
+  readonly shownFrom?: "wide" | "widest";
+  readonly isNumeric?: boolean;
+  /** The buttons of a row: the title is for screen readers only. */
+  readonly isActions?: boolean;
+}
+
+export interface DataTableProps<Row> {
+  /** What the table is of, for screen readers. */
+  readonly caption: string;
+  /** The first one names its row. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+  readonly sortedBy?: { readonly id: string; readonly isDescending: boolean };
+}
+
+/** The panel's one table: sortable, and short on purpose. */
+export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy }: DataTableProps<Row>) {
+  const [order, setOrder] = useState(sortedBy);
+  const [limit, setLimit] = useState(rowsAtOnce);
+  const sorted = useMemo(
+    () => sort(rows, columns.find(({ id }) => id === order?.id)?.sortBy, order?.isDescending ?? false),
+    [rows, columns, order],
+  );
+  const shown = sorted.slice(0, limit);
+  return (
+    <div className="data-table">
+      <table>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <HeadCell key={column.id} column={column} order={order} onOrder={setOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <BodyRow key={keyOf(row)} row={row} columns={columns} />
+          ))}
+        </tbody>
+      </table>
+      {shown.length < sorted.length && (
+        <div className="data-table-more">
+          <span className="quiet">{(sorted.length - shown.length).toLocaleString("en-GB")} more</span>
+          <Button onPress={() => setLimit(limit + rowsAtOnce)}>Show {Math.min(rowsAtOnce, sorted.length - shown.length)} more</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+type Order = { readonly id: string; readonly isDescending: boolean } | undefined;
+
+function HeadCell<Row>({ column, order, onOrder }: { column: Column<Row>; order: Order; onOrder: (order: Order) => void }) {
+  const { id, title } = column;
+  const isSorted = order?.id === id;
+  const direction = isSorted && order.isDescending ? "descending" : "ascending";
+  return (
+    <th scope="col" className={classOf(column)} {...(isSorted ? { "aria-sort": direction } : {})}>
+      {column.sortBy ? (
+        <button type="button" className="data-table-sort" onClick={() => onOrder({ id, isDescending: isSorted && !order.isDescending })}>
+          {title}
+          <span aria-hidden="true" className="data-table-arrow">
+            {isSorted ? (order.isDescending ? "↓" : "↑") : ""}
+          </span>
+        </button>
+      ) : (
+        <span className={column.isActions ? "visually-hidden" : undefined}>{title}</span>
+      )}
+    </th>
+  );
+}
+
+function BodyRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row>[] }) {
+  return (
+    <tr>
+      {columns.map((column, index) =>
+        index === 0 ? (
+          <th key={column.id} scope="row" className={classOf(column)}>
+            {column.cell(row)}
+          </th>
+        ) : (
+          <td key={column.id} className={classOf(column)}>
+            {column.cell(row)}
+          </td>
+        ),
+      )}
+    </tr>
+  );
+}
+
+function classOf<Row>({ shownFrom, isNumeric, isActions }: Column<Row>): string {
+  return [shownFrom && `from-${shownFrom}`, isNumeric && "numeric", isActions && "actions"].filter(Boolean).join(" ");
+}
+
+function sort<Row>(rows: readonly Row[], by: Column<Row>["sortBy"], isDescending: boolean): readonly Row[] {
+  if (!by) return rows;
+  const sign = isDescending ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a, b] = [by(one), by(other)];
+    if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+    return sign * (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0);
+  });
+}

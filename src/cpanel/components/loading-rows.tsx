@@ -1,0 +1,26 @@
+import { useEffect, useState } from "react";
+import "./loading-rows.css";
+
+/** Sooner than this, a sign of waiting would only flicker. */
+const patienceMs = 250;
+
+/** Stands where rows will be. */
+export function LoadingRows({ noun }: { noun: string }) {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), patienceMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="loading-rows" role="status">
+      {isSlow && (
+        <>
+          <span className="visually-hidden">Loading {noun}s</span>
+          {[1, 2, 3, 4].map((row) => (
+            <span key={row} className="loading-row" aria-hidden="true" />
+          ))}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import type { ReactNode } from "react";
+import { DaemonAwayError } from "../live/daemon-away-error.js";
+import type { Resource } from "../live/use-resource.js";
+import { usePrincipal } from "../session/use-principal.js";
+import type { Permission } from "../../shared/permissions.js";
+import { Button } from "./button.js";
+import { counted } from "./counted.js";
+import { ErrorNote } from "./error-note.js";
+import { LoadingRows } from "./loading-rows.js";
+import { StateNote } from "./state-note.js";
+
+export interface ResourceListProps<Row> {
+  /** One of them: `key`, `app`. */
+  readonly noun: string;
+  /** What the key needs to see the list. */
+  readonly permission: Permission;
+  readonly resource: Resource<unknown>;
+  /** How many there are, filters aside. */
+  readonly total: number;
+  /** Those that the filters leave. */
+  readonly rows: readonly Row[];
+  /** What to say and to do when there is none at all. */
+  readonly empty: ReactNode;
+  readonly onClearFilters: () => void;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+/** A list in whichever state it is: no permission, loading, failed, empty, filtered empty, or there. */
+export function ResourceList<Row>(props: ResourceListProps<Row>) {
+  const { noun, permission, resource, total, rows } = props;
+  const { permissions, role } = usePrincipal();
+  if (!permissions.includes(permission))
+    return (
+      <StateNote title={`This key may not see ${noun}s`}>
+        It has the role {role}, and seeing {noun}s needs the permission <code>{permission}</code>. Ask whoever made the key for one that has
+        it.
+      </StateNote>
+    );
+  if (resource.data === undefined) {
+    if (resource.error === undefined || resource.error instanceof DaemonAwayError) return <LoadingRows noun={noun} />;
+    return (
+      <ErrorNote title={`The ${noun}s could not be read`} error={resource.error}>
+        <Button onPress={() => void resource.refresh()}>Try again</Button>
+      </ErrorNote>
+    );
+  }
+  return (
+    <>
+      {resource.error !== undefined && !(resource.error instanceof DaemonAwayError) && (
+        <ErrorNote title="This list may be out of date" error={resource.error} />
+      )}
+      {total === 0 ? props.empty : rows.length === 0 ? <NoMatch {...props} /> : props.children(rows)}
+    </>
+  );
+}
+
+function NoMatch<Row>({ noun, total, onClearFilters }: ResourceListProps<Row>) {
+  return (
+    <StateNote title={`No ${noun} matches`} action={<Button onPress={onClearFilters}>Clear filters</Button>}>
+      {counted(total, noun)} {total === 1 ? "is" : "are"} hidden by the filters.
+    </StateNote>
+  );
+}

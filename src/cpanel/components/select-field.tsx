@@ -1,0 +1,29 @@
+import { useId } from "react";
+import "./field.css";
+import "./select-field.css";
+
+interface SelectFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** One of several by the browser's own list, which every device shows as its users know it. */
+export function SelectField({ label, value, onChange, choices }: SelectFieldProps) {
+  const id = useId();
+  return (
+    <div className="select-field">
+      <label htmlFor={id} className="quiet">
+        {label}
+      </label>
+      <select id={id} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

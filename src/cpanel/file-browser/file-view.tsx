@@ -1,0 +1,64 @@
+import { formatSize } from "../../shared/size.js";
+import { Button } from "../components/button.js";
+import { ErrorNote } from "../components/error-note.js";
+import { LoadingRows } from "../components/loading-rows.js";
+import { StateNote } from "../components/state-note.js";
+import { useMay } from "../session/use-principal.js";
+import type { Folder } from "./browsed-package.js";
+import type { FileText } from "./file-text.js";
+import { TextEditor } from "./text-editor.js";
+import { useDownloadUrl } from "./use-download-url.js";
+import { useFileContent } from "./use-file-content.js";
+
+/** One file: its text, to change where that is allowed, or why it is not shown. */
+export function FileView({ folder, name }: { folder: Folder; name: string }) {
+  const { kind } = folder.of;
+  const path = `${folder.path}/${name}`;
+  const mayChange = useMay(`${kind}:install`) && folder.isChangeable;
+  const { content, error, reload } = useFileContent(kind, path);
+  const url = useDownloadUrl(kind)(path);
+  const download = (
+    <a className="entry-download" href={url} download>
+      Download
+    </a>
+  );
+  if (error !== undefined)
+    return (
+      <ErrorNote title={`${name} could not be read`} error={error}>
+        <Button onPress={reload}>Try again</Button>
+      </ErrorNote>
+    );
+  if (!content) return <LoadingRows noun="line" />;
+  if (content.kind === "binary")
+    return (
+      <StateNote title={`${name} is not text`} action={download}>
+        It has {formatSize(content.sizeBytes)} of binary data. Download it to look at it.
+      </StateNote>
+    );
+  if (content.kind === "large")
+    return (
+      <StateNote title={`${name} is too large to show`} action={download}>
+        Text is shown up to {formatSize(content.mostBytes)}. Download it, and upload it again once it is changed.
+      </StateNote>
+    );
+  if (mayChange && content.text.isFaithful)
+    return <TextEditor folder={folder} name={name} opened={content.text} download={download} onReload={reload} />;
+  return (
+    <>
+      <div className="folder-bar">{download}</div>
+      <ReadOnlyText name={name} text={content.text} />
+      {mayChange && (
+        <p className="quiet folder-note">Its lines end in different ways, which an editor here would change: it can be read only.</p>
+      )}
+    </>
+  );
+}
+
+function ReadOnlyText({ name, text }: { name: string; text: FileText }) {
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
+    <pre className="file-text" tabIndex={0} role="region" aria-label={`Text of ${name}`}>
+      {text.text}
+    </pre>
+  );
+}

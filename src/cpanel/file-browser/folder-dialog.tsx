@@ -1,0 +1,98 @@
+import type { FileEntry } from "../../shared/contract/files.js";
+import { ConfirmByName } from "../components/confirm-by-name.js";
+import { usePanel } from "../use-panel.js";
+import type { Folder } from "./browsed-package.js";
+import type { EntryDeed } from "./entry-columns.js";
+import { PathDialog } from "./path-dialog.js";
+import { UploadFiles } from "./upload-files.js";
+import { useFileApi } from "./use-file-api.js";
+
+/** What somebody wants done in a folder. */
+export type FolderQuestion =
+  | { readonly deed: "make" }
+  | { readonly deed: "upload"; readonly files: readonly File[] }
+  | { readonly deed: EntryDeed; readonly entry: FileEntry };
+
+interface FolderDialogProps {
+  readonly folder: Folder;
+  readonly entries: readonly FileEntry[];
+  readonly question: FolderQuestion;
+  readonly onClose: () => void;
+  readonly onChanged: () => Promise<void>;
+}
+
+/** Asks for what a deed needs, and has it done. */
+export function FolderDialog({ folder, entries, question, onClose, onChanged }: FolderDialogProps) {
+  if (question.deed === "upload")
+    return <UploadFiles folder={folder} entries={entries} files={question.files} onClose={onClose} onUploaded={onChanged} />;
+  if (question.deed === "make") return <MakeFolder folder={folder} onClose={onClose} onChanged={onChanged} />;
+  const props = { folder, entry: question.entry, onClose, onChanged };
+  if (question.deed === "rename") return <RenameEntry {...props} />;
+  return question.deed === "move" ? <MoveEntry {...props} /> : <DeleteEntry {...props} />;
+}
+
+type DialogProps = Pick<FolderDialogProps, "folder" | "onClose" | "onChanged">;
+type EntryDialogProps = DialogProps & { readonly entry: FileEntry };
+
+function MakeFolder({ folder, onClose, onChanged }: DialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const make = async (name: string) => {
+    await api.mkdir({ body: { path: `${folder.path}/${name}` } });
+    await onChanged();
+  };
+  return <PathDialog title="New folder" label="Name" initial="" action="Make folder" onSubmit={make} onClose={onClose} />;
+}
+
+function RenameEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const rename = async (newName: string) => {
+    await api.rename({ body: { path: entry.path, newName } });
+    await onChanged();
+  };
+  return (
+    <PathDialog title={`Rename ${entry.name}`} label="New name" initial={entry.name} action="Rename" onSubmit={rename} onClose={onClose} />
+  );
+}
+
+function MoveEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const { toasts } = usePanel();
+  const move = async (destPath: string) => {
+    await api.move({ body: { path: entry.path, destPath } });
+    toasts.say(`${entry.name} is moved to ${destPath}.`);
+    await onChanged();
+  };
+  return (
+    <PathDialog
+      title={`Move ${entry.name}`}
+      label="To"
+      hint="A folder that is there, or a path where nothing is. Nothing is overwritten."
+      initial={entry.path}
+      action="Move"
+      onSubmit={move}
+      onClose={onClose}
+    />
+  );
+}
+
+function DeleteEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const { toasts } = usePanel();
+  const remove = async () => {
+    await api.remove({ body: { path: entry.path } });
+    toasts.say(`${entry.name} is deleted.`);
+    await onChanged();
+  };
+  return (
+    <ConfirmByName
+      title={`Delete ${entry.name}?`}
+      name={entry.name}
+      action={entry.isDirectory ? "Delete folder" : "Delete file"}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {entry.isDirectory ? "The folder with all that is in it is gone for good." : "The file is gone for good."} It is not served any more
+      at once.
+    </ConfirmByName>
+  );
+}

@@ -1,0 +1,24 @@
+import type { FileApi } from "./file-operations.js";
+import { readText, type FileText } from "./file-text.js";
+
+/** Larger files are not shown: an editor would hold up typing. */
+const largestShownBytes = 512 * 1024;
+
+/** What a file is, as far as it can be shown. */
+export type FileContent =
+  | { readonly kind: "text"; readonly text: FileText }
+  | { readonly kind: "binary"; readonly sizeBytes: number }
+  | { readonly kind: "large"; readonly mostBytes: number };
+
+/** Reads a file up to the size that is shown. Throws an `ApiError` such as `PATH_NOT_FOUND`. */
+export async function readFile(api: FileApi, path: string, signal: AbortSignal): Promise<FileContent> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let sizeBytes = 0;
+  for await (const piece of await api.download({ query: { path } }, signal)) {
+    sizeBytes += piece.length;
+    if (sizeBytes > largestShownBytes) return { kind: "large", mostBytes: largestShownBytes };
+    parts.push(piece as Uint8Array<ArrayBuffer>);
+  }
+  const text = readText(new Uint8Array(await new Blob(parts).arrayBuffer()));
+  return text ? { kind: "text", text } : { kind: "binary", sizeBytes };
+}

@@ -1,0 +1,73 @@
+import { useEffect, useRef, useState } from "react";
+import type { FileEntry } from "../../shared/contract/files.js";
+import { formatSize } from "../../shared/size.js";
+import { Button } from "../components/button.js";
+import { counted } from "../components/counted.js";
+import { ErrorNote } from "../components/error-note.js";
+import { Modal } from "../components/modal.js";
+import { UploadProgress } from "../components/upload-progress.js";
+import { useAttempt } from "../components/use-attempt.js";
+import { usePanel } from "../use-panel.js";
+import type { Folder } from "./browsed-package.js";
+import { sendFiles } from "./send-files.js";
+
+interface UploadFilesProps {
+  readonly folder: Folder;
+  readonly entries: readonly FileEntry[];
+  readonly files: readonly File[];
+  readonly onClose: () => void;
+  readonly onUploaded: () => Promise<void>;
+}
+
+/** Says what would be written and replaced, then sends it when that is confirmed: all of it or nothing. */
+export function UploadFiles({ folder, entries, files, onClose, onUploaded }: UploadFilesProps) {
+  const { connection, toasts } = usePanel();
+  const { isPending, error, run } = useAttempt();
+  const [sentBytes, setSentBytes] = useState(0);
+  const end = useRef<AbortController>(undefined);
+  useEffect(() => () => end.current?.abort(), []);
+  const sizeBytes = files.reduce((sum, { size }) => sum + size, 0);
+  const replaced = files.filter(({ name }) => entries.some((entry) => entry.name === name)).map(({ name }) => name);
+  const send = async () => {
+    const { signal } = (end.current = new AbortController());
+    setSentBytes(0);
+    const isDone = await run(async () => {
+      await sendFiles(
+        connection,
+        folder,
+        files.map((file) => ({ file, filename: file.name })),
+        { onSent: setSentBytes, signal },
+      );
+      toasts.say(`${counted(files.length, "file")} uploaded.`);
+      await onUploaded();
+    });
+    if (isDone) onClose();
+  };
+  const wasCancelled = error !== undefined && end.current?.signal.aborted;
+  return (
+    <Modal title={`Upload ${counted(files.length, "file")}?`} onClose={onClose} isHeld={isPending}>
+      <p>
+        {files.length === 1 && `${files[0]?.name}: `}
+        {formatSize(sizeBytes)} into <code>{folder.path}</code>.
+      </p>
+      {replaced.length > 0 && <p className="file-warning">Replaces what is there: {replaced.join(", ")}</p>}
+      {wasCancelled && <p role="status">Cancelled. Nothing was changed.</p>}
+      {error !== undefined && !wasCancelled && <ErrorNote title="The upload failed" error={error} />}
+      {isPending ? (
+        <UploadProgress
+          sentBytes={sentBytes}
+          sizeBytes={sizeBytes}
+          afterwards="The daemon puts it in place"
+          onCancel={() => end.current?.abort()}
+        />
+      ) : (
+        <div className="modal-buttons">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button kind="primary" autoFocus onPress={() => void send()}>
+            Upload
+          </Button>
+        </div>
+      )}
+    </Modal>
+  );
+}

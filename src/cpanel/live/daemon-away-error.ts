@@ -1,0 +1,7 @@
+/** No daemon answered: the network, a proxy, or a restart. */
+export class DaemonAwayError extends Error {
+  constructor(cause: unknown) {
+    super("The daemon does not answer. The panel goes on by itself when it is back.", { cause });
+    this.name = "DaemonAwayError";
+  }
+}

@@ -1,0 +1,46 @@
+import type { Transport, TransportResponse } from "../../shared/client.js";
+import type { FormField } from "../../shared/multipart.js";
+import { DaemonAwayError } from "./daemon-away-error.js";
+import type { FetchTransportOptions } from "./fetch-transport.js";
+
+/** Files on their way to the daemon, with what is wanted to be known of them. */
+export interface FilesToSend {
+  /** Name of the form's parts. */
+  readonly field: string;
+  readonly files: readonly { readonly file: Blob; readonly filename: string }[];
+  /** Texts that go before the files. */
+  readonly texts?: readonly FormField[];
+  /** Called with how many bytes have left the browser. */
+  readonly onSent: (sentBytes: number) => void;
+  /** Ends the sending; the call then rejects with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** Sends files by XMLHttpRequest, in place of the call's own body: `fetch` does not tell how far an upload is. */
+export function createUploadTransport({ daemonPath, onAway, onRefused }: FetchTransportOptions, sent: FilesToSend): Transport {
+  return async ({ method, path }) => {
+    const form = new FormData();
+    for (const [name, text] of sent.texts ?? []) form.append(name, text);
+    for (const { file, filename } of sent.files) form.append(sent.field, file, filename);
+    const sizeBytes = sent.files.reduce((sum, { file }) => sum + file.size, 0);
+    const response = await new Promise<TransportResponse>((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      const fail = (cause: unknown) => {
+        onAway();
+        reject(new DaemonAwayError(cause));
+      };
+      request.open(method, daemonPath + path);
+      request.upload.addEventListener("progress", ({ loaded }) => sent.onSent(Math.min(loaded, sizeBytes)));
+      request.addEventListener("load", () =>
+        resolve({ status: request.status, requestId: request.getResponseHeader("x-request-id") ?? undefined, text: request.responseText }),
+      );
+      request.addEventListener("error", () => fail("the connection was lost"));
+      request.addEventListener("abort", () => reject(sent.signal.reason as Error));
+      if (sent.signal.aborted) return reject(sent.signal.reason as Error);
+      sent.signal.addEventListener("abort", () => request.abort(), { once: true });
+      request.send(form);
+    });
+    if (response.status === 401 && response.text.includes('"AUTH_REQUIRED"')) onRefused();
+    return response;
+  };
+}

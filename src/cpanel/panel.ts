@@ -1,0 +1,45 @@
+import { Connection } from "./live/connection.js";
+import { Resources } from "./live/resources.js";
+import { placeOf, type Place } from "./routing/place.js";
+import { Router } from "./routing/router.js";
+import { RememberedSession } from "./session/remembered-session.js";
+import { Session } from "./session/session.js";
+import { Theme } from "./shell/theme.js";
+import { Toasts } from "./components/toasts.js";
+
+/** All that the components of the panel share. */
+export interface Panel {
+  readonly place: Place;
+  readonly connection: Connection;
+  readonly session: Session;
+  readonly resources: Resources;
+  readonly router: Router;
+  readonly toasts: Toasts;
+  readonly theme: Theme;
+}
+
+/** Puts the panel together and looks for the daemon and for a session. */
+export function openPanel(): Panel {
+  const place = placeOf(document.baseURI);
+  const connection: Connection = new Connection({ daemonPath: place.daemonPath, onRefused: () => session.end() });
+  const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
+  const isOpen = () => {
+    const state = session.state.get();
+    return !document.hidden && !connection.state.get().isAway && state.phase === "signed-in" && !state.hasEnded;
+  };
+  const resources = new Resources({ isOpen });
+  const resumeIfOpen = () => {
+    if (session.state.get().phase === "signed-out") resources.forget();
+    if (isOpen()) resources.resume();
+  };
+  document.addEventListener("visibilitychange", resumeIfOpen);
+  session.state.subscribe(resumeIfOpen);
+  connection.state.subscribe(() => {
+    const { isAway, discovery } = connection.state.get();
+    if (!isAway && discovery && session.state.get().phase === "looking") void session.look();
+    resumeIfOpen();
+  });
+  void connection.find();
+  const router = new Router(place.panelPath);
+  return { place, connection, session, resources, router, toasts: new Toasts(), theme: new Theme(localStorage) };
+}

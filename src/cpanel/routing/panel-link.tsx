@@ -1,0 +1,20 @@
+import type { AnchorHTMLAttributes, MouseEvent } from "react";
+import { usePanel } from "../use-panel.js";
+
+interface PanelLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> {
+  /** Relative to the panel: `keys`, `apps/shop`. */
+  readonly to: string;
+}
+
+/** A link within the panel: a real one, so that it opens in a new tab too. */
+export function PanelLink({ to, onClick, ...props }: PanelLinkProps) {
+  const { router } = usePanel();
+  const follow = (event: MouseEvent<HTMLAnchorElement>) => {
+    onClick?.(event);
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (event.defaultPrevented || !isPlain) return;
+    event.preventDefault();
+    router.go(to);
+  };
+  return <a {...props} href={router.href(to)} onClick={follow} />;
+}

@@ -1,0 +1,83 @@
+import { Observable } from "../live/observable.js";
+
+export interface Route {
+  /** Segments below the panel, decoded: `apps`, `@team`, `shop`. */
+  readonly segments: readonly string[];
+  readonly search: URLSearchParams;
+  /** Number of the navigations so far; 0 = the page was opened here. */
+  readonly visit: number;
+}
+
+const landing = "overview";
+
+/** Which page of the panel is shown; kept in the browser's history. A path of the panel is relative: `keys`, `apps/shop?tab=files`. */
+export class Router {
+  readonly route: Observable<Route>;
+  readonly #panelPath: string;
+  #shownUrl = "";
+  readonly #guards = new Set<() => boolean>();
+
+  constructor(panelPath: string) {
+    this.#panelPath = panelPath;
+    if (location.pathname === panelPath || location.pathname === panelPath.slice(0, -1)) this.#replaceUrl(landing);
+    this.route = new Observable(this.#read(0));
+    addEventListener("popstate", () => this.#goBack());
+  }
+
+  /** The address of a page, for links. */
+  href(path: string): string {
+    return this.#panelPath + path;
+  }
+
+  go(path: string): void {
+    if (this.#isHeld()) return;
+    history.pushState(history.state, "", this.href(path));
+    this.#show();
+  }
+
+  /** Another query of the same page, such as that of a filter: no step of the history, and the focus stays. */
+  setSearch(search: URLSearchParams): void {
+    const query = search.toString();
+    history.replaceState(history.state, "", location.pathname + (query && `?${query}`));
+    this.route.set(this.#read(this.route.get().visit));
+  }
+
+  /** Asked before a page is left, by a link or the browser's buttons; false keeps it. Answers with the way to stop being asked. */
+  guard(mayLeave: () => boolean): () => void {
+    this.#guards.add(mayLeave);
+    return () => this.#guards.delete(mayLeave);
+  }
+
+  #isHeld(): boolean {
+    return [...this.#guards].some((mayLeave) => !mayLeave());
+  }
+
+  /** The browser has gone back already: a page that may not be left is put on top again. */
+  #goBack(): void {
+    if (this.#isHeld()) history.pushState(history.state, "", this.#shownUrl);
+    else this.#show();
+  }
+
+  #show(): void {
+    this.route.set(this.#read(this.route.get().visit + 1));
+  }
+
+  #replaceUrl(path: string): void {
+    history.replaceState(history.state, "", this.href(path) + location.search);
+  }
+
+  #read(visit: number): Route {
+    this.#shownUrl = location.pathname + location.search;
+    const below = location.pathname.startsWith(this.#panelPath) ? location.pathname.slice(this.#panelPath.length) : "";
+    const segments = below.split("/").filter((segment) => segment !== "");
+    return { segments: segments.map(decoded), search: new URLSearchParams(location.search), visit };
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

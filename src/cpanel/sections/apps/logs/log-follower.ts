@@ -1,0 +1,119 @@
+import type { ClientOf } from "../../../../shared/client.js";
+import { ApiError } from "../../../../shared/api-error.js";
+import { logs, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
+import { toPathSegments } from "../../../../shared/package-name.js";
+import { Observable } from "../../../live/observable.js";
+
+export const logOperations = { workers: { logs } };
+
+/** Older ones are let go. */
+const mostEntries = 1000;
+const mostCharacters = 2 * 1024 * 1024;
+/** What comes within this is drawn at once. */
+const collectMs = 100;
+const firstRetryMs = 1000;
+const longestRetryMs = 15_000;
+
+export interface LogQuery {
+  readonly level: LogLevel;
+  readonly version: string | undefined;
+  readonly text: string | undefined;
+}
+
+export interface LogState {
+  /** Oldest first; the newest that memory is given for. */
+  readonly entries: readonly LogEntry[];
+  /** How many came, those that were let go included. */
+  readonly total: number;
+  readonly phase: "connecting" | "live" | "lost" | "refused";
+  /** Why nothing is followed. */
+  readonly error: unknown;
+}
+
+/** What an app writes, as it comes. Reads on where it was when the connection is lost. */
+export class LogFollower {
+  readonly state = new Observable<LogState>({ entries: [], total: 0, phase: "connecting", error: undefined });
+  readonly #client: ClientOf<typeof logOperations>;
+  readonly #end = new AbortController();
+  #pending: LogEntry[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: ClientOf<typeof logOperations>, name: string, query: LogQuery) {
+    this.#client = client;
+    void this.#run(name, query);
+  }
+
+  close(): void {
+    this.#end.abort();
+    clearTimeout(this.#timer);
+  }
+
+  async #run(name: string, query: LogQuery): Promise<void> {
+    const { signal } = this.#end;
+    const input = { params: toPathSegments(name), query: { ...query, limit: mostEntries } };
+    let lastEventId: number | undefined;
+    let retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      try {
+        const onOpen = () => {
+          retryMs = firstRetryMs;
+          this.#change({ phase: "live", error: undefined });
+        };
+        for await (const entry of this.#client.workers.logs.follow(input, { signal, lastEventId, onOpen })) {
+          lastEventId = entry.id;
+          this.#take(entry);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        // A session that ended is signed in again in place; everything else that the daemon refuses stays refused.
+        if (error instanceof ApiError && error.status < 500 && error.status !== 401) return this.#change({ phase: "refused", error });
+      }
+      if (signal.aborted) return;
+      this.#change({ phase: "lost" });
+      await pause(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, longestRetryMs);
+    }
+  }
+
+  #take(entry: LogEntry): void {
+    this.#pending.push(entry);
+    this.#timer ??= setTimeout(() => this.#flush(), collectMs);
+    if (this.#pending.length >= mostEntries) this.#flush();
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { entries, total } = this.state.get();
+    const pending = this.#pending.splice(0);
+    this.#change({ entries: newest([...entries, ...pending]), total: total + pending.length });
+  }
+
+  #change(change: Partial<LogState>): void {
+    this.state.set({ ...this.state.get(), ...change });
+  }
+}
+
+function newest(entries: readonly LogEntry[]): readonly LogEntry[] {
+  let first = Math.max(0, entries.length - mostEntries);
+  let characters = 0;
+  for (let index = entries.length - 1; index >= first; index -= 1) {
+    characters += entries[index]?.text.length ?? 0;
+    if (characters > mostCharacters) first = index + 1;
+  }
+  return entries.slice(first);
+}
+
+function pause(forMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, forMs);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,104 @@
+import { useEffect, useLayoutEffect, useRef, useState, useDeferredValue } from "react";
+import { logLevels, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
+import { Button } from "../../../components/button.js";
+import { ErrorNote } from "../../../components/error-note.js";
+import { SearchField } from "../../../components/search-field.js";
+import { SelectField } from "../../../components/select-field.js";
+import { StateNote } from "../../../components/state-note.js";
+import { Toolbar } from "../../../components/toolbar.js";
+import { useSearch } from "../../../routing/use-search.js";
+import type { App } from "../app.js";
+import { LogLines } from "./log-lines.js";
+import { useLogs } from "./use-logs.js";
+import "./logs.css";
+
+/** Levels from this one on are shown at first. */
+const usualLevel: LogLevel = "debug";
+
+const phases = { connecting: "Connecting…", live: "Live", lost: "Connection lost; trying again…", refused: "Not followed" } as const;
+
+/** What the app writes, following live; the filters are the daemon's, so what they hide is not sent. */
+export function LogView({ app }: { app: App }) {
+  const [level, setLevel] = useSearch("level");
+  const [version, setVersion] = useSearch("version");
+  const [text, setText] = useSearch("text");
+  const wanted = useSettled(text.trim());
+  const { entries, total, phase, error, retry } = useLogs(app.name, {
+    level: logLevels.find((known) => known === level) ?? usualLevel,
+    version: app.versions.some((installed) => installed.version === version) ? version : undefined,
+    text: wanted === "" ? undefined : wanted,
+  });
+  const [paused, setPaused] = useState<{ readonly entries: readonly LogEntry[]; readonly total: number }>();
+  const shown = useDeferredValue(paused?.entries ?? entries);
+  const isFiltered = level !== "" || version !== "" || text !== "";
+  return (
+    <>
+      <Toolbar label="Filter logs">
+        <SearchField label="Search in text" value={text} onChange={setText} />
+        <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
+        <SelectField
+          label="Version"
+          value={version}
+          onChange={setVersion}
+          choices={[
+            { value: "", label: "all" },
+            ...app.versions.map((installed) => ({ value: installed.version, label: installed.version })),
+          ]}
+        />
+        <Button onPress={() => setPaused(paused ? undefined : { entries, total })} aria-pressed={paused !== undefined}>
+          {paused ? `Resume (${Math.max(0, total - paused.total).toLocaleString("en-GB")} new)` : "Pause"}
+        </Button>
+        <span role="status" className={`log-phase log-phase-${phase}`}>
+          {paused ? "Paused" : phases[phase]}
+        </span>
+      </Toolbar>
+      {phase === "refused" && (
+        <ErrorNote title="The log cannot be followed" error={error}>
+          <Button onPress={retry}>Try again</Button>
+        </ErrorNote>
+      )}
+      {shown.length === 0 && phase === "live" && (
+        <StateNote title={isFiltered ? "Nothing in the log matches" : "Nothing in the log yet"}>
+          {isFiltered ? "New lines that match appear here as they come." : "What the app writes to its console appears here as it comes."}
+        </StateNote>
+      )}
+      {shown.length > 0 && <LogBox entries={shown} isHeld={paused !== undefined} label={`Log of ${app.name}`} />}
+    </>
+  );
+}
+
+const levelChoices = [
+  { value: "", label: "all" },
+  { value: "info", label: "info and above" },
+  { value: "warn", label: "warn and above" },
+  { value: "error", label: "error" },
+];
+
+/** Scrolls along while its end is in sight. */
+function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHeld: boolean; label: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (box.current && isAtEnd.current && !isHeld) box.current.scrollTop = box.current.scrollHeight;
+  }, [entries, isHeld]);
+  const onScroll = () => {
+    const { scrollTop, scrollHeight, clientHeight } = box.current as HTMLDivElement;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
+  };
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
+    <div ref={box} className="log-box" role="region" aria-label={label} tabIndex={0} onScroll={onScroll}>
+      <LogLines entries={entries} />
+    </div>
+  );
+}
+
+/** A text once nobody has typed for a moment: each one is a new stream. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}

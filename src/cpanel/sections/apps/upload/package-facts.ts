@@ -1,0 +1,71 @@
+import { ApiError } from "../../../../shared/api-error.js";
+import { manifestFileNames } from "../../../../shared/metadata-file-names.js";
+import { enabledOf, nameOf, versionOf } from "../../../../shared/package-metadata.js";
+import { usualEntrypoints } from "../../../../shared/packing/main-files.js";
+import { PackageJson } from "../../../../shared/packing/package-json.js";
+import type { ReadText } from "../../../../shared/packing/read-text.js";
+
+/** What a package says of itself, as the daemon will read it. */
+export interface PackageFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly isEnabled: boolean;
+  /** Undefined when nothing in it can be served. */
+  readonly entrypoint: string | undefined;
+  readonly packageJson: PackageJson | undefined;
+  /** The manifest's and package.json's names, those that are there. */
+  readonly metadataFiles: readonly string[];
+  /** It has a key that only manifests of plugins have. */
+  readonly isPlugin: boolean;
+}
+
+export interface PackageText {
+  readonly read: ReadText;
+  readonly isFile: (path: string) => Promise<boolean>;
+}
+
+/** Keys that only a plugin's manifest has. */
+const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
+
+/** Throws what the daemon would answer to a manifest that is missing or cannot be used. */
+export async function readPackageFacts(text: PackageText): Promise<PackageFacts> {
+  const manifest = await readManifest(text.read);
+  const written = await text.read("package.json");
+  const packageJson = written === undefined ? undefined : parsePackageJson(written);
+  const fields = { name: packageJson?.name, version: packageJson?.version, ...manifest?.fields };
+  return {
+    name: nameOf(fields),
+    version: versionOf(fields, undefined),
+    isEnabled: enabledOf(fields),
+    entrypoint: await findEntrypoint(text, manifest?.fields["entrypoint"], packageJson?.main),
+    packageJson,
+    metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
+    isPlugin: pluginKeys.some((key) => manifest?.fields[key] !== undefined),
+  };
+}
+
+async function readManifest(read: ReadText): Promise<{ file: string; fields: Record<string, unknown> } | undefined> {
+  for (const file of manifestFileNames) {
+    const text = await read(file);
+    if (text === undefined) continue;
+    // Large, and needed by nobody who only looks.
+    const { parseManifest } = await import("../../../../shared/manifest-yaml.js");
+    const { fields } = parseManifest(text, file);
+    return { file, fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) };
+  }
+  return undefined;
+}
+
+function parsePackageJson(text: string): PackageJson {
+  try {
+    return PackageJson.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
+  } catch (cause) {
+    throw new ApiError("INVALID_PACKAGE_METADATA", "package.json cannot be used: it is not a JSON object.", { cause });
+  }
+}
+
+async function findEntrypoint({ isFile }: PackageText, declared: unknown, main: string | undefined): Promise<string | undefined> {
+  const candidates = typeof declared === "string" ? [declared.replace(/^\.\//, "")] : usualEntrypoints(main?.replace(/^\.\//, ""));
+  for (const candidate of candidates) if (await isFile(candidate)) return candidate;
+  return undefined;
+}

@@ -1,0 +1,80 @@
+import { latestVersion } from "../../../../shared/package-name.js";
+import { formatSize } from "../../../../shared/size.js";
+import { Button } from "../../../components/button.js";
+import { counted } from "../../../components/counted.js";
+import { ErrorNote } from "../../../components/error-note.js";
+import { usePrincipal } from "../../../session/use-principal.js";
+import { effectOf, refusalOf } from "./upload-effect.js";
+import type { PackageFacts } from "./package-facts.js";
+import type { UploadState } from "./use-upload.js";
+
+/** Of what is left out, so many are named. */
+const mostNamed = 20;
+
+interface ParcelPreviewProps {
+  readonly state: Extract<UploadState, { phase: "ready" }>;
+  readonly onSend: () => void;
+  readonly onClose: () => void;
+}
+
+/** Name, version, what it does to what is installed, and whether the key may. */
+export function ParcelPreview({ state: { parcel, app, error, wasCancelled }, onSend, onClose }: ParcelPreviewProps) {
+  const { facts, file, fileCount, leftOut } = parcel;
+  const refusal = refusalOf(facts, usePrincipal());
+  return (
+    <>
+      <dl className="parcel-facts">
+        <dt>Name</dt>
+        <dd>{facts.name}</dd>
+        <dt>Version</dt>
+        <dd>{facts.version}</dd>
+        <dt>Holds</dt>
+        <dd>
+          {counted(fileCount, "file")}, {formatSize(file.size)} packed
+        </dd>
+        <dt>Installs</dt>
+        <dd>{effectOf(facts, app)}</dd>
+      </dl>
+      {notesOf(facts).map((note) => (
+        <p key={note} className="parcel-note">
+          {note}
+        </p>
+      ))}
+      {leftOut.length > 0 && (
+        <details className="parcel-left-out">
+          <summary>{counted(leftOut.length, "entry").replace("entrys", "entries")} left out, as runtimectl would</summary>
+          <ul>
+            {leftOut.slice(0, mostNamed).map(({ path, rule }) => (
+              <li key={path}>
+                <code>{path}</code> <span className="quiet small">{rule}</span>
+              </li>
+            ))}
+            {leftOut.length > mostNamed && <li className="quiet">and {leftOut.length - mostNamed} more</li>}
+          </ul>
+        </details>
+      )}
+      {refusal !== undefined && (
+        <p role="alert" className="parcel-refusal">
+          {refusal}
+        </p>
+      )}
+      {wasCancelled && <p role="status">The upload was cancelled. Nothing was installed.</p>}
+      {error !== undefined && <ErrorNote title="It was not installed" error={error} />}
+      <div className="modal-buttons">
+        <Button onPress={onClose}>Cancel</Button>
+        <Button kind="primary" onPress={onSend} isDisabled={refusal !== undefined} autoFocus>
+          {error === undefined ? "Upload" : "Try again"}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function notesOf({ entrypoint, version, isEnabled, isPlugin }: PackageFacts): string[] {
+  return [
+    ...(isPlugin ? ["Its manifest is that of a plugin: those are uploaded in Plugins."] : []),
+    ...(entrypoint === undefined && !isPlugin ? ["Nothing in it can be served: no index.html, index.js or entrypoint."] : []),
+    ...(version === latestVersion ? ["No version is declared: it becomes latest, and answers before all others."] : []),
+    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and off."]),
+  ];
+}

@@ -1,0 +1,25 @@
+import { useMemo } from "react";
+import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { useApi } from "../../live/use-api.js";
+import { useResource } from "../../live/use-resource.js";
+import { useMay } from "../../session/use-principal.js";
+import { appOperations } from "./app-operations.js";
+
+/** Numbers by the name of the app: those of its versions that were asked for something. Without `name` of all apps. */
+export function useAppMetrics(name?: string): ReadonlyMap<string, readonly WorkerMetrics[]> {
+  const api = useApi(appOperations);
+  const query = name === undefined ? {} : { worker: name };
+  const resourceName = name === undefined ? "metrics.workers" : `metrics.workers ${name}`;
+  const { data } = useResource(resourceName, () => api.metrics.show({ query }), { isWanted: useMay("workers:read") });
+  return useMemo(() => byName(data?.workers ?? []), [data]);
+}
+
+function byName(rows: readonly WorkerMetrics[]): ReadonlyMap<string, readonly WorkerMetrics[]> {
+  const named = new Map<string, WorkerMetrics[]>();
+  for (const row of rows) {
+    const known = named.get(row.name);
+    if (known) known.push(row);
+    else named.set(row.name, [row]);
+  }
+  return named;
+}

@@ -1,0 +1,89 @@
+import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import type { InstalledVersion } from "../../../shared/worker-versions.js";
+import { Ago } from "../../components/ago.js";
+import { Badge } from "../../components/badge.js";
+import type { Column } from "../../components/data-table.js";
+import { megabytes, rate } from "../overview/figures.js";
+import type { App } from "./app.js";
+import { milliseconds } from "./app-figures.js";
+import { appUrl } from "./app-url.js";
+import type { VersionSwitches } from "./use-version-switches.js";
+import { VersionActions } from "./version-actions.js";
+
+export interface VersionColumnsOptions {
+  readonly app: App;
+  readonly metrics: readonly WorkerMetrics[];
+  readonly servedAt: string;
+  readonly may: { readonly change: boolean; readonly restart: boolean; readonly remove: boolean };
+  readonly switches: VersionSwitches;
+  readonly onDelete: (version: string) => void;
+}
+
+export function versionColumns(options: VersionColumnsOptions): readonly Column<InstalledVersion>[] {
+  const { app, metrics, servedAt, may } = options;
+  const rowOf = ({ version }: InstalledVersion) => metrics.find((row) => row.version === version);
+  const number = (id: string, title: string, read: (row: WorkerMetrics) => string): Column<InstalledVersion> => ({
+    id,
+    title,
+    isNumeric: true,
+    shownFrom: "widest",
+    cell: (installed) => {
+      const row = rowOf(installed);
+      return row ? read(row) : <span className="quiet">–</span>;
+    },
+  });
+  const columns: Column<InstalledVersion>[] = [
+    {
+      id: "version",
+      title: "Version",
+      cell: ({ version, enabled, source }) => (
+        <>
+          {enabled ? (
+            <a href={appUrl(servedAt, app.name, version)} target="_blank" rel="noreferrer" className="app-link">
+              {version}
+            </a>
+          ) : (
+            version
+          )}{" "}
+          <VersionState isServing={app.serving?.version === version && app.serving.source === source} isEnabled={enabled} />
+        </>
+      ),
+    },
+    { id: "deployed", title: "Deployed", shownFrom: "wide", cell: ({ version }) => <DeployedAt app={app} version={version} /> },
+    number("requests", "Requests/s", ({ requests }) => rate(requests.perSecond)),
+    number("errors", "Errors", ({ errors }) => errors.total.toLocaleString("en-GB")),
+    number("latency", "p99", ({ latency }) => milliseconds([latency.recent.p99Ms])),
+    number("isolates", "Isolates", ({ isolates }) => String(isolates.running)),
+    number("memory", "Memory", ({ memory }) => megabytes(memory.pssBytes ?? memory.rssBytes)),
+  ];
+  if (!may.change && !may.restart && !may.remove) return columns;
+  const actions: Column<InstalledVersion> = {
+    id: "actions",
+    title: "Actions",
+    isActions: true,
+    cell: (installed) => <VersionActions {...options} installed={installed} />,
+  };
+  return [...columns, actions];
+}
+
+function VersionState({ isServing, isEnabled }: { isServing: boolean; isEnabled: boolean }) {
+  if (isServing) return <Badge tone="good">serving</Badge>;
+  return isEnabled ? <Badge>on</Badge> : <Badge tone="warn">off</Badge>;
+}
+
+/** What runtimectl deploy noted; nobody has checked it. */
+function DeployedAt({ app, version }: { app: App; version: string }) {
+  const deploy = app.deploys[version];
+  if (!deploy) return <span className="quiet">–</span>;
+  return (
+    <span title={[deploy.message, deploy.by].filter(Boolean).join(" · ")}>
+      <Ago at={deploy.at} />
+      {deploy.commit !== undefined && (
+        <>
+          {" "}
+          <code>{deploy.commit.slice(0, 7)}</code>
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,12 @@
+import type { ApiKey } from "../../../shared/contract/keys.js";
+
+const soonSeconds = 14 * 86_400;
+
+export type KeyState = "active" | "ends soon" | "ended";
+
+/** Whether a key still works; `nowSeconds` is Unix time. */
+export function keyState({ expiresAt }: Pick<ApiKey, "expiresAt">, nowSeconds: number): KeyState {
+  if (expiresAt === undefined) return "active";
+  if (expiresAt <= nowSeconds) return "ended";
+  return expiresAt - nowSeconds < soonSeconds ? "ends soon" : "active";
+}

@@ -1,0 +1,16 @@
+import { toDay } from "../../components/moment.js";
+import { endOf, namespacesOf, type KeyDraft } from "./key-draft.js";
+
+/** The draft in one sentence, so that a slip is seen before there is a key. */
+export function KeySummary({ draft }: { draft: KeyDraft }) {
+  const namespaces = namespacesOf(draft);
+  const end = endOf(draft, Date.now() / 1000);
+  const rights = draft.role === "custom" ? `have ${draft.permissions.join(", ") || "no permission yet"}` : `act as ${draft.role}`;
+  return (
+    <p className="key-summary" role="status">
+      {draft.name.trim() || "The key"} may {rights} in{" "}
+      {namespaces.includes("*") ? "all namespaces" : namespaces.join(", ") || "no namespace yet"}
+      {end === "malformed" ? "" : end === undefined ? ", without an end" : ` until ${toDay(end)}`}.
+    </p>
+  );
+}

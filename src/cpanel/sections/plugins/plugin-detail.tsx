@@ -1,0 +1,98 @@
+import { useState } from "react";
+import { Button } from "../../components/button.js";
+import { ErrorNote } from "../../components/error-note.js";
+import { Fact, Facts } from "../../components/facts.js";
+import { Moment } from "../../components/moment.js";
+import { PageHeading } from "../../components/page-heading.js";
+import { ResourceList } from "../../components/resource-list.js";
+import { StateNote } from "../../components/state-note.js";
+import { PanelLink } from "../../routing/panel-link.js";
+import { useMay } from "../../session/use-principal.js";
+import { usePanel } from "../../use-panel.js";
+import { DeletePlugin } from "./delete-plugin.js";
+import { filesOf } from "./plugin-address.js";
+import type { PluginRow } from "./plugin-row.js";
+import { PluginState, reasonOf } from "./plugin-state.js";
+import { PluginWork } from "./plugin-work.js";
+import { usePluginDeeds } from "./use-plugin-deeds.js";
+import { usePlugins } from "./use-plugins.js";
+import "./plugins.css";
+
+/** One plugin: what became of it and why, where it lies, and what it does. */
+export function PluginDetail({ name }: { name: string }) {
+  const { installed, rows, refresh } = usePlugins();
+  const { router } = usePanel();
+  const [mayInstall, mayRemove] = [useMay("plugins:install"), useMay("plugins:remove")];
+  const deeds = usePluginDeeds(refresh);
+  const [isDoomed, setDoomed] = useState(false);
+  const row = rows.find(({ plugin }) => plugin.name === name);
+  return (
+    <>
+      <PageHeading title={name} note={<PanelLink to="plugins">All plugins</PanelLink>}>
+        {row && mayInstall && (
+          <Button isPending={deeds.pending === name} onPress={() => void deeds.toggle(row.plugin)}>
+            {row.plugin.enabled ? "Disable" : "Enable"}
+          </Button>
+        )}
+        {row?.plugin.removable && mayRemove && (
+          <Button kind="danger" onPress={() => setDoomed(true)}>
+            Delete
+          </Button>
+        )}
+      </PageHeading>
+      {deeds.failure && <ErrorNote {...deeds.failure} />}
+      <ResourceList
+        noun="plugin"
+        permission="plugins:read"
+        resource={installed}
+        total={row ? 1 : 0}
+        rows={row ? [row] : []}
+        onClearFilters={() => undefined}
+        empty={
+          <StateNote title={`There is no plugin ${name}`}>
+            It was deleted, or this key may not see it. <PanelLink to="plugins">All plugins</PanelLink>
+          </StateNote>
+        }
+      >
+        {(shown) => shown.map((found) => <Detail key={found.plugin.name} row={found} rows={rows} />)}
+      </ResourceList>
+      {row && isDoomed && (
+        <DeletePlugin
+          row={row}
+          onClose={() => setDoomed(false)}
+          onDeleted={async () => {
+            router.go("plugins");
+            await refresh();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Detail({ row, rows }: { row: PluginRow; rows: readonly PluginRow[] }) {
+  const { plugin, loaded } = row;
+  const reason = reasonOf(plugin);
+  return (
+    <div className="plugin-detail">
+      <Facts label="Plugin">
+        <Fact name="State">
+          <PluginState plugin={plugin} /> <span>{reason}</span>
+        </Fact>
+        <Fact name="Version">{plugin.version}</Fact>
+        <Fact name="Source">{plugin.removable ? plugin.source : `${plugin.source}: it can be disabled, not deleted`}</Fact>
+        <Fact name="Folder">
+          <code>{plugin.path}</code> {plugin.source === "uploaded" && <PanelLink to={filesOf(plugin.name)}>Files</PanelLink>}
+        </Fact>
+        {plugin.deploy && (
+          <Fact name="Deployed">
+            <Moment at={plugin.deploy.at} />
+            {plugin.deploy.by !== undefined && ` by ${plugin.deploy.by}`}
+            {plugin.deploy.message !== undefined && `: ${plugin.deploy.message}`}
+          </Fact>
+        )}
+      </Facts>
+      {loaded && <PluginWork row={row} loaded={loaded} rows={rows} />}
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { useEffect, useState } from "react";
+import { checkFrame, type FrameRefusal } from "./frame-check.js";
+
+type FrameState =
+  | { readonly phase: "asking" }
+  | { readonly phase: "answered"; readonly refusal: FrameRefusal | undefined }
+  | { readonly phase: "unanswered"; readonly error: unknown };
+
+/** Whether a page can be framed, and the way to ask again. */
+export function useFrameCheck(url: string): { readonly state: FrameState; readonly again: () => void } {
+  const [state, setState] = useState<FrameState>({ phase: "asking" });
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    const leaving = new AbortController();
+    setState({ phase: "asking" });
+    checkFrame(url, leaving.signal).then(
+      (refusal) => setState({ phase: "answered", refusal }),
+      (error: unknown) => {
+        if (!leaving.signal.aborted) setState({ phase: "unanswered", error });
+      },
+    );
+    return () => leaving.abort();
+  }, [url, attempt]);
+  return { state, again: () => setAttempt(attempt + 1) };
+}

@@ -1,0 +1,49 @@
+import { useRef, useState, type FormEvent } from "react";
+import { Button } from "../components/button.js";
+import { ErrorNote } from "../components/error-note.js";
+import { TextInput } from "../components/text-input.js";
+import { useAttempt } from "../components/use-attempt.js";
+import { usePanel } from "../use-panel.js";
+
+/** Takes a key, hands it to the daemon once, and forgets it. */
+export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
+  const { session } = usePanel();
+  const [key, setKey] = useState("");
+  const [isShown, setShown] = useState(false);
+  const { isPending, error, run } = useAttempt();
+  const form = useRef<HTMLFormElement>(null);
+  const signIn = async (event: FormEvent) => {
+    event.preventDefault();
+    const given = key.trim();
+    setKey("");
+    const isIn = await run(async () => {
+      if (given === "") throw new Error("Paste a key first.");
+      await session.signIn(given);
+    });
+    if (isIn) onSignedIn?.();
+    else form.current?.querySelector("input")?.focus();
+  };
+  return (
+    <form ref={form} onSubmit={(event) => void signIn(event)} className="sign-in-form" autoComplete="off">
+      <TextInput
+        label="API key"
+        name="key"
+        type={isShown ? "text" : "password"}
+        value={key}
+        onChange={setKey}
+        autoComplete="off"
+        autoFocus
+        hint="It becomes a session cookie that no script can read; the page forgets it at once."
+        extra={
+          <Button aria-pressed={isShown} onPress={() => setShown(!isShown)}>
+            {isShown ? "Hide" : "Show"}
+          </Button>
+        }
+      />
+      {error !== undefined && <ErrorNote error={error} />}
+      <Button type="submit" kind="primary" isPending={isPending}>
+        {isPending ? "Signing in…" : "Sign in"}
+      </Button>
+    </form>
+  );
+}

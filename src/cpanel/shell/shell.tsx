@@ -1,0 +1,47 @@
+import { useRef } from "react";
+import icon from "../icon.svg";
+import { SessionEnded } from "../session/session-ended.js";
+import { SessionWarning } from "../session/session-warning.js";
+import { SectionView } from "../sections/section-view.js";
+import { Account } from "./account.js";
+import { Navigation } from "./navigation.js";
+import { ThemeSwitch } from "./theme-switch.js";
+import "./shell.css";
+
+/** The frame around every section. */
+export function Shell() {
+  const main = useRef<HTMLElement>(null);
+  return (
+    <div className="shell">
+      <a
+        href="#main"
+        className="shell-skip"
+        onClick={(event) => {
+          // The page's base would make another page of it.
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to content
+      </a>
+      <header className="shell-side">
+        <p className="shell-name">
+          <img src={icon} alt="" width="20" height="20" />
+          runtimed
+        </p>
+        <Navigation />
+        <div className="shell-foot">
+          <ThemeSwitch />
+          <Account />
+        </div>
+      </header>
+      <div className="shell-body">
+        <SessionWarning />
+        <main ref={main} id="main" tabIndex={-1} className="shell-main">
+          <SectionView />
+        </main>
+      </div>
+      <SessionEnded />
+    </div>
+  );
+}

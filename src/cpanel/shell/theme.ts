@@ -1,0 +1,44 @@
+import { Observable } from "../live/observable.js";
+
+export const themeChoices = ["system", "light", "dark"] as const;
+export type ThemeChoice = (typeof themeChoices)[number];
+
+/** The only choice that the panel keeps in the browser. */
+const storedName = "cpanel.theme";
+
+/** Light or dark, as the system has it or as somebody chose. */
+export class Theme {
+  readonly choice: Observable<ThemeChoice>;
+  readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+  constructor(storage: Pick<Storage, "getItem" | "setItem" | "removeItem">) {
+    this.#storage = storage;
+    this.choice = new Observable<ThemeChoice>(themeChoices.find((choice) => choice === this.#stored()) ?? "system");
+    this.#apply();
+  }
+
+  choose(choice: ThemeChoice): void {
+    this.choice.set(choice);
+    this.#apply();
+    try {
+      if (choice === "system") this.#storage.removeItem(storedName);
+      else this.#storage.setItem(storedName, choice);
+    } catch {
+      // A browser that keeps nothing still shows it until the page is closed.
+    }
+  }
+
+  #stored(): string | null {
+    try {
+      return this.#storage.getItem(storedName);
+    } catch {
+      return null;
+    }
+  }
+
+  #apply(): void {
+    const choice = this.choice.get();
+    if (choice === "system") delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = choice;
+  }
+}

@@ -1,0 +1,17 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app.js";
+import "./tokens.css";
+import "./base.css";
+import { openPanel } from "./panel.js";
+
+/** Shows the panel. */
+export function start(): void {
+  const root = document.getElementById("root");
+  if (!root) throw new Error("the page has no place for the panel");
+  createRoot(root).render(
+    <StrictMode>
+      <App panel={openPanel()} />
+    </StrictMode>,
+  );
+}

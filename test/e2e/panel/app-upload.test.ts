@@ -1,0 +1,174 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { buildZip } from "../../support/build-zip.js";
+import { HeldWay } from "../../support/held-way.js";
+import { packFiles } from "../../support/pack-files.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+import { dropPaths } from "./drop-paths.js";
+import { expectAccessible } from "./panel-browser.js";
+import { openPanelHouse, versionFiles as files, type PanelHouse } from "./panel-house.js";
+
+let house: PanelHouse;
+
+beforeAll(async () => {
+  house = await openPanelHouse(files("shop", "1.0.0", "old shop"));
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+/** An archive on the disk. */
+async function archive(manifest: string, content: Record<string, string | Uint8Array> = { "index.html": "new" }): Promise<string> {
+  const file = path.join(await temporaryDirectory(), "app.tgz");
+  await writeFile(file, await packFiles({ "manifest.yaml": manifest, ...content }));
+  return file;
+}
+
+const installed = async () => ((await house.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
+
+test("an archive that is dropped is shown with what it replaces before anything is sent, then installed", async () => {
+  const page = await house.open("apps");
+  await page.getByRole("link", { name: "shop" }).waitFor();
+  await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
+  const dialog = page.getByRole("dialog", { name: "Upload shop 1.0.0?" });
+  await dialog.getByText("Replaces 1.0.0, which is there; 1.0.0 answers now").waitFor();
+  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("old shop");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Upload" }).click();
+  const done = page.getByRole("dialog", { name: "shop 1.0.0 is installed" });
+  await done.waitFor();
+  await expectAccessible(page);
+  expect(
+    await (await fetch(new URL((await done.getByRole("link", { name: "/shop/" }).getAttribute("href")) ?? "", house.daemon.url))).text(),
+  ).toContain("new shop");
+});
+
+test("a folder that is dropped is packed as runtimectl packs, without what may hold secrets and what its rules leave out", async () => {
+  const folder = path.join(await temporaryDirectory(), "site");
+  const long = `${"a-folder-with-a-long-name/".repeat(5)}page.html`;
+  await writeTree(folder, {
+    "manifest.yaml": 'name: site\nversion: "2.0.0"\n',
+    "index.html": "the site",
+    "assets/logo.txt": "logo",
+    [long]: "far below",
+    "draft.txt": "not yet",
+    ".gitignore": "draft.txt\n",
+    ".env": "SECRET=1",
+    ".git/config": "[core]",
+  });
+  const page = await house.open("apps");
+  await page.getByRole("link", { name: "shop" }).waitFor();
+  await dropPaths(page, [folder]);
+  const dialog = page.getByRole("dialog", { name: "Upload site 2.0.0?" });
+  await dialog.getByText("A new app at /site/").waitFor();
+  await dialog.getByText("3 entries left out, as runtimectl would").click();
+  await dialog.getByText("always out: .env*: may hold secrets").waitFor();
+  await dialog.getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("dialog", { name: "site 2.0.0 is installed" }).getByRole("link", { name: "Show site" }).click();
+  await page.getByText("Serving 2.0.0").waitFor();
+  const answer = async (below: string) => (await fetch(`${house.daemon.url}/site/${below}`)).text();
+  expect([await answer(""), await answer("assets/logo.txt"), await answer(long)].map((text) => text.slice(0, 9))).toEqual([
+    "the site",
+    "logo",
+    "far below",
+  ]);
+  expect((await fetch(`${house.daemon.url}/site/draft.txt`)).status).toBe(404);
+});
+
+test("a zip is chosen by keyboard, and read as well", async () => {
+  const file = path.join(await temporaryDirectory(), "zipped.zip");
+  await writeFile(
+    file,
+    buildZip([
+      { name: "manifest.yaml", content: 'name: zipped\nversion: "0.1.0"\n' },
+      { name: "index.html", content: "zipped" },
+    ]),
+  );
+  const page = await house.open("apps");
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Upload archive" }).press("Enter");
+  await (await chooser).setFiles(file);
+  await page.getByRole("dialog", { name: "Upload zipped 0.1.0?" }).getByRole("button", { name: "Upload" }).press("Enter");
+  await page.getByRole("dialog", { name: "zipped 0.1.0 is installed" }).waitFor();
+  expect(await installed()).toContain("zipped");
+});
+
+test("what cannot be installed is refused before it is sent, with the daemon's own code", async () => {
+  const page = await house.open("apps");
+  await page.getByRole("link", { name: "shop" }).waitFor();
+  const before = await installed();
+  let requests = 0;
+  page.on("request", (request) => (requests += request.method() === "POST" ? 1 : 0));
+  const directory = await temporaryDirectory();
+  const broken = path.join(directory, "broken.tgz");
+  await writeFile(broken, "no archive");
+  const text = path.join(directory, "notes.txt");
+  await writeFile(text, "no archive");
+  const offers: [string, string][] = [
+    [await archive("entrypoint: index.html\n"), "MISSING_PACKAGE_NAME"],
+    [await archive("name: shop\nversion: 1.10\n"), "INVALID_PACKAGE_VERSION"],
+    [broken, "INVALID_ARCHIVE"],
+    [text, "INVALID_FILE_TYPE"],
+  ];
+  for (const [file, code] of offers) {
+    await dropPaths(page, [file]);
+    await page.getByRole("alert").getByText(code).waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+  }
+  expect(requests).toBe(0);
+  expect(await installed()).toEqual(before);
+});
+
+test("a key learns before it sends that a namespace is not its own, and a viewer that it may not install", async () => {
+  const page = await house.open("apps", await house.key({ role: "editor", namespaces: ["@team"] }));
+  await page.getByText("No app is installed").waitFor();
+  await expectAccessible(page);
+  await dropPaths(page, [await archive('name: shop\nversion: "9.0.0"\n')]);
+  await page.getByText("This key may install in @team only, and shop lies outside.").waitFor();
+  expect(await page.getByRole("button", { name: "Upload", exact: true }).isDisabled()).toBe(true);
+  await expectAccessible(page);
+  const viewer = await house.open("apps", await house.key({ role: "viewer" }));
+  await viewer.getByRole("link", { name: "shop" }).waitFor();
+  expect(await viewer.getByRole("button", { name: /Upload/ }).count()).toBe(0);
+  await dropPaths(viewer, [await archive('name: shop\nversion: "9.0.0"\n')]);
+  await viewer.getByText("This key may not install apps").waitFor();
+});
+
+test("an upload that is cancelled installs nothing, and can be sent again", async () => {
+  const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
+  const page = await house.open("apps", undefined, way.url);
+  onTestFinished(async () => {
+    await page.close();
+    way.close();
+  });
+  await page.getByRole("link", { name: "shop" }).waitFor();
+  const noise = new Uint8Array(3 * 1024 * 1024);
+  for (let start = 0; start < noise.length; start += 65_536) crypto.getRandomValues(noise.subarray(start, start + 65_536));
+  await dropPaths(page, [await archive('name: large\nversion: "1.0.0"\n', { "index.html": "large", "noise.bin": noise })]);
+  await page.getByRole("dialog", { name: "Upload large 1.0.0?" }).getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("progressbar", { name: "Upload" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Cancel upload" }).click();
+  await page.getByText("The upload was cancelled. Nothing was installed.").waitFor();
+  expect(await installed()).not.toContain("large");
+  way.open();
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await page.getByRole("dialog", { name: "large 1.0.0 is installed" }).waitFor();
+}, 60_000);
+
+test("what the daemon refuses says why and under which request, and can be tried again", async () => {
+  const page = await house.open("apps");
+  await page.getByRole("link", { name: "shop" }).waitFor();
+  await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/^[A-Z_]+ request \S+$/)
+    .waitFor();
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  await expectAccessible(page);
+});

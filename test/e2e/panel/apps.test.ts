@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAccessible } from "./panel-browser.js";
+import { openPanelHouse, versionFiles as files, type PanelHouse } from "./panel-house.js";
+
+const chatty = `
+export default { fetch(request) {
+  const { pathname } = new URL(request.url);
+  if (pathname.endsWith("/warn")) console.warn("a warning at", pathname);
+  else console.log("asked for", pathname);
+  return new Response("hello");
+} };
+`;
+let house: PanelHouse;
+
+beforeAll(async () => {
+  house = await openPanelHouse({
+    ...files("shop", "1.0.0", "shop one"),
+    ...files("shop", "1.1.0", "shop two"),
+    ...files("@team/blog", "1.0.0", "blog"),
+    ...files("asleep", "1.0.0", "never", "enabled: false\n"),
+    "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\n',
+    "chatty/1.0.0/index.js": chatty,
+    ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`doomed-${name}`, "1.0.0", "doomed")))),
+  });
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+test("apps are found by name, namespace and state, and the address keeps the filters", async () => {
+  const page = await house.open("apps");
+  await page.getByRole("link", { name: "shop", exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "cpanel" }).count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByLabel("Search by name").fill("blo");
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
+  expect(page.url()).toContain("search=blo");
+  await page.getByLabel("Search by name").fill("nothing like it");
+  await page.getByText("No app matches").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByLabel("State").selectOption("off");
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["asleep "]);
+  await page.reload();
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["asleep "]);
+  await page.getByLabel("State").selectOption("");
+  await page.getByLabel("Namespace").selectOption("@team");
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
+  await page.getByLabel("Namespace").selectOption("");
+  await page.getByLabel("Show").selectOption("all");
+  await page.getByRole("link", { name: "cpanel" }).waitFor();
+});
+
+test("an app's page says which version serves, and another one serves at a press, and the first one again by Undo", async () => {
+  const page = await house.open("apps/shop");
+  await page.getByText("Serving 1.1.0").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Serve shop 1.0.0" }).click();
+  await page.getByText("Serving 1.0.0").waitFor();
+  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop one");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Serving 1.1.0").waitFor();
+  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop two");
+  await page.getByRole("button", { name: "Restart shop 1.1.0" }).click();
+  await page.getByText("shop 1.1.0 answers afresh").waitFor();
+});
+
+test("the last version that is switched off leaves the app unanswered, and the page says so", async () => {
+  const page = await house.open("apps/@team/blog");
+  await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
+  await page.getByText("Every version is off: nothing answers.").waitFor();
+  expect((await fetch(`${house.daemon.url}/@team/blog/`)).status).toBe(404);
+  await page.getByRole("button", { name: "Enable @team/blog 1.0.0" }).click();
+  await page.getByText("Serving 1.0.0").waitFor();
+});
+
+test("an app is deleted once its name is typed, and not before", async () => {
+  const page = await house.open("apps/doomed-a");
+  await page.getByRole("button", { name: "Delete doomed-a…" }).click();
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByText("/doomed-a/ answers with 404 then.").waitFor();
+  await expectAccessible(page);
+  const button = dialog.getByRole("button", { name: "Delete app" });
+  expect(await button.isDisabled()).toBe(true);
+  await dialog.getByLabel("Type doomed-a to confirm").fill("doomed-a");
+  expect((await fetch(`${house.daemon.url}/doomed-a/`)).status).toBe(200);
+  await button.click();
+  await page.getByRole("heading", { name: "Apps", level: 1 }).waitFor();
+  await expect.poll(() => page.getByRole("link", { name: "doomed-a" }).count()).toBe(0);
+  expect((await fetch(`${house.daemon.url}/doomed-a/`)).status).toBe(404);
+});
+
+test("what was deleted elsewhere, and what never was, has a page that says so", async () => {
+  const page = await house.open("apps/no-such-app");
+  await page.getByText("No app named no-such-app is installed").waitFor();
+  await expectAccessible(page);
+  await page.goto(`${house.daemon.url}/cpanel/apps/shop/nonsense`);
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+});
+
+test("a viewer sees everything and is offered no change, a key of a namespace sees its own, and one without the permission is told", async () => {
+  const viewer = await house.open("apps/shop", await house.key({ role: "viewer" }));
+  await viewer.getByText("This key may look, and change nothing.").waitFor();
+  expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
+  await expectAccessible(viewer);
+  const team = await house.open("apps", await house.key({ role: "editor", namespaces: ["@team"] }));
+  await team.getByText("1 app; this key sees @team only").waitFor();
+  expect(await team.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
+  const blind = await house.open("apps", await house.key({ role: "custom", permissions: ["keys:read"] }));
+  await blind.getByText("This key may not see apps").waitFor();
+  await expectAccessible(blind);
+});
+
+test("a log follows live, is narrowed by level and text, and stands still while it is paused", async () => {
+  await fetch(`${house.daemon.url}/chatty/before`);
+  const page = await house.open("apps/chatty/logs");
+  const log = page.getByRole("region", { name: "Log of chatty" });
+  await log.getByText("/before").waitFor();
+  await page.getByText("Live").waitFor();
+  await expectAccessible(page);
+  await fetch(`${house.daemon.url}/chatty/while-open`);
+  await log.getByText("/while-open").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await fetch(`${house.daemon.url}/chatty/while-paused`);
+  await page.getByRole("button", { name: "Resume (1 new)" }).waitFor();
+  expect(await log.getByText("/while-paused").count()).toBe(0);
+  await page.getByRole("button", { name: "Resume (1 new)" }).click();
+  await log.getByText("/while-paused").waitFor();
+  await fetch(`${house.daemon.url}/chatty/warn`);
+  await page.getByLabel("Level").selectOption("warn");
+  await log.getByText("a warning at").waitFor();
+  await expect.poll(() => log.getByText("/while-open").count()).toBe(0);
+  await page.getByLabel("Search in text").fill("nothing like it");
+  await page.getByText("Nothing in the log matches").waitFor();
+});

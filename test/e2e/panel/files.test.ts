@@ -1,0 +1,179 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+import { dropPaths } from "./drop-paths.js";
+import { expectAccessible } from "./panel-browser.js";
+import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+
+let house: PanelHouse;
+let page: Page;
+
+beforeAll(async () => {
+  house = await openPanelHouse({
+    ...versionFiles("shop", "1.0.0", "the shop"),
+    "shop/1.0.0/assets/style.css": "body { color: red }\r\n",
+    "shop/1.0.0/assets/logo.bin": "\0\u0001\0",
+    "shop/1.0.0/assets/long.txt": "x".repeat(600_000),
+    "shop/1.0.0/old/gone.txt": "soon gone",
+  });
+  page = await house.open("apps/shop");
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+const version = () => path.join(house.daemon.directory, "workers/shop/1.0.0");
+const served = async (below: string) => (await fetch(`${house.daemon.url}/shop/${below}`)).text();
+const openAt = (folder: string, file?: string) =>
+  page.goto(`${house.daemon.url}/cpanel/apps/shop/files?path=workers/shop/${folder}${file === undefined ? "" : `&file=${file}`}`);
+const names = () => page.getByRole("rowheader").allTextContents();
+/** What leads to an entry, or back to a folder above. */
+const entry = (name: string) => page.getByRole("link", { name, exact: true });
+const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+
+test("folders are walked through by links, the address says where, and the browser's button leads back", async () => {
+  await page.getByRole("link", { name: "Files", exact: true }).click();
+  await page.getByText("Files are changed inside of a version.").waitFor();
+  await entry("1.0.0/").click();
+  await expect.poll(names).toEqual(["assets/", "old/", "index.html", "manifest.yaml"]);
+  await expectAccessible(page);
+  await entry("assets/").click();
+  await expect.poll(names).toEqual(["logo.bin", "long.txt", "style.css"]);
+  expect(new URL(page.url()).searchParams.get("path")).toBe("workers/shop/1.0.0/assets");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download style.css" }).click()]);
+  expect(await readFile(await download.path(), "utf8")).toBe("body { color: red }\r\n");
+  await page.goBack();
+  await entry("index.html").waitFor();
+});
+
+test("a text is changed and served at once, with its line ends as they were", async () => {
+  await openAt("1.0.0/assets", "style.css");
+  const text = page.getByRole("textbox", { name: "Text of style.css" });
+  await text.fill("body { color: blue }\np { margin: 0 }\n");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Logs" }).click();
+  await page.getByRole("alertdialog", { name: "style.css is not saved" }).getByRole("button", { name: "Keep editing" }).click();
+  await press("Save");
+  await page.getByText("style.css is saved").waitFor();
+  expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
+});
+
+test("what somebody else changed meanwhile is not overwritten unless that is confirmed", async () => {
+  await entry("1.0.0").click();
+  await entry("index.html").click();
+  const text = page.getByRole("textbox", { name: "Text of index.html" });
+  await text.fill("mine");
+  await writeFile(path.join(version(), "index.html"), "theirs");
+  await press("Save");
+  const dialog = page.getByRole("alertdialog", { name: "index.html was changed meanwhile" });
+  await dialog.waitFor();
+  expect(await readFile(path.join(version(), "index.html"), "utf8")).toBe("theirs");
+  await dialog.getByRole("button", { name: "Show what is there now" }).click();
+  await expect.poll(() => text.inputValue()).toBe("theirs");
+  await text.fill("both");
+  await text.press("Control+s");
+  await page.getByText("index.html is saved").waitFor();
+  expect(await served("")).toBe("both");
+});
+
+test("what is not text, and what is too large, is told as that and not shown", async () => {
+  await entry("1.0.0").click();
+  await entry("assets/").click();
+  await entry("logo.bin").click();
+  await page.getByText("logo.bin is not text").waitFor();
+  await page.goBack();
+  await entry("long.txt").click();
+  await page.getByText("long.txt is too large to show").waitFor();
+});
+
+test("a path that leads elsewhere shows nothing", async () => {
+  await openAt("1.0.0/../../other");
+  await page.getByText("The files could not be read").waitFor();
+  expect(await names()).toEqual([]);
+});
+
+test("files come by a drop or by the button, once it is shown what they replace", async () => {
+  const directory = await temporaryDirectory();
+  await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in" });
+  const at = (name: string) => path.join(directory, name);
+  await openAt("1.0.0");
+  await entry("index.html").waitFor();
+  await dropPaths(page, [at("new näme.txt"), at("index.html")]);
+  const dialog = page.getByRole("dialog", { name: "Upload 2 files?" });
+  await dialog.getByText("Replaces what is there: index.html").waitFor();
+  expect(await served("")).toBe("both");
+  await dialog.getByRole("button", { name: "Upload" }).click();
+  await entry("new näme.txt").waitFor();
+  expect([await served(""), await served("new%20n%C3%A4me.txt")]).toEqual(["uploaded", "new"]);
+  await dropPaths(page, [at("folder")]);
+  await page.getByText("Drop files, not folders").waitFor();
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Upload files")]);
+  await chooser.setFiles([at("folder/in.txt")]);
+  await page.getByRole("dialog", { name: "Upload 1 file?" }).getByRole("button", { name: "Upload" }).click();
+  await entry("in.txt").waitFor();
+});
+
+test("entries are made, renamed, moved and, once their name is typed, deleted", async () => {
+  await press("New folder");
+  await page.getByLabel("Name", { exact: true }).fill("pages");
+  await press("Make folder");
+  await entry("pages/").waitFor();
+  await press("Rename in.txt");
+  await page.getByLabel("New name").fill("index.html");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByText("Nothing was changed").waitFor();
+  expect(await served("")).toBe("uploaded");
+  await page.getByLabel("New name").fill("out.txt");
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await entry("out.txt").waitFor();
+  await press("Move out.txt");
+  await page.getByLabel("To").fill("workers/shop/1.0.0/pages");
+  await page.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+  await expect.poll(() => entry("out.txt").count()).toBe(0);
+  expect(await served("pages/out.txt")).toBe("in");
+  await press("Delete old");
+  const dialog = page.getByRole("alertdialog", { name: "Delete old?" });
+  expect(await dialog.getByRole("button", { name: "Delete folder" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Type old to confirm").fill("old");
+  expect(await served("old/gone.txt")).toBe("soon gone");
+  await dialog.getByRole("button", { name: "Delete folder" }).click();
+  await expect.poll(() => entry("old/").count()).toBe(0);
+  expect((await fetch(`${house.daemon.url}/shop/old/gone.txt`)).status).toBe(404);
+});
+
+test("a key that may only read is offered no change, and what comes with the daemon is not shown", async () => {
+  const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", await house.key({ role: "viewer" }));
+  await viewer.getByText("This key may look, and change nothing.").waitFor();
+  expect(
+    await viewer
+      .getByRole("main")
+      .getByRole("button", { name: /New folder|Upload|Rename|Move|Delete/ })
+      .count(),
+  ).toBe(0);
+  await viewer.getByRole("link", { name: "index.html", exact: true }).click();
+  await viewer.getByRole("region", { name: "Text of index.html" }).waitFor();
+  expect(await viewer.getByRole("textbox").count()).toBe(0);
+  await expectAccessible(viewer);
+  await page.goto(`${house.daemon.url}/cpanel/apps/cpanel/files`);
+  await page.getByText("It comes with the daemon: its files can be neither seen nor changed here.").waitFor();
+});
+
+test("the files of a plugin are changed in the same way", async () => {
+  const plugin = path.join(house.daemon.directory, "plugins/greeter");
+  await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
+  const headers = { "x-api-key": house.daemon.rootKey };
+  expect((await fetch(`${house.daemon.url}/api/plugins/reload`, { method: "POST", headers })).status).toBe(200);
+  await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Plugins" }).click();
+  await page.getByRole("link", { name: "greeter", exact: true }).click();
+  await page.getByRole("link", { name: "Files", exact: true }).click();
+  await entry("plugin.js").click();
+  await page.getByRole("textbox", { name: "Text of plugin.js" }).fill("export default { hooks: {} };");
+  await press("Save");
+  await page.getByText("plugin.js is saved").waitFor();
+  expect(await readFile(path.join(plugin, "plugin.js"), "utf8")).toBe("export default { hooks: {} };");
+});

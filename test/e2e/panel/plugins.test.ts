@@ -1,0 +1,266 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Client } from "../../../src/shared/client.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+
+// axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+let daemon: TestDaemon;
+let browser: PanelBrowser;
+let client: Client;
+
+const boardManifest = `name: "@team/board"
+version: 1.2.0
+base: /board
+dependencies: [basis]
+menus:
+  - { title: Board, icon: chart, path: /board/ }
+  - { title: Missing, icon: chart, path: /board/missing }
+  - { title: Closed, icon: chart, path: /board/closed }
+  - { title: Elsewhere, icon: chart, path: /elsewhere/ }
+`;
+
+/** Says in its page what it can reach of the panel around it. */
+const boardScript = `
+const tried = (attempt) => { try { return String(attempt()); } catch (error) { return error.name; } };
+document.getElementById("reach").textContent =
+  [origin, tried(() => parent.document.title), tried(() => document.cookie), tried(() => localStorage.length)].join(" ");
+`;
+
+const boardCode = `
+const page = '<!doctype html><html lang="en"><title>Board</title><h1>The board</h1><p id="reach"></p><img src="/board/dot.svg" alt=""><script src="/board/script.js"></script></html>';
+const html = { "content-type": "text/html" };
+export default {
+  routes: {
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/") return new Response(page, { headers: html });
+      if (pathname === "/script.js") return new Response(${JSON.stringify(boardScript)}, { headers: { "content-type": "text/javascript" } });
+      if (pathname === "/dot.svg") return new Response('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', { headers: { "content-type": "image/svg+xml" } });
+      if (pathname === "/closed") return new Response(page, { headers: { ...html, "x-frame-options": "DENY" } });
+      return new Response(null, { status: 404 });
+    },
+  },
+};`;
+
+async function packPlugin(manifest: string, code = "export default {};"): Promise<Buffer> {
+  return packFiles({ "manifest.yaml": manifest, "plugin.js": code });
+}
+
+async function install(name: string, archive: Buffer): Promise<void> {
+  await client.plugins.upload({ file: uploadOf(`${name}.tgz`, archive) });
+}
+
+beforeAll(async () => {
+  [daemon, browser] = await Promise.all([startDaemon(), PanelBrowser.open()]);
+  client = connect(daemon.url, daemon.rootKey);
+  await install("basis", await packPlugin("name: basis\nversion: 1.0.0\n"));
+  await install("board", await packPlugin(boardManifest, boardCode));
+  await install("broken", await packPlugin("name: broken\nversion: 1.0.0\ndependencies: [nowhere]\n"));
+  const byHand = path.join(daemon.directory, "plugins", "by-hand");
+  await mkdir(byHand);
+  await Promise.all([
+    writeFile(path.join(byHand, "manifest.yaml"), "name: by-hand\nversion: 1.0.0\n"),
+    writeFile(path.join(byHand, "plugin.js"), "export default {};"),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([daemon.dispose(), browser.close()]);
+});
+
+async function open(at: string, options: { key?: string; expectedStatuses?: readonly number[] } = {}): Promise<Page> {
+  const page = await browser.page(`${daemon.url}/cpanel/${at}`, { expectedStatuses: options.expectedStatuses ?? [] });
+  await signIn(page, options.key ?? daemon.rootKey);
+  return page;
+}
+
+function rowOf(page: Page, name: string) {
+  return page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+}
+
+type Rights = Omit<Parameters<Client["keys"]["create"]>[0]["body"], "name">;
+
+async function newKey(rights: Rights): Promise<string> {
+  return (await client.keys.create({ body: { name: "reader", ...rights } })).data.key;
+}
+
+async function countChanges(page: Page): Promise<number> {
+  return page
+    .getByRole("main")
+    .getByRole("button", { name: /^(?:Upload|Reload|Disable|Enable|Delete)/ })
+    .count();
+}
+
+const statusOf = async (name: string) => (await client.plugins.list()).find((plugin) => plugin.name === name)?.status;
+
+test("the list says what became of each plugin and why, filters by both, and loads what was put there by hand", async () => {
+  const page = await open("plugins");
+  await rowOf(page, "@team/board").getByText("loaded", { exact: true }).waitFor();
+  await rowOf(page, "broken")
+    .getByText(/nowhere/)
+    .waitFor();
+  await rowOf(page, "plugin-gateway").getByText("takes no part").waitFor();
+  await rowOf(page, "by-hand").getByText("waiting", { exact: true }).waitFor();
+  expect(await rowOf(page, "plugin-gateway").getByRole("button").allTextContents()).toEqual(["Enable"]);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Reload all" }).click();
+  await page.getByText(/3 of 5 plugins loaded\. 1 failed/).waitFor();
+  await rowOf(page, "by-hand").getByText("loaded", { exact: true }).waitFor();
+  await page.getByLabel("State").selectOption("failed");
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  expect(page.url()).toMatch(/\?state=failed$/);
+  await page.getByRole("searchbox").fill("no such plugin");
+  await page.getByText("No plugin matches").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(6);
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("a plugin is switched off and on again, and its page says what it does and who needs it", async () => {
+  const page = await open("plugins");
+  await page.getByRole("button", { name: "Disable @team/board" }).click();
+  await page.getByText("@team/board is off.").waitFor();
+  expect(await statusOf("@team/board")).toBe("disabled");
+  await expect.poll(() => page.getByRole("navigation", { name: "Pages of plugins" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("@team/board is on.").waitFor();
+  expect(await statusOf("@team/board")).toBe("loaded");
+  await rowOf(page, "@team/board").getByRole("link").click();
+  await page.getByRole("heading", { name: "@team/board", level: 1 }).waitFor();
+  expect(page.url()).toBe(`${daemon.url}/cpanel/plugins/@team/board`);
+  await page.getByRole("heading", { name: "At work" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "basis" }).click();
+  await page.getByText("Needed by").waitFor();
+  await page.goto(`${daemon.url}/cpanel/plugins/nobody`);
+  await page.getByText("There is no plugin nobody").waitFor();
+  await expectAccessible(page);
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("an archive is uploaded after a question, what is refused says why and installs nothing, and a name is typed to delete", async () => {
+  const page = await open("plugins", { expectedStatuses: [400] });
+  const choose = async (name: string, buffer: Buffer) => {
+    const chooser = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Upload plugin" }).click();
+    await (await chooser).setFiles({ name, mimeType: "application/octet-stream", buffer });
+  };
+  const before = await client.plugins.list();
+  await choose("notes.tgz", Buffer.from("no archive"));
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  const refusal = page.getByRole("alertdialog").getByRole("alert");
+  await refusal.getByText("INVALID_ARCHIVE").waitFor();
+  expect(await refusal.textContent()).toMatch(/request \S{8,}/);
+  await expectAccessible(page);
+  expect(await client.plugins.list()).toEqual(before);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await choose("notes.tgz", await packPlugin("name: notes\nversion: 3.0.0\n"));
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await page.getByText("notes 3.0.0 is installed.").waitFor();
+  expect(await statusOf("notes")).toBe("loaded");
+  await page.getByRole("button", { name: "Delete notes" }).click();
+  const confirm = page.getByRole("button", { name: "Delete plugin" });
+  await page.getByLabel("Type notes to confirm").fill("note");
+  expect(await confirm.isDisabled()).toBe(true);
+  await expectAccessible(page);
+  expect(await statusOf("notes")).toBe("loaded");
+  await page.getByLabel("Type notes to confirm").fill("notes");
+  await confirm.click();
+  await page.getByText("The plugin notes is deleted.").waitFor();
+  expect(await statusOf("notes")).toBeUndefined();
+  await expect.poll(() => rowOf(page, "notes").count()).toBe(0);
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("a plugin's own page is shown in a frame that reaches nothing of the panel, and sends no session", async () => {
+  const page = await open("plugins");
+  const asked = page.waitForRequest((request) => request.url().endsWith("/board/dot.svg"));
+  const menu = page.getByRole("navigation", { name: "Pages of plugins" });
+  await menu.getByRole("link", { name: "Board" }).click();
+  await page.getByRole("heading", { name: "Board", level: 1 }).waitFor();
+  const board = page.frameLocator("iframe");
+  await board.getByText("null SecurityError SecurityError SecurityError").waitFor();
+  expect((await (await asked).allHeaders())["cookie"]).toBeUndefined();
+  expect(await menu.getByRole("link", { name: "Board" }).getAttribute("aria-current")).toBe("page");
+  await expectAccessible(page);
+  await page.reload();
+  await board.getByRole("heading", { name: "The board" }).waitFor();
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("what cannot be framed says why; what the plugin does not serve itself opens in a tab; what is in no menu is not opened", async () => {
+  const page = await open("plugins", { expectedStatuses: [404] });
+  const menu = page.getByRole("navigation", { name: "Pages of plugins" });
+  await menu.getByRole("link", { name: "Missing" }).click();
+  await page.getByText("The plugin serves nothing at this address.").waitFor();
+  await expectAccessible(page);
+  await menu.getByRole("link", { name: "Closed" }).click();
+  await page.getByText("Its headers do not let it be shown").waitFor();
+  const elsewhere = menu.getByRole("link", { name: "Elsewhere" });
+  expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);
+  for (const at of ["/elsewhere/", "/board/../api/keys", "//example.com/", "/board/other"]) {
+    await page.goto(`${daemon.url}/cpanel/plugins/@team/board?at=${encodeURIComponent(at)}`);
+    await page.getByText("No plugin at work has this page").waitFor();
+    expect(await page.locator("iframe").count()).toBe(0);
+  }
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("a list that is awaited, fails, and comes back says so", async () => {
+  const page = await open("overview", { expectedStatuses: [500] });
+  let answer: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  const error = { code: "INTERNAL_ERROR", message: "The daemon failed." };
+  await page.route("**/api/plugins", async (route) => {
+    await held;
+    await route.fulfill({ status: 500, json: { error }, headers: { "x-request-id": "request-of-a-test" } });
+  });
+  await page.goto(`${daemon.url}/cpanel/plugins`);
+  await page.getByText("Loading plugins").waitFor({ state: "attached" });
+  await expectAccessible(page);
+  answer?.();
+  const note = page.getByRole("alert");
+  await note.getByText("The plugins could not be read").waitFor();
+  expect(await note.textContent()).toMatch(/INTERNAL_ERROR.*request-of-a-test/);
+  await expectAccessible(page);
+  await page.unroute("**/api/plugins");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await rowOf(page, "basis").waitFor();
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("who may only read is offered nothing that changes, and who may not read is told so on each page", async () => {
+  const viewer = await open("plugins", { key: await newKey({ role: "viewer" }) });
+  await rowOf(viewer, "basis").waitFor();
+  expect(await countChanges(viewer)).toBe(0);
+  await rowOf(viewer, "basis").getByRole("link").click();
+  await viewer.getByText("Needed by").waitFor();
+  expect(await countChanges(viewer)).toBe(0);
+  const team = await open("plugins", { key: await newKey({ role: "editor", namespaces: ["@team"] }) });
+  await rowOf(team, "@team/board").waitFor();
+  expect(await team.getByRole("row").count()).toBe(2);
+  const stranger = await open("plugins", { key: await newKey({ role: "custom", permissions: ["keys:read"] }) });
+  for (const at of ["plugins", "plugins/basis", "plugins/@team/board?at=%2Fboard%2F"]) {
+    await stranger.goto(`${daemon.url}/cpanel/${at}`);
+    await stranger.getByText("This key may not see plugins").waitFor();
+    expect(await stranger.getByRole("navigation", { name: "Pages of plugins" }).count()).toBe(0);
+  }
+  await expectAccessible(stranger);
+  for (const page of [viewer, team, stranger]) await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});

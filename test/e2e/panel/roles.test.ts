@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Permission } from "../../../src/shared/permissions.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+import { startPathProxy, type PathProxy } from "./path-proxy.js";
+
+let daemon: TestDaemon;
+let proxy: PathProxy;
+let browser: PanelBrowser;
+
+beforeAll(async () => {
+  [daemon, browser] = await Promise.all([startDaemon({ env: { RUNTIME_API_PREFIX: "/_" } }), PanelBrowser.open()]);
+  proxy = await startPathProxy(daemon.url, "/tools/runtime");
+  const client = connect(daemon.url, daemon.rootKey, { apiBase: "/_/api" });
+  await client.keys.create({ body: { name: "another", role: "viewer" } });
+  for (const name of ["@team/shop", "todos"]) {
+    const files = { "manifest.yaml": manifestOf(name, "1.0.0"), "index.html": "<h1>Hello</h1>" };
+    await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(files)) });
+  }
+});
+afterAll(async () => {
+  await Promise.all([daemon.dispose(), browser.close(), proxy.close()]);
+});
+
+interface Principal {
+  readonly role: "admin" | "editor" | "viewer" | "custom";
+  readonly permissions?: Permission[];
+  readonly namespaces?: string[];
+}
+
+async function keyOf({ role, permissions, namespaces }: Principal): Promise<string> {
+  const body = { name: `${role}-key`, role, ...(permissions ? { permissions } : {}), ...(namespaces ? { namespaces } : {}) };
+  return (await connect(daemon.url, daemon.rootKey, { apiBase: "/_/api" }).keys.create({ body })).data.key;
+}
+
+/** Which apps are seen, and which of the lists of plugins and keys; whether a key can be made. */
+const cases: readonly [string, Principal | "root", { apps: string[] | "no"; plugins: boolean; keys: boolean; newKey: boolean }][] = [
+  ["the root key", "root", { apps: ["@team/shop", "todos"], plugins: true, keys: true, newKey: true }],
+  ["an admin", { role: "admin" }, { apps: ["@team/shop", "todos"], plugins: true, keys: true, newKey: true }],
+  ["an editor", { role: "editor" }, { apps: ["@team/shop", "todos"], plugins: true, keys: false, newKey: false }],
+  ["a viewer", { role: "viewer" }, { apps: ["@team/shop", "todos"], plugins: true, keys: true, newKey: false }],
+  [
+    "a key with one permission",
+    { role: "custom", permissions: ["plugins:read"] },
+    { apps: "no", plugins: true, keys: false, newKey: false },
+  ],
+  ["a key for one namespace", { role: "admin", namespaces: ["@team"] }, { apps: ["@team/shop"], plugins: true, keys: true, newKey: true }],
+];
+
+describe.each([
+  ["with a prefix", () => daemon.url],
+  ["behind a proxy that serves the daemon below a path", () => proxy.url],
+])("%s", (_where, base) => {
+  test.each(cases)("%s sees what it may and is offered what it may do", async (who, principal, { apps, plugins, keys, newKey }) => {
+    const key = principal === "root" ? daemon.rootKey : await keyOf(principal);
+    const page = await browser.page(`${base()}/cpanel/apps`);
+    await signIn(page, key);
+    const noneOf = (noun: string) => page.getByText(`This key may not see ${noun}s`);
+    if (apps === "no") await noneOf("app").waitFor();
+    else for (const app of apps) await page.getByRole("rowheader", { name: app }).waitFor();
+    if (apps !== "no" && apps.length === 1) expect(await page.getByText("todos").count()).toBe(0);
+    if (apps === "no") await expectAccessible(page);
+    const sections = page.getByRole("navigation", { name: "Sections" });
+    await sections.getByRole("link", { name: "Plugins" }).click();
+    await (plugins ? page.getByRole("heading", { name: "Plugins", level: 1 }) : noneOf("plugin")).waitFor();
+    await sections.getByRole("link", { name: "Keys" }).click();
+    await (keys ? page.getByRole("table", { name: "Keys" }) : noneOf("key")).waitFor();
+    expect(await page.getByRole("button", { name: "New key" }).count()).toBe(newKey ? 1 : 0);
+    await sections.getByRole("link", { name: "Overview" }).click();
+    await page.getByText("ready", { exact: true }).waitFor();
+    await page.goto(`${base()}/cpanel/no/such/page`);
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    if (who === "a viewer") await expectAccessible(page);
+    await page.context().close();
+    expect(browser.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+let daemon: TestDaemon;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+});
+afterAll(() => daemon.dispose());
+
+async function page(pathBelow: string): Promise<Response> {
+  return await fetch(`${daemon.url}/cpanel/${pathBelow}`, { headers: { accept: "text/html" } });
+}
+
+test("pages come under a strict policy, are asked for again each time, and need no key", async () => {
+  for (const pathBelow of ["", "overview", "apps/@team/shop", "no/such/page"]) {
+    const answer = await page(pathBelow);
+    expect(answer.status).toBe(200);
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "cache-control": "no-cache",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+    });
+    expect(answer.headers.get("set-cookie")).toBeNull();
+  }
+});
+
+test.each([
+  ["", "./"],
+  ["overview", "./"],
+  ["apps/shop", "../"],
+  ["apps/@team/shop", "../../"],
+])("the page at %j says where the panel lies, whatever a proxy puts before the path", async (pathBelow, base) => {
+  expect(await (await page(pathBelow)).text()).toContain(`<base href="${base}">`);
+});
+
+test("files with a hash in their name are kept for a year, and there is nothing inline", async () => {
+  const html = await (await page("")).text();
+  expect(html).not.toMatch(/<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/);
+  const names = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => name as string);
+  expect(names.length).toBeGreaterThan(1);
+  for (const name of names) {
+    const answer = await fetch(`${daemon.url}/cpanel/${name}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  }
+  expect((await fetch(`${daemon.url}/cpanel/assets/gone-12345678.js`)).status).toBe(404);
+  expect((await fetch(`${daemon.url}/cpanel/manifest.yaml`)).status).toBe(404);
+});
+
+test("the panel is listed as built in, and can be neither deleted nor replaced", async () => {
+  const client = connect(daemon.url, daemon.rootKey);
+  expect(await client.workers.list()).toMatchObject([{ name: "cpanel", source: "built-in", removable: false }]);
+  const params = { scope: "_", name: "cpanel" };
+  await expect(client.workers.remove({ params })).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
+  expect((await page("")).status).toBe(200);
+});
+
+test("with RUNTIME_CPANEL=off there is no panel, and everything else is as it was", async () => {
+  const without = await startDaemon({ env: { RUNTIME_CPANEL: "off" } });
+  try {
+    expect((await fetch(`${without.url}/cpanel/`)).status).toBe(404);
+    expect(await connect(without.url, without.rootKey).workers.list()).toEqual([]);
+    expect((await fetch(`${without.url}/api/health`)).status).toBe(200);
+  } finally {
+    await without.dispose();
+  }
+});

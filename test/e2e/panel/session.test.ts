@@ -1,0 +1,124 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+
+let daemon: TestDaemon;
+let browser: PanelBrowser;
+
+beforeAll(async () => {
+  [daemon, browser] = await Promise.all([startDaemon(), PanelBrowser.open()]);
+});
+afterAll(async () => {
+  await Promise.all([daemon.dispose(), browser.close()]);
+});
+
+async function newKey(name: string): Promise<{ id: number; key: string }> {
+  return (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name, role: "admin" } })).data;
+}
+
+/** Everything that the page's own scripts could find again. */
+async function kept(page: Page): Promise<string> {
+  return await page.evaluate<string>(
+    `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state, document.documentElement.outerHTML, [...document.querySelectorAll("input")].map((input) => input.value)])`,
+  );
+}
+
+test("a wrong key is refused with code and request id; the right one opens the page that was asked for, and is kept nowhere", async () => {
+  const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { expectedStatuses: [401] });
+  await page.getByLabel("API key").fill("rtk_wrong");
+  await page.keyboard.press("Enter");
+  await page.getByText("INVALID_KEY").waitFor();
+  expect(await page.getByRole("alert").textContent()).toMatch(/request [0-9a-f-]{8}/);
+  expect(await page.getByLabel("API key").inputValue()).toBe("");
+  await expectAccessible(page);
+  await signIn(page, daemon.rootKey);
+  await page.getByRole("heading", { name: "Keys", level: 1 }).waitFor();
+  expect(page.url()).toBe(`${daemon.url}/cpanel/keys?search=x`);
+  expect(await kept(page)).not.toContain(daemon.rootKey);
+  expect((await page.context().cookies()).map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
+    { name: "runtime_api_key", httpOnly: true, sameSite: "Strict" },
+  ]);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You have signed out.").waitFor();
+  expect(await page.context().cookies()).toEqual([]);
+  expect(browser.complaints).toEqual([]);
+});
+
+test("the choice of a theme outlives the page, and is all that is stored before somebody signs in", async () => {
+  const page = await browser.page(`${daemon.url}/cpanel/`);
+  await page.getByLabel("Theme").selectOption("dark");
+  expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
+  await page.reload();
+  await page.getByLabel("API key").waitFor();
+  expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
+  expect(await page.evaluate("JSON.stringify({ ...localStorage })")).toBe('{"cpanel.theme":"dark"}');
+});
+
+test("a session that ends in the midst of work is announced, and signing in again goes on with the work", async () => {
+  const { id, key } = await newKey("soon-revoked");
+  const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { expectedStatuses: [401] });
+  await signIn(page, key);
+  await page.getByLabel("Name", { exact: true }).fill("half-written");
+  await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(id) } });
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Your session has ended" });
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  expect(await dialog.isVisible()).toBe(true);
+  await expectAccessible(page);
+  await dialog.getByLabel("API key").fill(daemon.rootKey);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("half-written");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("alertdialog", { name: "The key half-written" }).waitFor();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("a session says five minutes ahead that it ends, also after a reload, and can be renewed in place", async () => {
+  const short = await startDaemon({ env: { RUNTIME_CPANEL_SESSION_TTL: "4m" } });
+  try {
+    const page = await browser.page(`${short.url}/cpanel/`);
+    await signIn(page, short.rootKey);
+    await page.getByText("Your session ends in 4 minutes.").waitFor();
+    await page.reload();
+    await page.getByText("Your session ends in 4 minutes.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    await dialog.getByLabel("API key").fill(short.rootKey);
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await dialog.waitFor({ state: "hidden" });
+  } finally {
+    await short.dispose();
+  }
+});
+
+test("a daemon that goes is said to be away, what was known stays, and the page goes on when it is back", async () => {
+  const first = await startDaemon();
+  const page = await browser.page(`${first.url}/cpanel/keys`);
+  await signIn(page, first.rootKey);
+  await connect(first.url, first.rootKey).keys.create({ body: { name: "before", role: "viewer" } });
+  await page.getByRole("rowheader", { name: /before/ }).waitFor({ timeout: 20_000 });
+  const before = browser.complaints.length;
+  await first.stop();
+  await page.getByText("The daemon does not answer.").waitFor();
+  expect(await page.getByRole("rowheader", { name: /before/ }).isVisible()).toBe(true);
+  await expectAccessible(page);
+  const env = { PORT: new URL(first.url).port };
+  const second = await startDaemon({ env, directory: first.directory });
+  try {
+    await connect(second.url, second.rootKey).keys.create({ body: { name: "after", role: "viewer" } });
+    await page.getByText("The daemon does not answer.").waitFor({ state: "hidden" });
+    await page.getByRole("rowheader", { name: /after/ }).waitFor();
+    // A browser writes a line for every connection that is refused.
+    const unexpected = browser.complaints
+      .slice(before)
+      .filter(({ text }) => !/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/.test(text));
+    expect(unexpected).toEqual([]);
+  } finally {
+    await second.dispose();
+  }
+}, 60_000);
