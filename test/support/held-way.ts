@@ -28,7 +28,8 @@ export class HeldWay {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    for (const [client, onward] of this.#pairs) client.pipe(onward);
+    // Those that are not held are piped already, and a second pipe would send everything twice.
+    for (const [client, onward] of this.#pairs) client.unpipe(onward).pipe(onward);
   }
 
   close(): void {

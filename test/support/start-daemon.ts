@@ -26,13 +26,23 @@ export interface TestDaemon {
   readonly dispose: () => Promise<void>;
 }
 
-/** Starts a real `runtimed` with a root key, on a free port, in a temporary folder (or in `directory` again), and waits until it listens. */
-export async function startDaemon(options: { env?: Record<string, string>; directory?: string } = {}): Promise<TestDaemon> {
+/** As systemd does: the process that gets the sockets is named by its id, which it has only once it is there. */
+const asService = ["-c", 'LISTEN_PID=$$ exec "$0" "$@"'];
+
+/**
+ * Starts a real `runtimed` with a root key, on a free port, in a temporary folder (or in `directory` again), and waits until it listens.
+ * `listenFds` are handed over as systemd does it.
+ */
+export async function startDaemon(
+  options: { env?: Record<string, string>; directory?: string; listenFds?: readonly number[] } = {},
+): Promise<TestDaemon> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
   const rootKey = "root-key-of-a-test";
-  const child = spawn(process.execPath, [program], {
+  const { listenFds = [] } = options;
+  const [file, args] = listenFds.length > 0 ? ["sh", [...asService, process.execPath, program]] : [process.execPath, [program]];
+  const child = spawn(file, args, {
     cwd: directory,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...listenFds],
     env: {
       PATH: process.env["PATH"] ?? "",
       HOST: "127.0.0.1",
@@ -41,6 +51,7 @@ export async function startDaemon(options: { env?: Record<string, string>; direc
       RUNTIME_WORKER_DIRS: path.join(directory, "workers"),
       RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
       RUNTIME_STATE_DIR: path.join(directory, "state"),
+      ...(listenFds.length > 0 && { LISTEN_FDS: String(listenFds.length), LISTEN_FDNAMES: listenFds.map(() => "http").join(":") }),
       ...options.env,
     },
   });
@@ -62,8 +73,8 @@ export async function startDaemon(options: { env?: Record<string, string>; direc
       clearTimeout(timer);
       resolve(address);
     };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
     child.once("exit", (code) => {
       clearTimeout(timer);
       reject(new Error(`the daemon ended with ${code} before it listened:\n${output}`));

@@ -1,0 +1,100 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+
+const counts = {
+  requests: { total: 0, perSecond: 0, inFlight: 0, queued: 0, byStatus: { "1xx": 0, "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0, aborted: 0 } },
+  errors: { total: 0, byCode: {} },
+  isolates: { running: 0, starting: 0, draining: 0 },
+  memory: { rssBytes: 0, pssBytes: 0 },
+  cpuSeconds: 0,
+  requestBodyBytes: 0,
+  answerBodyBytes: 0,
+  openSockets: 0,
+};
+/** Who the fake daemon takes everybody for. */
+export const principal = {
+  id: 0,
+  name: "root",
+  keyPrefix: "root",
+  role: "admin",
+  permissions: ["workers:read", "plugins:read"],
+  namespaces: ["*"],
+};
+const usualAnswers: Readonly<Record<string, unknown>> = {
+  "/.well-known/runtime": { name: "runtimed", api: "/api", version: "1.2.3", cpanel: "/cpanel", docs: "/docs" },
+  "/api/admin/session": { authenticated: true, principal },
+  "/api/health/ready": { ok: true, status: "ready", version: "1.2.3" },
+  "/api/workers": [],
+  "/api/plugins": [],
+  "/api/metrics.json": {
+    daemon: { version: "1.2.3", startedAt: 0, uptimeSeconds: 0, eventLoopLag: { p50Ms: 0, p99Ms: 0, maximumMs: 0 } },
+    totals: counts,
+    workers: [],
+  },
+};
+
+export interface FakeDaemon {
+  readonly url: string;
+  /** Requests so far, such as `GET /api/workers`. */
+  readonly requests: readonly string[];
+  /** From now on requests wait. */
+  readonly hold: () => void;
+  /** Those that wait, and all after them, are answered. */
+  readonly letGo: () => void;
+  readonly close: () => void;
+}
+
+/** An answer as it is to be on the wire, instead of a 200 with JSON. */
+export class WireAnswer {
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    this.status = status;
+    this.body = body;
+  }
+
+  static refusal(status: number, code: string, message: string): WireAnswer {
+    return new WireAnswer(status, JSON.stringify({ error: { code, message } }));
+  }
+}
+
+/**
+ * Says what no real daemon would, such as names made of escape codes. What is not given is as a daemon without workers says it; what is
+ * given may be changed while it runs.
+ */
+export async function startFakeDaemon(answers: Readonly<Record<string, unknown>> = {}): Promise<FakeDaemon> {
+  const requests: string[] = [];
+  let held: (() => void)[] | undefined;
+  const server = createServer(({ method = "", url = "" }, response) => {
+    const path = url.split("?")[0] ?? "";
+    requests.push(`${method} ${path}`);
+    const answer = () => {
+      const body = { ...usualAnswers, ...answers }[path] ?? WireAnswer.refusal(404, "NOT_FOUND", "there is nothing here");
+      const wire = body instanceof WireAnswer ? body : new WireAnswer(200, JSON.stringify(body));
+      response.writeHead(wire.status, { "content-type": "application/json" });
+      response.end(wire.body);
+    };
+    if (held) held.push(answer);
+    else answer();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    hold: () => (held ??= []),
+    letGo: () => {
+      const waiting = held ?? [];
+      held = undefined;
+      for (const answer of waiting) answer();
+    },
+    close: () => server.close().closeAllConnections(),
+  };
+}
+
+/** A worker as the API lists it. */
+export function listedWorker(name: string, versions: readonly string[] = ["1.0.0"]) {
+  return { name, path: `/srv/workers/${name}`, removable: true, source: "uploaded", versions, disabledVersions: [] };
+}
