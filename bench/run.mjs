@@ -20,6 +20,8 @@ const pieces = [
   "many-workers",
   "many-installed",
   "upload",
+  "pack",
+  "recovery",
   "cli-start",
   "alongside",
 ];

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { inkInScript } from "./ink-in-script.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -54,13 +55,15 @@ const onlyVersion = {
 /** Packages that few commands need: each a file of its own, so that the others need not read them. */
 const packagesApart = [
   "@inquirer/prompts",
-  "archiver",
+  "commander",
   "ignore",
   "ora",
+  "semver",
   "tar",
   "undici/lib/dispatcher/client.js",
   "write-file-atomic",
   "yaml",
+  "yauzl",
 ];
 const fileOf = (name) => `${name.replace("@", "").replaceAll("/", "-").replace(/\.js$/, "")}.cjs`;
 const apart = {
@@ -75,6 +78,14 @@ const apart = {
 /** Entries of the bundles that run commands: all of them, or those of src/cli/quick-commands.ts. */
 const machinery = ["run-any-command", "run-quick-command"];
 
+/** What draws the dashboard is in the bundle of the dashboard only; the others just know its command. */
+const withoutDashboard = {
+  name: "without-dashboard",
+  setup(plugin) {
+    plugin.onResolve({ filter: /open-dashboard\.js$/ }, ({ path: module }) => ({ path: module, external: true }));
+  },
+};
+
 export async function buildCli(outputDirectory) {
   const bundle = {
     absWorkingDir: root,
@@ -87,18 +98,33 @@ export async function buildCli(outputDirectory) {
     external: ["esbuild"],
     logLevel: "warning",
   };
-  await build({
+  const script = {
     ...bundle,
-    entryPoints: machinery.map((name) => `src/cli/${name}.ts`),
     outdir: outputDirectory,
     outExtension: { ".js": ".cjs" },
     format: "cjs",
-    define: { "import.meta.dirname": "__dirname" },
     // A script that is loaded from a code cache has no import() of its own.
     supported: { "dynamic-import": false },
-    plugins: [withoutUnused, onlyVersion, apart],
     banner: { js: "(function (module, require, __dirname) {" },
     footer: { js: "})" },
+  };
+  await build({
+    ...script,
+    entryPoints: machinery.map((name) => `src/cli/${name}.ts`),
+    define: { "import.meta.dirname": "__dirname" },
+    plugins: [withoutUnused, onlyVersion, apart, withoutDashboard],
+  });
+  await build({
+    ...script,
+    entryPoints: ["src/cli/run-dashboard.ts"],
+    define: {
+      "import.meta.dirname": "__dirname",
+      "import.meta.url": "undefined",
+      "process.env.NODE_ENV": '"production"',
+      "Intl.Segmenter": "Graphemes",
+    },
+    inject: ["src/cli/tui/graphemes.ts"],
+    plugins: [withoutUnused, onlyVersion, apart, inkInScript],
   });
   await build({
     ...bundle,
@@ -112,6 +138,7 @@ export async function buildCli(outputDirectory) {
     entryPoints: ["src/cli/reference.ts"],
     outfile: path.join(outputDirectory, "reference.js"),
     format: "esm",
+    plugins: [withoutDashboard],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
   for (const name of packagesApart)
@@ -128,13 +155,41 @@ export async function buildCli(outputDirectory) {
       define: { "import.meta.url": "bundleUrl" },
       banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     });
-  await writeCodeCaches(machinery.map((name) => path.join(outputDirectory, `${name}.cjs`)));
+  await writeCodeCaches(outputDirectory, {
+    "run-any-command": "workers list",
+    "run-quick-command": "workers list",
+    "run-dashboard": "tui",
+  });
 }
 
+/** What a daemon with one worker says, as far as the commands below ask. */
+const worker = { name: "a", path: "/a", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
+const principal = { id: 0, name: "root", keyPrefix: "a", role: "admin", permissions: [], namespaces: ["*"] };
+const activity = {
+  requests: { total: 0, perSecond: 0, inFlight: 0, queued: 0, byStatus: { "1xx": 0, "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0, aborted: 0 } },
+  errors: { total: 0, byCode: {} },
+  isolates: { running: 0, starting: 0, draining: 0 },
+  memory: { rssBytes: 0, pssBytes: 0 },
+  cpuSeconds: 0,
+  requestBodyBytes: 0,
+  answerBodyBytes: 0,
+  openSockets: 0,
+};
+const eventLoopLag = { p50Ms: 0, p99Ms: 0, maximumMs: 0 };
+const answers = {
+  "/.well-known/runtime": { name: "runtimed", api: "/api", version: "1", cpanel: "/cpanel", docs: "/docs" },
+  "/api/admin/session": { authenticated: true, principal },
+  "/api/health/ready": { ok: true, status: "ready", version: "1" },
+  "/api/workers": [worker],
+  "/api/plugins": [],
+  "/api/metrics.json": { daemon: { version: "1", startedAt: 0, uptimeSeconds: 0, eventLoopLag }, totals: activity, workers: [] },
+};
+
 /** Lets each bundle run a command once, signed in to a stand-in for the daemon, and keeps what V8 compiled for it. */
-async function writeCodeCaches(files) {
-  const worker = { name: "a", path: "/a", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
-  const server = createServer((_request, response) => response.setHeader("content-type", "application/json").end(JSON.stringify([worker])));
+async function writeCodeCaches(outputDirectory, commands) {
+  const server = createServer(({ url }, response) =>
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answers[url.split("?")[0]] ?? null)),
+  );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const origin = `http://127.0.0.1:${server.address().port}`;
@@ -142,14 +197,15 @@ async function writeCodeCaches(files) {
   const credentials = { profiles: { default: { origin, key: "none", api: "/api" } } };
   await writeFile(path.join(directory, "config.yaml"), `profiles:\n  default:\n    url: ${origin}\ncurrent: default\n`);
   await writeFile(path.join(directory, "credentials.json"), JSON.stringify(credentials), { mode: 0o600 });
-  for (const file of files) {
-    const child = spawn(process.execPath, [path.join(root, "scripts/write-code-cache.cjs"), file, "workers", "list"], {
+  for (const [name, words] of Object.entries(commands)) {
+    const file = path.join(outputDirectory, `${name}.cjs`);
+    const child = spawn(process.execPath, [path.join(root, "scripts/write-code-cache.cjs"), file, ...words.split(" ")], {
       env: { RUNTIMECTL_CONFIG_DIR: directory },
       stdio: ["ignore", "ignore", "inherit"],
     });
     const [exitCode] = await once(child, "exit");
     if (exitCode !== 0) throw new Error(`the code cache of ${file} could not be made (${exitCode})`);
   }
-  server.close();
+  server.close().closeAllConnections();
   await rm(directory, { recursive: true, force: true });
 }

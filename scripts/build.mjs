@@ -1,4 +1,4 @@
-// Compiles src/ to dist/: the daemon one file to one file, the command line as one bundle so that it starts fast, each built-in plugin
+// Compiles src/ to dist/: the daemon one file to one file, the process that unpacks and the command line as bundles so that they start fast, each built-in plugin
 // as one file that stands alone, since the daemon imports copies of it.
 import { cp, mkdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -6,6 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildCli } from "./build-cli.mjs";
+import { buildPanel } from "./build-panel.mjs";
 import { writeDeclarations } from "./write-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -23,6 +24,15 @@ const shared = {
 
 await rm(dist, { recursive: true, force: true });
 await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts", "src/plugin/*.ts"] });
+// Every upload waits for this process to start: one file, and what it seldom needs in files of their own.
+await build({
+  ...shared,
+  bundle: true,
+  splitting: true,
+  chunkNames: "server/packages/archive/[name]-[hash]",
+  entryPoints: ["src/server/packages/archive/main.ts", "src/server/packages/archive/gunzip-thread.ts"],
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+});
 await buildCli(path.join(dist, "cli"));
 await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
 
@@ -36,6 +46,8 @@ await build({
   entryPoints: ["src/gateway/plugin.ts"],
   outfile: path.join(dist, "builtin/plugins/plugin-gateway/plugin.js"),
 });
+
+await buildPanel(root, path.join(dist, "builtin/workers/cpanel"));
 
 const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 await mkdir(path.join(dist, "docs-ui"), { recursive: true });

@@ -1,7 +1,7 @@
 // The reference pages as Markdown, made from the contract, the error table, the variables and the manifest schema.
 import * as z from "zod";
 import { operations } from "../dist/shared/contract/index.js";
-import { errorCodesOf } from "../dist/shared/contract/endpoint.js";
+import { errorCodesOf, permissionsFor } from "../dist/shared/contract/endpoint.js";
 import { errorTable } from "../dist/shared/errors.js";
 import { PluginManifest } from "../dist/shared/plugin-manifest.js";
 import { WorkerManifest } from "../dist/shared/worker-manifest.js";
@@ -104,8 +104,8 @@ ${text.join("\n")}`;
 }
 
 function describeOperation({ id, endpoint }) {
-  const access =
-    endpoint.access === "public" ? "nobody needs a key" : endpoint.access === "authenticated" ? "any valid key" : `\`${endpoint.access}\``;
+  const needed = permissionsFor(endpoint).map((permission) => `\`${permission}\``);
+  const access = endpoint.access === "public" ? "nobody needs a key" : needed.join(" and ") || "any valid key";
   const input = endpoint.body
     ? `JSON ${fieldsOf(endpoint.body, "input")}`
     : endpoint.upload

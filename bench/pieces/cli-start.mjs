@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../support/daemon.mjs";
@@ -10,7 +10,7 @@ export const name = "command line";
 const program = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
 const commands = [
   { work: "runtimectl --help", args: ["--help"], target: { atMost: 1.3 } },
-  { work: "runtimectl workers list", args: ["workers", "list"], target: { atMost: 2 } },
+  { work: "runtimectl workers list", args: ["workers", "list"], target: { atMost: 1.8 } },
 ];
 
 /** How long runtimectl takes from start to end, against an empty Node. */
@@ -20,7 +20,35 @@ export async function run(stage) {
   node([program, "auth", "login", "--url", daemon.url, "--key-stdin"], env, daemon.rootKey);
   const rows = [];
   for (const { args, ...row } of commands) rows.push(await compareStart(stage, { row, args, env }));
+  rows.push(await compareFirstFrame(stage, env));
   return rows;
+}
+
+/** Until the dashboard's frame is on a pseudo-terminal; the empty Node runs in one as well. */
+async function compareFirstFrame(stage, env) {
+  const { ours, theirs } = await alternate(stage.settings.isQuick ? 5 : 21, {
+    theirs: () => untilShown("-e 0", env),
+    ours: () => untilShown(`${program} tui`, env, "Overview"),
+  });
+  return durationRow({ work: "runtimectl tui, first frame", target: { atMost: 4 }, against: "node -e 0" }, ours, theirs);
+}
+
+/** How long Node takes in a terminal until it shows the text, or to its end where nothing is looked for. */
+function untilShown(words, env, text) {
+  const startedAtMs = performance.now();
+  const line = `stty rows 24 cols 80; exec ${process.execPath} ${words}`;
+  const child = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], { env: { ...env, TERM: "xterm" } });
+  return new Promise((resolve) => {
+    let shown = "";
+    let elapsedMs;
+    child.stdout.on("data", (chunk) => {
+      shown += chunk;
+      if (text === undefined || elapsedMs !== undefined || !shown.includes(text)) return;
+      elapsedMs = performance.now() - startedAtMs;
+      child.stdin.write("q");
+    });
+    child.once("close", () => resolve(elapsedMs ?? performance.now() - startedAtMs));
+  });
 }
 
 async function compareStart(stage, { row, args, env }) {
