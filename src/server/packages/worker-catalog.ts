@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../observe/log.js";
+import type { Look } from "./catalog-poll.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { KnownVersions } from "./known-versions.js";
 import type { PackageDirectory } from "./package-directories.js";
@@ -127,15 +129,23 @@ export class WorkerCatalog {
     return gone;
   }
 
-  /** A look at every directory and folder, each a few system calls; a look answers with the folders that are no longer current. */
-  *looks(): Generator<() => string[]> {
-    for (const { path: directory } of this.#directories) yield () => this.#lookAtListing(directory, directory);
+  /** Reads all of a directory again, and takes no package for the same; answers with the folders that are no longer current. */
+  readAnew(directory: string): string[] {
+    const gone = this.#list(directory, directory);
+    const folders = [...this.#folders.values()].filter(({ read }) => read.directory === directory).map(({ read }) => read.folder);
+    return [...gone, ...folders.flatMap((folder) => this.refresh(directory, folder, () => true))];
+  }
+
+  /**
+   * A look at every directory and folder, each a few system calls. A folder that is gone is looked at again before that is believed:
+   * another instance that replaces it has it gone for an instant.
+   */
+  *looks(): Generator<Look> {
+    for (const { path: directory } of this.#directories) yield (isSure) => this.#lookAtListing(directory, directory, isSure);
     for (const [container, { directory }] of this.#listings) {
-      if (container !== directory) yield () => this.#lookAtListing(directory, container);
+      if (container !== directory) yield (isSure) => this.#lookAtListing(directory, container, isSure);
     }
-    for (const { read } of this.#folders.values()) {
-      yield () => (hasChanged(read.watched) ? this.refresh(read.directory, read.folder) : []);
-    }
+    for (const folder of this.#folders.keys()) yield (isSure) => this.#lookAtFolder(folder, isSure);
   }
 
   /** How many looks there are. */
@@ -143,8 +153,17 @@ export class WorkerCatalog {
     return this.#listings.size + this.#folders.size;
   }
 
-  #lookAtListing(directory: string, container: string): string[] {
-    if ((fingerprint(container) ?? "") === this.#listings.get(container)?.fingerprint) return [];
+  #lookAtFolder(folder: string, isSure: boolean): string[] | undefined {
+    const { read, versions } = this.#folders.get(folder) ?? {};
+    if (!read || !hasChanged(read.watched)) return [];
+    if (!isSure && !versions?.every((version) => existsSync(version.folder))) return undefined;
+    return this.refresh(read.directory, folder);
+  }
+
+  #lookAtListing(directory: string, container: string, isSure: boolean): string[] | undefined {
+    const listing = this.#listings.get(container);
+    if ((fingerprint(container) ?? "") === listing?.fingerprint) return [];
+    if (!isSure && ![...(listing?.folders ?? [])].every((folder) => existsSync(folder))) return undefined;
     return this.#list(directory, container);
   }
 
