@@ -1,26 +1,22 @@
 import path from "node:path";
-import Database from "better-sqlite3";
+import { ProcessLock } from "../process-lock.js";
 
 /** Holds the state directory for this process; the kernel frees it when the process ends, however it ends. */
 export class StateLock {
-  readonly #database: Database.Database;
+  readonly #lock: ProcessLock;
 
   /** Throws when another daemon holds the directory. */
   constructor(stateDirectory: string) {
-    this.#database = new Database(path.join(stateDirectory, "lock.db"), { timeout: 0 });
-    try {
-      this.#database.pragma("locking_mode = EXCLUSIVE");
-      this.#database.exec("BEGIN EXCLUSIVE");
-    } catch (cause) {
-      this.#database.close();
+    const lock = ProcessLock.take(path.join(stateDirectory, "lock.db"));
+    if (!lock) {
       throw new Error(
         `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`,
-        { cause },
       );
     }
+    this.#lock = lock;
   }
 
   release(): void {
-    this.#database.close();
+    this.#lock.release();
   }
 }

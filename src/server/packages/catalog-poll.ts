@@ -7,7 +7,7 @@ const mostLooksPerTick = 100;
 /** A tick that finds much to read stops here and goes on at the next. */
 const longestTickMs = 10;
 
-/** A look at a part of the catalog: answers with the folders that are no longer current; undefined when it wants to be sure, and look again. */
+/** A look at a part of the catalog: answers with the folders that are no longer current; undefined when something has changed, and it is to look again. */
 export type Look = (isSure: boolean) => string[] | undefined;
 
 interface Looks {
@@ -22,19 +22,23 @@ interface Looks {
 export class CatalogPoll {
   readonly #timer: NodeJS.Timeout;
   readonly #catalog: Looks;
+  readonly #catchUp: () => void;
   readonly #onRetired: (folder: string) => void;
   readonly #log: Log;
   #round: Iterator<Look>;
-  /** What was not sure at the last tick. */
+  /** What had changed at the last tick. */
   #again: Look[] = [];
 
   constructor(options: {
     catalog: Looks;
+    /** Follows what other instances say that they have changed, which is more than can be seen. */
+    catchUp: () => void;
     /** A folder's content is no longer what the catalog said. */
     onRetired: (folder: string) => void;
     log: Log;
   }) {
     this.#catalog = options.catalog;
+    this.#catchUp = options.catchUp;
     this.#onRetired = options.onRetired;
     this.#log = options.log;
     this.#round = options.catalog.looks();
@@ -48,6 +52,7 @@ export class CatalogPoll {
 
   #tick(): void {
     const stopAt = performance.now() + longestTickMs;
+    if (this.#again.length > 0) this.#catchUp();
     for (const look of this.#again.splice(0)) this.#take(look, true);
     const share = Math.min(Math.ceil(this.#catalog.lookCount / ticksPerRound), mostLooksPerTick);
     for (let count = 0; count < share && performance.now() < stopAt; count += 1) {

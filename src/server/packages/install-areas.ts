@@ -42,7 +42,7 @@ export class InstallAreas {
   }
 
   async #look(log: Log): Promise<void> {
-    for (const area of this.all()) area.catchUp();
+    this.catchUp();
     this.#catchUps += 1;
     if (this.#isTidying || this.#catchUps % catchUpsPerTidyUp !== 0) return;
     this.#isTidying = true;
@@ -66,6 +66,11 @@ export class InstallAreas {
   async forInstalling(): Promise<StagingArea | undefined> {
     const directory = await installDirectory([...this.#areas.keys()]);
     return directory === undefined ? undefined : this.#areas.get(directory);
+  }
+
+  /** Follows at once what other instances have changed: a caller may have been told by one of them. */
+  catchUp(): void {
+    for (const area of this.all()) area.catchUp();
   }
 
   /** Stops following other instances, and is not seen by them any more. What is not deleted yet goes at the next start. */

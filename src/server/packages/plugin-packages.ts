@@ -102,14 +102,16 @@ export class PluginPackages implements PackageKeeper {
   }
 
   async #setEnabled(name: string, enabled: boolean): Promise<void> {
-    const { own } = this.#toggled(name);
+    const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
+    const { own, plugin: found } = this.#toggled(name);
+    if (isDoneAlready(found)) return;
     const area = own ? this.#areas.of(own.directory.path) : await this.#installArea();
     const isDone = await inStagedFolder(area, async (staged) => {
       let retiring: Promise<void>[] = [];
       const isHere = await area.exclusively(async () => {
         const { own: current, plugin } = this.#toggled(name);
         if (current ? current.directory.path !== area.directory : own !== undefined) return false;
-        if (plugin.enabled === enabled && plugin.problem === undefined) return true;
+        if (isDoneAlready(plugin)) return true;
         const type = enabled ? "plugin.enabled" : "plugin.disabled";
         if (current) await writeFlag(staged, current, enabled, { type, subject: { name }, folders: [folderBelow(current)] });
         else retiring = await this.#layOver(area, staged, { name, enabled, change: { type, subject: { name }, folders: [name] } });

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../observe/log.js";
@@ -137,8 +136,8 @@ export class WorkerCatalog {
   }
 
   /**
-   * A look at every directory and folder, each a few system calls. A folder that is gone is looked at again before that is believed:
-   * another instance that replaces it has it gone for an instant.
+   * A look at every directory and folder, each a few system calls. What has changed is looked at again before it is read: another
+   * instance that replaces a folder has it gone for an instant, and says itself what it has done.
    */
   *looks(): Generator<Look> {
     for (const { path: directory } of this.#directories) yield (isSure) => this.#lookAtListing(directory, directory, isSure);
@@ -154,17 +153,14 @@ export class WorkerCatalog {
   }
 
   #lookAtFolder(folder: string, isSure: boolean): string[] | undefined {
-    const { read, versions } = this.#folders.get(folder) ?? {};
+    const read = this.#folders.get(folder)?.read;
     if (!read || !hasChanged(read.watched)) return [];
-    if (!isSure && !versions?.every((version) => existsSync(version.folder))) return undefined;
-    return this.refresh(read.directory, folder);
+    return isSure ? this.refresh(read.directory, folder) : undefined;
   }
 
   #lookAtListing(directory: string, container: string, isSure: boolean): string[] | undefined {
-    const listing = this.#listings.get(container);
-    if ((fingerprint(container) ?? "") === listing?.fingerprint) return [];
-    if (!isSure && ![...(listing?.folders ?? [])].every((folder) => existsSync(folder))) return undefined;
-    return this.#list(directory, container);
+    if ((fingerprint(container) ?? "") === this.#listings.get(container)?.fingerprint) return [];
+    return isSure ? this.#list(directory, container) : undefined;
   }
 
   #list(directory: string, container: string): string[] {

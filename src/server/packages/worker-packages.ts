@@ -64,11 +64,17 @@ export class WorkerPackages implements PackageKeeper {
       log: options.log,
     });
     this.#catalog.scan();
-    this.#poll = new CatalogPoll({ catalog: this.#catalog, onRetired: (folder) => void this.#retire(folder, undefined), log: options.log });
+    this.#poll = new CatalogPoll({
+      catalog: this.#catalog,
+      catchUp: () => areas.catchUp(),
+      onRetired: (folder) => void this.#retire(folder, undefined),
+      log: options.log,
+    });
   }
 
   /** All workers, by name; one whose versions are partly built in and partly uploaded appears once for each. */
   list(): Worker[] {
+    this.#areas.catchUp();
     return this.#catalog.list();
   }
 
@@ -85,6 +91,7 @@ export class WorkerPackages implements PackageKeeper {
 
   /** Where a version lies; throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
   folderOf(name: string, version: string): string {
+    this.#areas.catchUp();
     const installed = this.#catalog.versions(name)?.get(version);
     if (!installed) throw this.#notFound(name, version);
     return installed.folder;
@@ -126,12 +133,16 @@ export class WorkerPackages implements PackageKeeper {
   }
 
   async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
-    const area = this.#areas.of(this.#changeable(name, version).directory);
+    this.#areas.catchUp();
+    const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
+    const found = this.#changeable(name, version);
+    if (isDoneAlready(found)) return;
+    const area = this.#areas.of(found.directory);
     const isDone = await inStagedFolder(area, async (staged) => {
       const isHere = await area.exclusively(async () => {
         const current = this.#changeable(name, version);
         if (current.directory !== area.directory) return false;
-        if (current.enabled === enabled && current.problem === undefined) return true;
+        if (isDoneAlready(current)) return true;
         const { filePath, text } = toggledManifest(current.folder, enabled);
         const change = this.#changeOf(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
         await staged.writeFile(filePath, text, change, () => {
@@ -148,6 +159,7 @@ export class WorkerPackages implements PackageKeeper {
 
   /** Deletes all uploaded versions of a worker; those that are built in stay. */
   async remove(name: string): Promise<void> {
+    this.#areas.catchUp();
     const found = this.#catalog.found(name);
     if (found.length === 0) throw this.#notFound(name, undefined);
     if (found.every(({ source }) => source === "built-in")) {
@@ -162,6 +174,7 @@ export class WorkerPackages implements PackageKeeper {
   /** Deletes one version, wherever it is uploaded. */
   async removeVersion(name: string, version: string): Promise<void> {
     const find = () => this.#catalog.found(name).filter((candidate) => candidate.version === version);
+    this.#areas.catchUp();
     const found = find();
     if (found.length === 0) throw this.#notFound(name, version);
     if (found.every(({ source }) => source === "built-in")) {
