@@ -7,7 +7,7 @@ import { packFiles } from "../../support/pack-files.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "./drop-paths.js";
-import { expectAccessible } from "./panel-browser.js";
+import { expectAccessible } from "./expect-accessible.js";
 import { openPanelHouse, versionFiles as files, type PanelHouse } from "./panel-house.js";
 
 let house: PanelHouse;
@@ -67,6 +67,7 @@ test("a folder that is dropped is packed as runtimectl packs, without what may h
   await dialog.getByText("A new app at /site/").waitFor();
   await dialog.getByText("3 entries left out, as runtimectl would").click();
   await dialog.getByText("always out: .env*: may hold secrets").waitFor();
+  await expectAccessible(page);
   await dialog.getByRole("button", { name: "Upload" }).click();
   await page.getByRole("dialog", { name: "site 2.0.0 is installed" }).getByRole("link", { name: "Show site" }).click();
   await page.getByText("Serving 2.0.0").waitFor();
@@ -117,6 +118,7 @@ test("what cannot be installed is refused before it is sent, with the daemon's o
   for (const [file, code] of offers) {
     await dropPaths(page, [file]);
     await page.getByRole("alert").getByText(code).waitFor();
+    if (code === "INVALID_ARCHIVE") await expectAccessible(page);
     await page.getByRole("button", { name: "Close" }).click();
   }
   expect(requests).toBe(0);
@@ -136,6 +138,7 @@ test("a key learns before it sends that a namespace is not its own, and a viewer
   expect(await viewer.getByRole("button", { name: /Upload/ }).count()).toBe(0);
   await dropPaths(viewer, [await archive('name: shop\nversion: "9.0.0"\n')]);
   await viewer.getByText("This key may not install apps").waitFor();
+  await expectAccessible(viewer);
 });
 
 test("an upload that is cancelled installs nothing, and can be sent again", async () => {
@@ -154,6 +157,7 @@ test("an upload that is cancelled installs nothing, and can be sent again", asyn
   await expectAccessible(page);
   await page.getByRole("button", { name: "Cancel upload" }).click();
   await page.getByText("The upload was cancelled. Nothing was installed.").waitFor();
+  await expectAccessible(page);
   expect(await installed()).not.toContain("large");
   way.open();
   await page.getByRole("button", { name: "Upload", exact: true }).click();

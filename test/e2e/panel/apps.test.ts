@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectAccessible } from "./panel-browser.js";
+import { EventEmitter, once } from "node:events";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expectAccessible } from "./expect-accessible.js";
 import { openPanelHouse, versionFiles as files, type PanelHouse } from "./panel-house.js";
+
+// axe looks four times at each state, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
 
 const chatty = `
 export default { fetch(request) {
@@ -10,10 +14,12 @@ export default { fetch(request) {
   return new Response("hello");
 } };
 `;
+const longName = "an-app-with-a-name-that-goes-on-and-on-without-any-place-to-break-at-until-it-ends";
 let house: PanelHouse;
 
 beforeAll(async () => {
   house = await openPanelHouse({
+    ...files(longName, "1.0.0-a.prerelease.whose.name.is.long.as.well.20261122080000", "long"),
     ...files("shop", "1.0.0", "shop one"),
     ...files("shop", "1.1.0", "shop two"),
     ...files("@team/blog", "1.0.0", "blog"),
@@ -71,6 +77,7 @@ test("the last version that is switched off leaves the app unanswered, and the p
   const page = await house.open("apps/@team/blog");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
   await page.getByText("Every version is off: nothing answers.").waitFor();
+  await expectAccessible(page);
   expect((await fetch(`${house.daemon.url}/@team/blog/`)).status).toBe(404);
   await page.getByRole("button", { name: "Enable @team/blog 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();
@@ -78,7 +85,7 @@ test("the last version that is switched off leaves the app unanswered, and the p
 
 test("an app is deleted once its name is typed, and not before", async () => {
   const page = await house.open("apps/doomed-a");
-  await page.getByRole("button", { name: "Delete doomed-a…" }).click();
+  await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText("/doomed-a/ answers with 404 then.").waitFor();
   await expectAccessible(page);
@@ -125,6 +132,7 @@ test("a log follows live, is narrowed by level and text, and stands still while 
   await page.getByRole("button", { name: "Pause" }).click();
   await fetch(`${house.daemon.url}/chatty/while-paused`);
   await page.getByRole("button", { name: "Resume (1 new)" }).waitFor();
+  await expectAccessible(page);
   expect(await log.getByText("/while-paused").count()).toBe(0);
   await page.getByRole("button", { name: "Resume (1 new)" }).click();
   await log.getByText("/while-paused").waitFor();
@@ -134,4 +142,38 @@ test("a log follows live, is narrowed by level and text, and stands still while 
   await expect.poll(() => log.getByText("/while-open").count()).toBe(0);
   await page.getByLabel("Search in text").fill("nothing like it");
   await page.getByText("Nothing in the log matches").waitFor();
+  await expectAccessible(page);
+});
+
+test("names that are long break where there is little room", async () => {
+  const page = await house.open(`apps/${longName}`);
+  await page.getByText("Serving 1.0.0-").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: `Delete ${longName} 1.0.0-` }).click();
+  await page.getByRole("alertdialog").waitFor();
+  await expectAccessible(page);
+});
+
+test("a list of apps that waits or fails says so, and so does a log that is refused", async () => {
+  const page = await house.open("overview");
+  const gate = new EventEmitter();
+  const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
+  await page.route("**/api/workers", async (route) => {
+    await once(gate, "open");
+    await route.fulfill({ status: 403, json: { error }, headers: { "x-request-id": "request-1" } });
+  });
+  await page.goto(`${house.daemon.url}/cpanel/apps`);
+  await page.getByText("Loading apps").waitFor({ state: "attached" });
+  await expectAccessible(page);
+  gate.emit("open");
+  await page.getByText("The apps could not be read").waitFor();
+  await expectAccessible(page);
+  await page.unrouteAll();
+  await page.route(/\/logs\?/, (route) => route.fulfill({ status: 403, json: { error } }));
+  await page.goto(`${house.daemon.url}/cpanel/apps/chatty/logs`);
+  await page.getByText("The log cannot be followed").waitFor();
+  await expectAccessible(page);
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("Live").waitFor();
 });

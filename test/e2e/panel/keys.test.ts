@@ -1,9 +1,13 @@
 import { EventEmitter, once } from "node:events";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connect } from "../../support/connect.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
-import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { PanelBrowser, signIn } from "./panel-browser.js";
+
+// axe looks four times at each state, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
 
 let daemon: TestDaemon;
 let browser: PanelBrowser;
@@ -72,6 +76,7 @@ test("a key is revoked once its name is typed; until then, and after a cancel, i
     .getByRole("row", { name: /doomed/ })
     .getByText("ends soon")
     .waitFor();
+  await expectAccessible(page);
   const open = () => page.getByRole("button", { name: "Revoke doomed" }).click();
   await open();
   const dialog = page.getByRole("alertdialog", { name: "Revoke doomed?" });
@@ -95,6 +100,8 @@ test("a key is rotated: a twin is shown, and the old one goes on for the time th
   const { key, id } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "turning", role: "viewer" } })).data;
   const page = await openKeys();
   await page.getByRole("button", { name: "Rotate turning" }).click();
+  await page.getByRole("dialog", { name: "Rotate turning" }).waitFor();
+  await expectAccessible(page);
   await page.getByRole("dialog", { name: "Rotate turning" }).getByRole("button", { name: "Rotate key" }).click();
   const secret = await page.getByRole("alertdialog", { name: "The key turning" }).getByLabel("Secret").inputValue();
   expect([await identify(secret), await identify(key)]).toEqual([200, 200]);
@@ -110,6 +117,7 @@ test("the own key is marked and offers no revoking; nothing beyond it can be giv
   ).data;
   const page = await openKeys(key);
   await page.getByText("this session", { exact: true }).waitFor();
+  await expectAccessible(page);
   expect(await page.getByRole("button", { name: "Revoke keeper" }).count()).toBe(0);
   await page.getByRole("button", { name: "New key" }).click();
   expect(await page.getByRole("radio", { name: /admin/ }).isDisabled()).toBe(true);
@@ -121,6 +129,7 @@ test("the own key is marked and offers no revoking; nothing beyond it can be giv
   await page.getByLabel("Namespaces").fill("@other");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("alert").getByText("PERMISSION_ESCALATION").waitFor();
+  await expectAccessible(page);
   expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ name }) => name)).not.toContain("beyond");
 });
 

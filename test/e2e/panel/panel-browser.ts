@@ -1,10 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { expect } from "vitest";
 import { openBrowser } from "../../support/open-browser.js";
 
-const wide = { width: 1280, height: 800 };
-const narrow = { width: 360, height: 740 };
+export const wide = { width: 1280, height: 800 };
+export const narrow = { width: 360, height: 740 };
 
 /** What a page did that no page of the panel may do. */
 interface Complaint {
@@ -72,38 +70,4 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key").fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("navigation", { name: "Sections" }).waitFor();
-}
-
-/**
- * Another theme or size is on the screen, with transitions at their end: axe would measure colours on their way. A page that draws
- * nothing, since nobody looks at it, is not waited for.
- */
-const untilDrawn = `new Promise((resolve) => {
-  const settle = () => {
-    for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
-    resolve();
-  };
-  requestAnimationFrame(() => requestAnimationFrame(settle));
-  setTimeout(settle, 1000);
-})`;
-
-/** axe finds nothing and nothing is wider than the page: where there is much room in light, and where there is little in dark. */
-export async function expectAccessible(page: Page): Promise<void> {
-  // A section comes when its code is there.
-  await page.locator("h1").first().waitFor({ state: "attached" });
-  for (const [colorScheme, size] of [
-    ["dark", narrow],
-    ["light", wide],
-  ] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.setViewportSize(size);
-    await page.evaluate(untilDrawn);
-    // Its other mode opens a page for each call, which only frames that keep it out are worth.
-    const hasFrames = page.frames().length > 1;
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode(!hasFrames).analyze();
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join(" ")}`);
-    expect(found, `${page.url()} ${colorScheme} ${size.width}`).toEqual([]);
-    const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-    expect(overflow, `${page.url()} is wider than ${size.width}`).toBeLessThanOrEqual(0);
-  }
 }

@@ -6,7 +6,8 @@ import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
-import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { PanelBrowser, signIn } from "./panel-browser.js";
 
 // axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -141,6 +142,7 @@ test("a plugin is switched off and on again, and its page says what it does and 
   await expectAccessible(page);
   await page.getByRole("link", { name: "basis" }).click();
   await page.getByText("Needed by").waitFor();
+  await expectAccessible(page);
   await page.goto(`${daemon.url}/cpanel/plugins/nobody`);
   await page.getByText("There is no plugin nobody").waitFor();
   await expectAccessible(page);
@@ -209,6 +211,7 @@ test("what cannot be framed says why; what the plugin does not serve itself open
   await expectAccessible(page);
   await menu.getByRole("link", { name: "Closed" }).click();
   await page.getByText("Its headers do not let it be shown").waitFor();
+  await expectAccessible(page);
   const elsewhere = menu.getByRole("link", { name: "Elsewhere" });
   expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);
   for (const at of ["/elsewhere/", "/board/../api/keys", "//example.com/", "/board/other"]) {

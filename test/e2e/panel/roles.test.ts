@@ -3,7 +3,8 @@ import type { Permission } from "../../../src/shared/permissions.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
-import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { PanelBrowser, signIn } from "./panel-browser.js";
 import { startPathProxy, type PathProxy } from "./path-proxy.js";
 
 let daemon: TestDaemon;

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
-import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { PanelBrowser, signIn } from "./panel-browser.js";
 
 // axe looks at five screens in two looks each, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });

@@ -1,8 +1,12 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { connect } from "../../support/connect.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
-import { expectAccessible, PanelBrowser, signIn } from "./panel-browser.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { PanelBrowser, signIn } from "./panel-browser.js";
+
+// axe looks four times at each state, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
 
 let daemon: TestDaemon;
 let browser: PanelBrowser;
@@ -42,8 +46,23 @@ test("a wrong key is refused with code and request id; the right one opens the p
   ]);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByText("You have signed out.").waitFor();
+  await expectAccessible(page);
   expect(await page.context().cookies()).toEqual([]);
   expect(browser.complaints).toEqual([]);
+});
+
+test("whoever comes without encryption from elsewhere is warned before a key is written", async () => {
+  const elsewhere = await PanelBrowser.open();
+  onTestFinished(() => elsewhere.close());
+  const page = await elsewhere.page(`${daemon.url}/cpanel/`);
+  // A name that stands for the daemon in this page only.
+  await page.context().route("http://panel.test/**", async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    await route.fulfill({ response: await route.fetch({ url: daemon.url + pathname + search }) });
+  });
+  await page.goto("http://panel.test/cpanel/");
+  await page.getByText("This connection is not encrypted").waitFor();
+  await expectAccessible(page);
 });
 
 test("the choice of a theme outlives the page, and is all that is stored before somebody signs in", async () => {
@@ -88,6 +107,8 @@ test("a session says five minutes ahead that it ends, also after a reload, and c
     await expectAccessible(page);
     await page.getByRole("button", { name: "Sign in again" }).click();
     const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    await dialog.waitFor();
+    await expectAccessible(page);
     await dialog.getByLabel("API key").fill(short.rootKey);
     await dialog.getByRole("button", { name: "Sign in" }).click();
     await dialog.waitFor({ state: "hidden" });

@@ -25,7 +25,14 @@ export function appColumns(metrics: ReadonlyMap<string, readonly WorkerMetrics[]
       id: "serving",
       title: "Serving",
       sortBy: ({ serving }) => serving?.version ?? "",
-      cell: ({ serving }) => (serving ? <Badge tone="good">{serving.version}</Badge> : <Badge>off</Badge>),
+      cell: ({ serving }) =>
+        serving ? (
+          <Badge tone="good" isName>
+            {serving.version}
+          </Badge>
+        ) : (
+          <Badge>off</Badge>
+        ),
     },
     {
       id: "versions",

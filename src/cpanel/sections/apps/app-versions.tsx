@@ -42,7 +42,7 @@ export function AppVersions({ app, onChanged }: { app: App; onChanged: () => Pro
       {!may.change && !may.restart && !may.remove && <p className="quiet app-note">This key may look, and change nothing.</p>}
       {may.remove && removable && (
         <div className="app-note">
-          <Button onPress={() => setDeleting({ version: undefined })}>Delete {app.name}…</Button>
+          <Button onPress={() => setDeleting({ version: undefined })}>Delete app…</Button>
         </div>
       )}
       {may.remove && !removable && <p className="quiet app-note">It comes with the daemon: it cannot be changed or deleted here.</p>}

@@ -1,0 +1,75 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { narrow, wide } from "./panel-browser.js";
+
+/** Light and dark, where there is much room and where there is little; neighbours differ in one thing only. */
+const looks = [
+  ["light", wide],
+  ["dark", wide],
+  ["dark", narrow],
+  ["light", narrow],
+] as const;
+
+/** All of axe's usual rules, and the one of WCAG 2.2 AA that is not on by itself. */
+const options = { resultTypes: ["violations" as const], rules: { "target-size": { enabled: true } } };
+
+/**
+ * Another theme or size is on the screen, with transitions at their end: axe would measure colours on their way. A page that draws
+ * nothing, since nobody looks at it, is not waited for.
+ */
+const untilDrawn = `new Promise((resolve) => {
+  const settle = () => {
+    // What is skipped while nobody sees it keeps the colours of the look before.
+    for (const element of document.querySelectorAll("body *"))
+      if (getComputedStyle(element).contentVisibility === "auto") element.style.contentVisibility = "visible";
+    for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
+    resolve();
+  };
+  requestAnimationFrame(() => requestAnimationFrame(settle));
+  setTimeout(settle, 1000);
+})`;
+
+/** What axe does not look for: one main heading, and nothing beside the page that only scrolling sideways would show. */
+const shape = `({
+  headings: document.querySelectorAll("h1").length,
+  overflowPx: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+})`;
+
+/** In every look axe finds nothing, and nothing is wider than the page. What is open stays open meanwhile. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // A section comes when its code is there.
+  await page.locator("h1").first().waitFor({ state: "attached" });
+  const found: string[] = [];
+  for (const [colorScheme, size] of looks) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize(size);
+    await page.evaluate(untilDrawn);
+    const { headings, overflowPx } = await page.evaluate<{ headings: number; overflowPx: number }>(shape);
+    const violations = await violationsIn(page);
+    if (headings !== 1) violations.push(`${headings} main headings`);
+    if (overflowPx > 0) violations.push(`${overflowPx} px wider than the page`);
+    found.push(...violations.map((violation) => `${colorScheme} ${size.width}: ${violation}`));
+  }
+  await page.setViewportSize(wide);
+  expect(found, page.url()).toEqual([]);
+}
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+async function violationsIn(page: Page): Promise<string[]> {
+  const violations = await runAxe(page);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" ")}`);
+}
+
+/** Bringing axe into a page takes three times as long as its look: where it still is from the last one, it looks again. */
+async function runAxe(page: Page): Promise<readonly Violation[]> {
+  const hasFrames = page.frames().length > 1;
+  if (!hasFrames && (await page.evaluate<boolean>(`"axe" in window`)))
+    return page.evaluate<Violation[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`);
+  // Its other mode opens a page for each call, which only frames that keep it out are worth.
+  return (await new AxeBuilder({ page }).options(options).setLegacyMode(!hasFrames).analyze()).violations;
+}

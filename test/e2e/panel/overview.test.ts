@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+
+// axe looks four times at each state, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+let house: PanelHouse;
+
+beforeAll(async () => {
+  house = await openPanelHouse(versionFiles("shop", "1.0.0", "the shop"));
+  const client = connect(house.daemon.url, house.daemon.rootKey);
+  const broken = { "manifest.yaml": "name: broken\nversion: 1.0.0\ndependencies: [nowhere]\n", "plugin.js": "export default {};" };
+  await client.plugins.upload({ file: uploadOf("broken.tgz", await packFiles(broken)) });
+  for (const name of ["ci", "robot", "guest", "night", "probe", "spare"])
+    await client.keys.create({ body: { name, role: "viewer", expiresIn: "7d" } });
+});
+afterAll(() => house.dispose());
+
+test("the overview counts what there is, shows the traffic as it comes, and says which keys end soon", async () => {
+  const page = await house.open("overview");
+  const main = page.getByRole("main");
+  await main.getByRole("link", { name: "1 app" }).waitFor();
+  await main.getByText("1 failed").waitFor();
+  await main.getByRole("link", { name: "All 6" }).waitFor();
+  await fetch(`${house.daemon.url}/shop/`);
+  await main.getByText(/[1-9]\d* since the start/).waitFor();
+  await expectAccessible(page);
+  expect(house.browser.complaints).toEqual([]);
+});
+
+test("numbers that cannot be read, and a daemon that is not ready, are said to be so", async () => {
+  const page = await house.open("keys");
+  const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
+  await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
+  await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Overview" }).click();
+  await page.getByText("The numbers could not be read").waitFor();
+  await page.getByText("not ready").waitFor();
+  await expectAccessible(page);
+  expect(house.browser.complaints).toEqual([]);
+});
+
+test("a section whose code cannot be loaded says so, and the others go on", async () => {
+  const page = await house.open("overview");
+  await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));
+  const sections = page.getByRole("navigation", { name: "Sections" });
+  const before = house.browser.complaints.length;
+  await sections.getByRole("link", { name: "Keys" }).click();
+  await page.getByText("The panel itself is at fault").waitFor();
+  await expectAccessible(page);
+  await sections.getByRole("link", { name: "Apps" }).click();
+  await page.getByRole("rowheader", { name: "shop" }).waitFor();
+  // React tells the console what a section threw.
+  const unexpected = house.browser.complaints
+    .slice(before)
+    .filter(({ text }) => !/keys-|status of 404|dynamically imported module/.test(text));
+  expect(unexpected).toEqual([]);
+});
