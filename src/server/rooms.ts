@@ -121,7 +121,7 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     logs,
     log,
   });
-  let reloadForOthers: ((changes: readonly SharedChange[]) => Promise<void>) | undefined;
+  let reloadForOthers: ((told: readonly SharedChange[]) => Promise<void>) | undefined;
   const pluginPackages = await PluginPackages.open({
     ...pluginPlaces,
     reservedNames: reservedNames(config.apiBase),
@@ -129,7 +129,7 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     log,
     refusal: (app) => engine.refusal(app) ?? cronRefusal(app),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
-    onElsewhere: (changes) => void reloadForOthers?.(changes),
+    onElsewhere: (told) => void reloadForOthers?.(told),
   });
   await code.open();
   const pluginCounters = new PluginCounters();
@@ -160,11 +160,11 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     log,
   });
   // What comes before this is part of it.
-  reloadForOthers = async (changes) => {
+  reloadForOthers = async (told) => {
     await plugins
       .reload({ isFresh: () => false })
       .catch((error: unknown) => log.error({ err: error }, "what another instance has changed of plugins could not be loaded"));
-    for (const change of changes) if (!change.isUncertain) events.publish(eventOf(change));
+    for (const change of told) if (!change.isUncertain) events.publish(eventOf(change));
   };
   await plugins.reload({ isFresh: () => false });
   answering.tellFromNowOn();

@@ -138,8 +138,7 @@ export class PluginPackages implements PackageKeeper {
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
     const renew = ({ folder }: Unit, movedTo: string | undefined) =>
       movedTo === undefined ? [] : [retireFolder(this.#options, folder, movedTo)];
-    const folderOf = ({ folder }: Unit) => folder;
-    await runFileChange({ areas: this.#areas, type: "plugin.files-changed", folderOf, renew }, units, change);
+    await runFileChange({ areas: this.#areas, type: "plugin.files-changed", folderOf: ({ folder }) => folder, renew }, units, change);
   }
 
   namesIn({ directory, folder }: Unit): string[] {

@@ -26,8 +26,10 @@ export const contentName = "content";
 
 /** Whether there is something in it that was served, and that isolates of the old code may read from. */
 export function holdsOldContent(folder: string): boolean {
-  const isOld = (name: string) => name === replacedName || name.startsWith(takenPrefix);
-  return namesIn(folder).some(isOld) || namesIn(path.join(folder, contentName)).some((name) => name === takenPrefix);
+  return (
+    namesIn(folder).some((name) => name === replacedName || name.startsWith(takenPrefix)) ||
+    namesIn(path.join(folder, contentName)).some((name) => name === takenPrefix)
+  );
 }
 
 function namesIn(folder: string): string[] {

@@ -44,8 +44,8 @@ export class WorkerPackages implements PackageKeeper {
     // What happens before they are read is found by reading them.
     let packages: WorkerPackages | undefined;
     const follower = (directory: string): ChangeFollower => ({
-      follow: (changes) => void (packages && packages.#follow(directory, changes)),
-      missed: () => void (packages && packages.#readAnew(directory)),
+      follow: (changes) => packages && packages.#follow(directory, changes),
+      missed: () => packages && packages.#readAnew(directory),
     });
     const areas = await InstallAreas.open({ directories, follower, remover: options.tools.remover, log: options.log });
     packages = new WorkerPackages(options, directories, areas);
@@ -186,13 +186,16 @@ export class WorkerPackages implements PackageKeeper {
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
-    const folderOf = ({ folder }: Unit) => path.dirname(folder);
     const renew = ({ directory, folder }: Unit, movedTo: string | undefined) => {
       const workerFolder = path.dirname(folder);
       const isChanged = (version: string) => version === folder || version === workerFolder;
       return this.#catalog.refresh(directory, workerFolder, isChanged).map((gone) => this.#retire(gone, movedTo));
     };
-    await runFileChange({ areas: this.#areas, type: "worker.files-changed", folderOf, renew }, units, change);
+    await runFileChange(
+      { areas: this.#areas, type: "worker.files-changed", folderOf: ({ folder }) => path.dirname(folder), renew },
+      units,
+      change,
+    );
   }
 
   namesIn({ folder }: Unit): string[] {

@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "n
 import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import { entriesOf } from "../../support/entries-of.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { runRuntimectl, type Finished } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
@@ -193,7 +194,7 @@ test("what cannot be restored is left out of a backup, and said; where there is 
   expect((await run(directory, ["restore", "b.tgz", "--yes", "--discard-old"])).status).toBe(0);
   expect((await readdir(folder)).toSorted()).toEqual(["manifest.yaml", "private"]);
   expect((await stat(path.join(folder, "private"))).mode & 0o777).toBe(0o600);
-  expect(await readdir(path.join(directory, "workers"))).toEqual(["by-hand"]);
+  expect(entriesOf(path.join(directory, "workers"))).toEqual(["by-hand"]);
 });
 
 test("a daemon refuses a damaged key store, names the command that helps, and starts after it", async () => {
@@ -209,4 +210,22 @@ test("a daemon refuses a damaged key store, names the command that helps, and st
 
   expect((await run(daemon.directory, ["restore", "b.tgz", "--yes"])).status).toBe(0);
   expect(await isKnown(await start({ directory: daemon.directory }), key)).toBe(true);
+});
+
+test("a restore refuses while a daemon with another state directory has the same packages, and changes nothing", async () => {
+  const daemon = await start();
+  await upload(daemon, "workers", await workerOf("x"));
+  expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);
+  await daemon.stop();
+  const other = await start({ directory: daemon.directory, env: { RUNTIME_STATE_DIR: path.join(daemon.directory, "other-state") } });
+  const before = await treeDigest(path.join(daemon.directory, "workers"));
+
+  for (const words of [["--yes"], ["--dry-run"]]) {
+    const refused = await run(daemon.directory, ["restore", "b.tgz", "--json", ...words]);
+    expect(refused.status).toBe(7);
+    expect(refused.stderr).toContain("another state directory");
+  }
+
+  expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
+  expect(await (await call(other, "/app/a.txt")).text()).toBe("x");
 });

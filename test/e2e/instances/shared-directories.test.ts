@@ -44,6 +44,32 @@ async function expectSoon(on: TestInstance, target: string, answer: string): Pro
   delays.push(performance.now() - startedAt);
 }
 
+/** Says at once which code it is; sends back what it gets, and loads a file when it has all. */
+const lazyApp = (mark: string) => ({
+  "index.js": `export default { fetch(request) {
+        if (request.method === "GET") return new Response(${JSON.stringify(mark)});
+        const { readable, writable } = new TransformStream();
+        (async () => {
+          const writer = writable.getWriter();
+          for await (const chunk of request.body ?? []) await writer.write(chunk);
+          const { mark } = await import("./late.js");
+          await writer.write(new TextEncoder().encode(mark));
+          await writer.close();
+        })();
+        return new Response(readable);
+      } };`,
+  "late.js": `export const mark = ${JSON.stringify(mark)};`,
+});
+
+const greeter = async (text: string) =>
+  uploadOf(
+    "plugin.tgz",
+    await packFiles({
+      "manifest.yaml": "name: greeter\nbase: /greeter\nenabled: true\n",
+      "plugin.js": `export default { routes: { fetch: () => new Response(${JSON.stringify(text)}) } };`,
+    }),
+  );
+
 describe("what one instance does to workers, another one serves", () => {
   test("install, replace, toggle, delete, back and forth", { timeout: 120_000 }, async () => {
     const params = { scope: "_", name: "app", version: "1.0.0" };
@@ -91,27 +117,12 @@ describe("what one instance does to workers, another one serves", () => {
     await a.client.workerFiles.upload({
       fields: { path: "workers/edited/1.0.0/lib/deep" },
       files: [uploadOf("app.js", code)],
-    } as never);
+    });
     await expectSoon(b, "/edited/", "after");
   });
 
   test("an isolate of the old code ends its calls with the old files", { timeout: 60_000 }, async () => {
-    const lazy = (mark: string) => ({
-      "index.js": `export default { fetch(request) {
-        if (request.method === "GET") return new Response(${JSON.stringify(mark)});
-        const { readable, writable } = new TransformStream();
-        (async () => {
-          const writer = writable.getWriter();
-          for await (const chunk of request.body ?? []) await writer.write(chunk);
-          const { mark } = await import("./late.js");
-          await writer.write(new TextEncoder().encode(mark));
-          await writer.close();
-        })();
-        return new Response(readable);
-      } };`,
-      "late.js": `export const mark = ${JSON.stringify(mark)};`,
-    });
-    await install(a, "lazy", lazy("old"));
+    await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
     // A new isolate, that has not imported anything late.
     await b.client.workers.restart({ params: { scope: "_", name: "lazy", version: "1.0.0" } });
@@ -122,7 +133,7 @@ describe("what one instance does to workers, another one serves", () => {
     answer.setEncoding("utf8").on("data", (piece: string) => pieces.push(piece));
     await expect.poll(() => pieces.join("")).toBe("slow ");
 
-    await install(a, "lazy", lazy("new"));
+    await install(a, "lazy", lazyApp("new"));
     await expectSoon(b, "/lazy/", "new");
     call.end();
     await once(answer, "end");
@@ -132,18 +143,10 @@ describe("what one instance does to workers, another one serves", () => {
 });
 
 test("what one instance does to plugins is at work on the other", { timeout: 60_000 }, async () => {
-  const plugin = async (text: string) =>
-    uploadOf(
-      "plugin.tgz",
-      await packFiles({
-        "manifest.yaml": "name: greeter\nbase: /greeter\nenabled: true\n",
-        "plugin.js": `export default { routes: { fetch: () => new Response(${JSON.stringify(text)}) } };`,
-      }),
-    );
   const params = { name: "greeter" };
-  await a.client.plugins.upload({ file: await plugin("hello") });
+  await a.client.plugins.upload({ file: await greeter("hello") });
   await expectSoon(b, "/greeter", "hello");
-  await b.client.plugins.upload({ file: await plugin("good day") });
+  await b.client.plugins.upload({ file: await greeter("good day") });
   await expectSoon(a, "/greeter", "good day");
   await a.client.plugins.disable({ params });
   await expectSoon(b, "/greeter", "404");

@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

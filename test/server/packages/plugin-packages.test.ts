@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { PluginPackages } from "../../../src/server/packages/plugin-packages.js";
 import { entriesOf } from "../../support/entries-of.js";
 import { writeFiles } from "../../support/pack-archive.js";
 import { treeLines } from "../../support/tree-digest.js";

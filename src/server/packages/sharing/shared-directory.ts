@@ -1,16 +1,12 @@
-import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
-import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../observe/log.js";
 import { ProcessLock } from "../../process-lock.js";
 import { ChangeLog } from "./change-log.js";
 import { InstanceMarks } from "./instance-marks.js";
+import { instancesPaths, newInstanceName, prepareLock } from "./instances-paths.js";
 import type { ChangeFollower, SharedChange } from "./shared-change.js";
 
-/** In a directory of packages: what the instances that have it open know of each other. */
-export const instancesFolderName = ".instances";
 /** Longer than any change holds a directory, unless its disk or its process is stuck. */
 const longestWaitMs = 10_000;
 const shortestPauseMs = 5;
@@ -20,9 +16,9 @@ const retryAfterSeconds = 5;
 /** A directory of packages as one of several instances has it, on this machine or on others that share the volume. */
 export class SharedDirectory {
   /** In names of files. */
-  readonly instance = randomBytes(8).toString("hex");
+  readonly instance = newInstanceName();
   readonly marks: InstanceMarks;
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #lockFile: string;
   readonly #changes: ChangeLog;
   readonly #follower: ChangeFollower;
@@ -30,10 +26,11 @@ export class SharedDirectory {
   #isReadable = true;
 
   constructor(options: { directory: string; follower: ChangeFollower; log: Log }) {
-    this.#folder = path.join(options.directory, instancesFolderName);
-    this.#lockFile = path.join(this.#folder, "lock");
-    this.marks = new InstanceMarks({ folder: this.#folder, instance: this.instance });
-    this.#changes = new ChangeLog({ file: path.join(this.#folder, "changes"), instance: this.instance });
+    const { folder, lockFile, changesFile } = instancesPaths(options.directory);
+    this.#directory = options.directory;
+    this.#lockFile = lockFile;
+    this.marks = new InstanceMarks({ folder, instance: this.instance });
+    this.#changes = new ChangeLog({ file: changesFile, instance: this.instance });
     this.#follower = options.follower;
     this.#log = options.log;
   }
@@ -115,11 +112,7 @@ export class SharedDirectory {
   }
 
   #tryToTake(): ProcessLock | undefined {
-    if (!existsSync(this.#lockFile)) {
-      // By calls whose errors say what is wrong. The directory itself is not ours to make.
-      if (!existsSync(this.#folder)) makeFolder(this.#folder);
-      closeSync(openSync(this.#lockFile, "a", 0o600));
-    }
+    prepareLock(this.#directory);
     return ProcessLock.take(this.#lockFile);
   }
 
@@ -133,14 +126,6 @@ export class SharedDirectory {
       this.#isReadable = false;
       return { changes: [], hasGap: false };
     }
-  }
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
