@@ -171,20 +171,20 @@ export class KeyStore {
   }
 
   #insert(key: NewKey): StoredKey {
-    const row = this.#database
-      .prepare<unknown[], KeyRow>(
-        "INSERT INTO keys (name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-      )
-      .get(
-        key.name,
-        key.keyPrefix,
-        key.hash,
-        key.role,
-        JSON.stringify(key.permissions),
-        JSON.stringify(key.namespaces),
-        key.createdAt,
-        key.expiresAt ?? null,
-      );
+    const insert = this.#database.prepare<unknown[], KeyRow>(
+      "INSERT INTO keys (name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+    );
+    // Not by get(), which stops at the first row, before the commit, and never tells when that fails.
+    const [row] = insert.all(
+      key.name,
+      key.keyPrefix,
+      key.hash,
+      key.role,
+      JSON.stringify(key.permissions),
+      JSON.stringify(key.namespaces),
+      key.createdAt,
+      key.expiresAt ?? null,
+    );
     return fromRow(row as KeyRow);
   }
 
