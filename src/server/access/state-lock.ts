@@ -5,9 +5,9 @@ import { ProcessLock } from "../process-lock.js";
 export class StateLock {
   readonly #lock: ProcessLock;
 
-  /** Throws when another daemon holds the directory. */
+  /** Throws when another daemon holds the directory, or the disk does not let it be held. */
   constructor(stateDirectory: string) {
-    const lock = ProcessLock.take(path.join(stateDirectory, "lock.db"));
+    const lock = take(path.join(stateDirectory, "lock.db"));
     if (!lock) {
       throw new Error(
         `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`,
@@ -18,5 +18,16 @@ export class StateLock {
 
   release(): void {
     this.#lock.release();
+  }
+}
+
+function take(file: string): ProcessLock | undefined {
+  try {
+    return ProcessLock.take(file);
+  } catch (cause) {
+    throw new Error(
+      `${file} cannot be locked (${(cause as Error).message}). Make sure that its disk has room and works and that runtimed may write there, then start again.`,
+      { cause },
+    );
   }
 }
