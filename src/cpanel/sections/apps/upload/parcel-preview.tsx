@@ -3,6 +3,7 @@ import { formatSize } from "../../../../shared/size.js";
 import { Button } from "../../../components/button.js";
 import { counted } from "../../../components/counted.js";
 import { ErrorNote } from "../../../components/error-note.js";
+import { ScrollRegion } from "../../../components/scroll-region.js";
 import { usePrincipal } from "../../../session/use-principal.js";
 import { effectOf, refusalOf } from "./upload-effect.js";
 import type { PackageFacts } from "./package-facts.js";
@@ -43,14 +44,16 @@ export function ParcelPreview({ state: { parcel, app, error, wasCancelled }, onS
       {leftOut.length > 0 && (
         <details className="parcel-left-out">
           <summary>{counted(leftOut.length, "entry").replace("entrys", "entries")} left out, as runtimectl would</summary>
-          <ul>
-            {leftOut.slice(0, mostNamed).map(({ path, rule }) => (
-              <li key={path}>
-                <code>{path}</code> <span className="quiet small">{rule}</span>
-              </li>
-            ))}
-            {leftOut.length > mostNamed && <li className="quiet">and {leftOut.length - mostNamed} more</li>}
-          </ul>
+          <ScrollRegion label="What is left out" className="parcel-left-out-list">
+            <ul>
+              {leftOut.slice(0, mostNamed).map(({ path, rule }) => (
+                <li key={path}>
+                  <code>{path}</code> <span className="quiet small">{rule}</span>
+                </li>
+              ))}
+              {leftOut.length > mostNamed && <li className="quiet">and {leftOut.length - mostNamed} more</li>}
+            </ul>
+          </ScrollRegion>
         </details>
       )}
       {refusal !== undefined && (
