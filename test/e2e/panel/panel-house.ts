@@ -42,7 +42,9 @@ export async function openPanelHouse(files: Readonly<Record<string, string>>): P
     },
     ask: async (asked) => (await fetch(`${daemon.url}${asked}`, { headers })).json(),
     dispose: async () => {
-      await Promise.all([daemon.dispose(), browser.close()]);
+      // A browser writes a line when a daemon is killed in the midst of a stream.
+      await browser.close();
+      await daemon.dispose();
     },
   };
 }

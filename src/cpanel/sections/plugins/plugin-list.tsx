@@ -7,11 +7,11 @@ import { PageHeading } from "../../components/page-heading.js";
 import { StateNote } from "../../components/state-note.js";
 import { pluginStatuses } from "../../../shared/contract/plugins.js";
 import { useMay } from "../../session/use-principal.js";
+import { UploadButtons } from "../../upload/upload-buttons.js";
 import { DeletePlugin } from "./delete-plugin.js";
 import { pluginColumns } from "./plugin-columns.js";
 import type { PluginRow } from "./plugin-row.js";
 import { reasonOf } from "./plugin-state.js";
-import { UploadPlugin } from "./upload-plugin.js";
 import { reloading, usePluginDeeds } from "./use-plugin-deeds.js";
 import { usePlugins } from "./use-plugins.js";
 
@@ -30,7 +30,7 @@ export function PluginList() {
             <Button isPending={pending === reloading} onPress={() => void deeds.reload()}>
               {pending === reloading ? "Reloading…" : "Reload all"}
             </Button>
-            <UploadPlugin onUploaded={refresh} />
+            <UploadButtons permission="plugins:install" />
           </>
         )}
       </PageHeading>

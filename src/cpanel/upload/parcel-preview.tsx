@@ -1,27 +1,32 @@
-import { latestVersion } from "../../../../shared/package-name.js";
-import { formatSize } from "../../../../shared/size.js";
-import { Button } from "../../../components/button.js";
-import { counted } from "../../../components/counted.js";
-import { ErrorNote } from "../../../components/error-note.js";
-import { ScrollRegion } from "../../../components/scroll-region.js";
-import { usePrincipal } from "../../../session/use-principal.js";
-import { effectOf, refusalOf } from "./upload-effect.js";
-import type { PackageFacts } from "./package-facts.js";
+import { formatSize } from "../../shared/size.js";
+import { Button } from "../components/button.js";
+import { counted } from "../components/counted.js";
+import { ErrorNote } from "../components/error-note.js";
+import { ScrollRegion } from "../components/scroll-region.js";
+import { usePrincipal } from "../session/use-principal.js";
+import { refusalOf } from "./refusal-of.js";
+import type { UploadTarget } from "./upload-target.js";
 import type { UploadState } from "./use-upload.js";
 
 /** Of what is left out, so many are named. */
 const mostNamed = 20;
 
-interface ParcelPreviewProps {
-  readonly state: Extract<UploadState, { phase: "ready" }>;
+interface ParcelPreviewProps<Known> {
+  readonly target: UploadTarget<Known>;
+  readonly state: Extract<UploadState<Known>, { phase: "ready" }>;
   readonly onSend: () => void;
   readonly onClose: () => void;
 }
 
 /** Name, version, what it does to what is installed, and whether the key may. */
-export function ParcelPreview({ state: { parcel, app, error, wasCancelled }, onSend, onClose }: ParcelPreviewProps) {
+export function ParcelPreview<Known>({
+  target,
+  state: { parcel, known, error, wasCancelled },
+  onSend,
+  onClose,
+}: ParcelPreviewProps<Known>) {
   const { facts, file, fileCount, leftOut } = parcel;
-  const refusal = refusalOf(facts, usePrincipal());
+  const refusal = refusalOf(facts, target, usePrincipal());
   return (
     <>
       <dl className="parcel-facts">
@@ -34,9 +39,9 @@ export function ParcelPreview({ state: { parcel, app, error, wasCancelled }, onS
           {counted(fileCount, "file")}, {formatSize(file.size)} packed
         </dd>
         <dt>Installs</dt>
-        <dd>{effectOf(facts, app)}</dd>
+        <dd>{target.effectOf(facts, known)}</dd>
       </dl>
-      {notesOf(facts).map((note) => (
+      {target.notesOf(facts).map((note) => (
         <p key={note} className="parcel-note">
           {note}
         </p>
@@ -71,13 +76,4 @@ export function ParcelPreview({ state: { parcel, app, error, wasCancelled }, onS
       </div>
     </>
   );
-}
-
-function notesOf({ entrypoint, version, isEnabled, isPlugin }: PackageFacts): string[] {
-  return [
-    ...(isPlugin ? ["Its manifest is that of a plugin: those are uploaded in Plugins."] : []),
-    ...(entrypoint === undefined && !isPlugin ? ["Nothing in it can be served: no index.html, index.js or entrypoint."] : []),
-    ...(version === latestVersion ? ["No version is declared: it becomes latest, and answers before all others."] : []),
-    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and off."]),
-  ];
 }
