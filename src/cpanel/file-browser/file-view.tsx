@@ -43,7 +43,7 @@ export function FileView({ folder, name }: { folder: Folder; name: string }) {
       </StateNote>
     );
   if (mayChange && content.text.isFaithful)
-    return <TextEditor folder={folder} name={name} opened={content.text} download={download} onReload={reload} />;
+    return <TextEditor folder={folder} name={name} opened={content} download={download} onReload={reload} />;
   return (
     <>
       <div className="folder-bar">{download}</div>

@@ -36,7 +36,7 @@ export async function openPanelHouse(files: Readonly<Record<string, string>>): P
       return ((await response.json()) as { data: { key: string } }).data.key;
     },
     open: async (below, key = daemon.rootKey, url = daemon.url) => {
-      const page = await browser.page(`${url}/cpanel/${below}`, { expectedStatuses: [400, 403, 409] });
+      const page = await browser.page(`${url}/cpanel/${below}`, { expectedStatuses: [400, 403, 409, 412] });
       await signIn(page, key);
       return page;
     },
