@@ -4,7 +4,11 @@ const path = require("node:path");
 const { createRequire } = require("node:module");
 const { PassThrough } = require("node:stream");
 const tty = require("node:tty");
+const v8 = require("node:v8");
 const { Script } = require("node:vm");
+
+// V8 takes a cache only where the flags are those it was made with: what a running command sets must not be in it.
+v8.setFlagsFromString = () => {};
 
 const [filename, ...words] = process.argv.splice(2);
 const script = new Script(readFileSync(filename, "latin1"), { filename });

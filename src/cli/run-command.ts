@@ -37,6 +37,7 @@ export async function runCommand(found: RunnableCommand, given: readonly string[
     await run.fail(error);
   } finally {
     run.finish();
+    await run.crashed;
   }
 }
 
@@ -54,6 +55,8 @@ class CommandRun {
   readonly #interruption = new Interruption();
   #output: Output;
   #resultFile: ResultFile | undefined;
+  /** Never settles: the process ends first. */
+  crashed: Promise<never> | undefined;
 
   constructor(options: CommandRunOptions) {
     const { given, environment, concealment } = options;
@@ -94,7 +97,10 @@ class CommandRun {
 
   /** Nothing can be said of the rest of the process: it ends as soon as this is said. */
   crash(thrown: unknown): void {
-    void this.fail(thrown).finally(() => process.exit());
+    this.crashed = this.fail(thrown).then(
+      () => process.exit(),
+      () => process.exit(),
+    );
   }
 
   finish(): void {

@@ -5,7 +5,9 @@ import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-p
 import { parseSizeBytes } from "../shared/size.js";
 import { ConfigError } from "./config-error.js";
 import { compiledFile } from "./package-root.js";
+import { primaryVariables, readPrimary, type PrimarySource } from "./primary-source.js";
 import { readRootKey, type RootKeyFile } from "./root-key-source.js";
+import type { VariableDescription } from "./variable-description.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./systemd/service-environment.js";
 
 export interface Config {
@@ -30,6 +32,8 @@ export interface Config {
   /** Whether the control panel is served. */
   readonly servesPanel: boolean;
   readonly stateDirectory: string;
+  /** Who has the keys; undefined = the state directory. */
+  readonly primary: PrimarySource | undefined;
   /** Refuse an upload whose code cannot be loaded. */
   readonly checkUploads: boolean;
   readonly limits: Limits;
@@ -70,13 +74,6 @@ export interface Limits {
   /** What is kept of one worker's output, and of that of all. */
   readonly workerLogSizeBytes: number;
   readonly workerLogsTotalBytes: number;
-}
-
-/** One row of the configuration reference: what a variable is called, what it is when unset, what it means. */
-export interface VariableDescription {
-  readonly name: string;
-  readonly fallback: string;
-  readonly meaning: string;
 }
 
 /**
@@ -122,7 +119,7 @@ export const variables: readonly VariableDescription[] = [
   },
   { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories scanned for plugins, separated by `:`." },
   { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
-  { name: "RUNTIME_AUTH_DB_MODE", fallback: "local", meaning: "Where keys are kept; `local` is the only mode so far." },
+  ...primaryVariables,
   { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Largest uploaded archive, as sent." },
   { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: usualLimits.expandedSize, meaning: "Most bytes that an archive may unpack to." },
   { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: String(usualLimits.archiveEntries), meaning: "Most entries of an archive." },
@@ -186,7 +183,6 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   const value = (name: string) => valueOf(environment, name);
   const size = (name: string) =>
     accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
-  if (value("RUNTIME_AUTH_DB_MODE") !== "local") throw new ConfigError("RUNTIME_AUTH_DB_MODE", value("RUNTIME_AUTH_DB_MODE"), "local");
   return {
     host: value("HOST"),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
@@ -197,6 +193,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ...readRootKey(environment),
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
     ...readDirectories(environment, process.cwd),
+    primary: readPrimary(environment, value),
     builtInDirectory: compiledFile("builtin"),
     servesPanel: accepted("RUNTIME_CPANEL", value("RUNTIME_CPANEL"), "on or off", switches.get(value("RUNTIME_CPANEL"))),
     checkUploads: accepted(

@@ -98,7 +98,7 @@ export class Daemon {
     await this.#rooms?.pluginPackages.close();
     await this.#rooms?.tools.close();
     await this.#rooms?.audit.close();
-    this.#rooms?.store.close();
+    await this.#rooms?.store.close();
     this.#rooms?.lock.release();
   }
 
@@ -175,7 +175,10 @@ export class Daemon {
 
   async #whatIsMissing(): Promise<string | undefined> {
     if (this.#phase !== "ready") return this.#phase === "draining" ? "it is stopping" : "it is starting";
-    if (!this.#rooms?.store.isUsable()) return "the key store cannot be written";
+    if (!this.#rooms) return "it is starting";
+    const { isReadable, isWritable, mode, problem } = this.#rooms.store.readState();
+    // A replica serves on while its primary is away.
+    if (!isReadable || (mode === "local" && !isWritable)) return problem ?? "the key store cannot be read";
     if (!(await this.#rooms.packages.canInstall())) return "no worker directory can be installed to";
     return undefined;
   }

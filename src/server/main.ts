@@ -12,7 +12,13 @@ import { ServiceManager } from "./systemd/service-manager.js";
 /** `EX_CONFIG` of sysexits.h: systemd is told not to restart after it. */
 const badConfigurationStatus = 78;
 /** Variables that hold secrets; taken out of the environment before any worker or plugin code runs. */
-const secretVariables = ["RUNTIME_ROOT_KEY", "RUNTIME_ROOT_KEY_FILE", "CREDENTIALS_DIRECTORY", "RUNTIME_AUTH_DB_SYNC_TOKEN"];
+const secretVariables = [
+  "RUNTIME_ROOT_KEY",
+  "RUNTIME_ROOT_KEY_FILE",
+  "CREDENTIALS_DIRECTORY",
+  "RUNTIME_AUTH_DB_SYNC_TOKEN",
+  "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE",
+];
 
 /** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
 export async function runDaemon(): Promise<Origins> {

@@ -6,8 +6,10 @@ import path from "node:path";
 import type { Principal } from "../shared/contract/principal.js";
 import { credentialsOf } from "./access/credentials.js";
 import { concealKeys } from "./access/key-secret.js";
-import { KeyStore } from "./access/key-store.js";
+import type { KeyStore } from "./access/key-store.js";
+import { LocalKeyStore } from "./access/local-key-store.js";
 import { Principals } from "./access/principals.js";
+import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { StateLock } from "./access/state-lock.js";
 import { AuditLog } from "./audit/audit-log.js";
 import { Changes } from "./audit/changes.js";
@@ -59,7 +61,8 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
-  const store = new KeyStore({ stateDirectory, log });
+  const events = new RuntimeEvents({ now: Date.now });
+  const store = await openKeyStore(config, events, log);
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
   const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
@@ -67,7 +70,6 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     call: (call) => engine.call(call),
     tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
   });
-  const events = new RuntimeEvents({ now: Date.now });
   const answering = new AnsweringVersions((event) => events.publish(event));
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
   const changes = new Changes({ events, audit, conceal: (text) => concealed(text, config.rootKey) });
@@ -172,6 +174,16 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     changes,
     spoolDirectory,
   };
+}
+
+function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
+  if (!primary) return new LocalKeyStore({ stateDirectory, log });
+  return ReplicatedKeyStore.open({
+    source: primary,
+    stateDirectory,
+    onForeignChange: ({ type, id, name }) => events.publish({ type, subject: { id, name }, message: "by another daemon" }),
+    log,
+  });
 }
 
 /** A shorter root key could be part of any word. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/access/key-secret.js";
-import { KeyStore } from "../../src/server/access/key-store.js";
+import { LocalKeyStore } from "../../src/server/access/local-key-store.js";
 import { createLog } from "../../src/server/observe/log.js";
 import type { Client } from "../../src/shared/client.js";
 import { operations } from "../../src/shared/contract/index.js";
@@ -79,7 +79,7 @@ export function pathOf(id: string, params: Readonly<Record<string, string>> = {}
 /** The API gives no lifetime below a day, so the key is put there before the daemon starts. */
 async function leaveExpiredKey(stateDirectory: string): Promise<string> {
   await mkdir(stateDirectory, { recursive: true });
-  const store = new KeyStore({ stateDirectory, log: createLog({ level: "silent", pretty: false }) });
+  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent", pretty: false }) });
   const secret = createKeySecret();
   const nowSeconds = Math.floor(Date.now() / 1000);
   store.create({

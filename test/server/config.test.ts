@@ -11,6 +11,11 @@ const read = (environment: Record<string, string>) => readConfig(environment, { 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 const mb = 1024 * 1024;
 
+const syncUrl = "http://keys.example.org:8080";
+/** Variables that have a meaning only beside others. */
+const neededWith = (variable: string) =>
+  variable.startsWith("RUNTIME_AUTH_DB_") ? { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: syncUrl } : {};
+
 type Case = readonly [variable: string, value: string, read: (config: Config) => unknown, expected: unknown];
 
 const good: readonly Case[] = [
@@ -52,7 +57,13 @@ const good: readonly Case[] = [
   ["RUNTIME_CPANEL", "off", ({ servesPanel }) => servesPanel, false],
   ["RUNTIME_CHECK_UPLOADS", "true", ({ checkUploads }) => checkUploads, true],
   ["RUNTIME_CHECK_UPLOADS", "false", ({ checkUploads }) => checkUploads, false],
-  ["RUNTIME_AUTH_DB_MODE", "local", ({ stateDirectory }) => stateDirectory.endsWith("state"), true],
+  ["RUNTIME_AUTH_DB_MODE", "local", ({ primary }) => primary, undefined],
+  ["RUNTIME_AUTH_DB_MODE", "sync", ({ primary }) => primary, { url: syncUrl, token: undefined, syncIntervalMs: 1_000 }],
+  ["RUNTIME_AUTH_DB_SYNC_URL", "http://10.0.0.5:8080/", ({ primary }) => primary?.url, "http://10.0.0.5:8080"],
+  ["RUNTIME_AUTH_DB_SYNC_URL", "libsql://keys.example.org", ({ primary }) => primary?.url, "https://keys.example.org"],
+  ["RUNTIME_AUTH_DB_SYNC_TOKEN", "eyJ.a-b_c.d\n", ({ primary }) => primary?.token, "eyJ.a-b_c.d"],
+  ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "100ms", ({ primary }) => primary?.syncIntervalMs, 100],
+  ["RUNTIME_AUTH_DB_SYNC_INTERVAL", "1m", ({ primary }) => primary?.syncIntervalMs, 60_000],
   [
     "RUNTIME_WORKER_PERMISSIONS",
     "network, child-process,fs-read:/srv/data",
@@ -93,7 +104,13 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   RUNTIME_AUDIT_LOG_FILES: [/a whole number from 2 to/, ["0", "1", "10001", "all"]],
   RUNTIME_CPANEL: [/on or off/, ["true", "0", "On"]],
   RUNTIME_CHECK_UPLOADS: [/true or false/, ["yes", "1", "True"]],
-  RUNTIME_AUTH_DB_MODE: [/it takes local/, ["sync", "Local", "sqlite"]],
+  RUNTIME_AUTH_DB_MODE: [/it takes local or sync/, ["replica", "Local", "sqlite"]],
+  RUNTIME_AUTH_DB_SYNC_URL: [
+    /the address of a libSQL server, .* RUNTIME_AUTH_DB_MODE=sync needs it/,
+    ["", "10.0.0.5:8080", "ws://a.example", "http://a.example/db", "http://a.example/?tls=0", "http://a.example/#x"],
+  ],
+  RUNTIME_AUTH_DB_SYNC_INTERVAL: [/a duration such as 500ms, 1s, 10s/, ["0", "99ms", "61s", "-1s", "often"]],
+  RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: [/the path of a file that can be read \(ENOENT\)/, ["/no/such/file"]],
   RUNTIME_WORKER_PERMISSIONS: [/a list, separated by commas/, ["everything", "fs-read:data", "fs-write:/a/../b", "network;wasi"]],
   RUNTIME_WORKER_UIDS: [/a range of user ids/, ["on", "0-10", "999-2000", "3000-2000", "2000", "1000-4294967295"]],
   RUNTIME_LOG_LEVEL: [/one of fatal, error, warn, info, debug, trace, silent/, ["verbose", "INFO", "30"]],
@@ -102,7 +119,7 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
 
 describe("values that are accepted", () => {
   test.each(good)("%s=%j", (variable, value, readValue, expected) => {
-    expect(readValue(read({ [variable]: value }))).toEqual(expected);
+    expect(readValue(read({ ...neededWith(variable), [variable]: value }))).toEqual(expected);
   });
 
   test("are the documented defaults where a variable is unset or empty", () => {
@@ -131,6 +148,9 @@ describe("values that are accepted", () => {
 });
 
 test("the password of a URL that is refused is not told", () => {
+  expect(() => read({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: "http://ann:secret@example.org" })).toThrow(
+    'RUNTIME_AUTH_DB_SYNC_URL="http://[hidden]@example.org" is not accepted: it takes ',
+  );
   expect(() => read({ RUNTIME_PUBLIC_URL: "https://ann:secret@example.org" })).toThrow(
     'RUNTIME_PUBLIC_URL="https://[hidden]@example.org" is not accepted: it takes an http or https URL without query and password.',
   );
@@ -140,9 +160,10 @@ describe("values that are refused, with one line that names the variable and wha
   const cases = Object.entries(bad).flatMap(([variable, [takes, values]]) => values.map((value) => ({ variable, value, takes })));
 
   test.each(cases)("$variable=$value", ({ variable, value, takes }) => {
-    expect(() => read({ [variable]: value })).toThrow(ConfigError);
-    expect(() => read({ [variable]: value })).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
-    expect(() => read({ [variable]: value })).toThrow(takes);
+    const readBad = () => read({ ...neededWith(variable), [variable]: value });
+    expect(readBad).toThrow(ConfigError);
+    expect(readBad).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
+    expect(readBad).toThrow(takes);
   });
 
   test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])(
@@ -196,12 +217,37 @@ test("the root key comes from the credential, else the file, else the variable",
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
+test("the token of the primary comes from the credential, else the file, else the variable", async () => {
+  const credentials = await temporaryDirectory();
+  const file = path.join(await temporaryDirectory(), "token");
+  await writeFile(file, "from-the-file\n");
+  const all = {
+    ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"),
+    CREDENTIALS_DIRECTORY: credentials,
+    RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: file,
+    RUNTIME_AUTH_DB_SYNC_TOKEN: "from-the-variable",
+  };
+
+  expect(read({ ...all, RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: "" }).primary?.token).toBe("from-the-variable");
+  expect(read(all).primary?.token).toBe("from-the-file");
+  await writeFile(path.join(credentials, "auth-db-sync-token"), "from-the-credential\n");
+  expect(read(all).primary?.token).toBe("from-the-credential");
+});
+
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("a token that is none, %j, is refused and not repeated", (token) => {
+  const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
+
+  expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
+  expect(() => read(environment)).not.toThrow(token);
+});
+
 describe("the program", () => {
   test.each([
     ["PORT", "70000"],
     ["RUNTIME_API_PREFIX", "api"],
     ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
     ["RUNTIME_ROOT_KEY", "schlüssel"],
+    ["RUNTIME_AUTH_DB_MODE", "both"],
   ])("with a bad %s ends with 78 and one line, and makes nothing", async (variable, value) => {
     const cwd = await temporaryDirectory();
 

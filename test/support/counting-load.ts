@@ -8,8 +8,12 @@ export class CountingLoad {
   readonly #loops: Promise<void>[];
   #isStopped = false;
 
-  constructor(url: string, { headers = {}, connections = 4 }: { headers?: Record<string, string>; connections?: number } = {}) {
-    this.#agent = new Agent({ connections });
+  /** `ca`: the certificate to trust, for https. */
+  constructor(
+    url: string,
+    { headers = {}, connections = 4, ca }: { headers?: Record<string, string>; connections?: number; ca?: Buffer } = {},
+  ) {
+    this.#agent = new Agent({ connections, ...(ca && { connect: { ca } }) });
     this.#loops = Array.from({ length: connections }, () => this.#loop(url, headers));
   }
 

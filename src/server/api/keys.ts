@@ -22,7 +22,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
         custom: [],
       },
     }),
-    create: ({ body, principal }) => {
+    create: async ({ body, principal }) => {
       const grant = {
         name: body.name,
         role: body.role,
@@ -31,9 +31,9 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
       };
       assertMayGrant(principal, grant);
       const { secret, ...key } = newKey(grant, now(), parseLifetimeSeconds(body.expiresIn ?? "never"));
-      return { success: true, data: { ...toApiKey(store.create(key)), key: secret } };
+      return { success: true, data: { ...toApiKey(await store.create(key)), key: secret } };
     },
-    rotate: ({ params: { id }, body, principal }) => {
+    rotate: async ({ params: { id }, body, principal }) => {
       const overlapSeconds = Math.ceil((parseOverlapMs(body.overlap) ?? 0) / 1000);
       if (id === principal.id && overlapSeconds === 0)
         throw new ApiError(
@@ -46,13 +46,13 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
       const createdAt = now();
       const { secret, ...twin } = newKey(grant, createdAt, old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt);
       const endsAt = Math.min(createdAt + overlapSeconds, old.expiresAt ?? Infinity);
-      const stored = store.rotate(id, twin, endsAt) ?? notFound(id);
+      const stored = (await store.rotate(id, twin, endsAt)) ?? notFound(id);
       return { success: true, data: { ...toApiKey(stored), key: secret, rotated: { id, expiresAt: endsAt } } };
     },
-    revoke: ({ params, principal }) => {
+    revoke: async ({ params, principal }) => {
       if (params.id === principal.id)
         throw new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "A key cannot revoke itself; use another key for it.");
-      if (!store.revoke(params.id, now())) notFound(params.id);
+      if (!(await store.revoke(params.id, now()))) notFound(params.id);
       return { success: true };
     },
   };

@@ -25,9 +25,10 @@ export function answerEveryRequest(options: { log: Log; allowedMethods: (context
     const state = context.state as CallState;
     const startedAt = performance.now();
     state.requestId = requestIdOf(context.req);
-    context.set("X-Request-Id", state.requestId);
-    context.set("Cache-Control", "no-store");
-    context.set("X-Content-Type-Options", "nosniff");
+    const { res: response } = context;
+    response.setHeader("X-Request-Id", state.requestId);
+    response.setHeader("Cache-Control", "no-store");
+    response.setHeader("X-Content-Type-Options", "nosniff");
     try {
       await next();
       if (!state.isRouted) answerUnrouted(context, options.allowedMethods(context));
@@ -61,6 +62,7 @@ function answerRefusal(context: Context, cause: unknown, log: Log): void {
 function logCall(context: Context, log: Log, elapsedMs: number): void {
   const { requestId, principal } = context.state as CallState;
   const level = context.method === "GET" || context.method === "HEAD" || context.method === "OPTIONS" ? "debug" : "info";
+  if (!log.isLevelEnabled(level)) return;
   log[level](
     {
       requestId,

@@ -118,7 +118,7 @@ function answer(
     context.set("Content-Security-Policy", documentPolicy);
     context.body = result;
   } else if (endpoint.result) {
-    context.set("Content-Type", "application/json; charset=utf-8");
+    context.res.setHeader("Content-Type", "application/json; charset=utf-8");
     context.body = texts.of(result);
   }
 }

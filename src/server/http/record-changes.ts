@@ -43,6 +43,17 @@ function describe(type: ChangeType, context: Context, who: ChangePrincipal | und
     subject: changeSubjectOf(type, params, { input, result }),
     requestId,
     clientAddress: context.req.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "local",
-    forwardedFor: forwardedFor === "" ? undefined : forwardedFor.slice(0, longestForwardedFor),
+    forwardedFor: forwardedFor === "" ? undefined : lastAddressesOf(forwardedFor),
   };
+}
+
+/** Whole entries of the end, where the nearest proxy put its word: what a client claims stands before and must not push that out. */
+function lastAddressesOf(forwardedFor: string): string {
+  const entries = forwardedFor.split(",").map((entry) => entry.trim());
+  let text = entries.pop()?.slice(0, longestForwardedFor) ?? "";
+  for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {
+    if (entry.length + ", ".length + text.length > longestForwardedFor) break;
+    text = `${entry}, ${text}`;
+  }
+  return text;
 }

@@ -104,6 +104,21 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
   daemonMetric("key_store_usable", "gauge", "1: the key store can be written.", ({ keyStore }) =>
     keyStore ? [{ labels: {}, value: Number(keyStore.isUsable) }] : [],
   ),
+  daemonMetric(
+    "key_replica_lag_seconds",
+    "gauge",
+    "Time since the replica was last known to have all keys of its primary; +Inf when it never was.",
+    ({ keyStore }) => (keyStore?.replica ? [{ labels: {}, value: keyStore.replica.lagSeconds ?? Infinity }] : []),
+  ),
+  daemonMetric(
+    "key_replica_failed_syncs_total",
+    "counter",
+    "Attempts to ask the primary of the key store, or to fetch from it, that failed.",
+    ({ keyStore }) => (keyStore?.replica ? [{ labels: {}, value: keyStore.replica.failedSyncs }] : []),
+  ),
+  daemonMetric("key_replica_renewals_total", "counter", "How often the replica was thrown away and fetched anew.", ({ keyStore }) =>
+    keyStore?.replica ? [{ labels: {}, value: keyStore.replica.renewals }] : [],
+  ),
   daemonMetric("events_total", "counter", "Events that were told to whoever follows.", ({ events }) =>
     events ? [{ labels: {}, value: events.published }] : [],
   ),

@@ -1,4 +1,5 @@
 import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics.js";
+import type { KeyStoreState } from "../access/key-store.js";
 import { packageVersion } from "../package-root.js";
 import type { PoolNumbers } from "../workers/isolate-pool.js";
 import type { WorkerMeter } from "../workers/worker-meter.js";
@@ -17,7 +18,7 @@ export interface MetricsSources {
   readonly pluginCounters: PluginCounters;
   readonly events: { readonly publishedCount: number; readonly followerCount: number };
   readonly audit: { readonly counts: NonNullable<DaemonMetrics["auditLog"]> };
-  readonly store: { readonly keyCount: number; isUsable(): boolean };
+  readonly store: { readonly keyCount: number; readState(): KeyStoreState };
   readonly connectionCount: () => number;
 }
 
@@ -57,7 +58,7 @@ export class Metrics {
       isolatePool: engine.poolNumbers,
       uploads: { running: uploads.runningCount, installed: uploads.installedCount, failed: uploads.failedCount },
       unknownPathRequests: engine.unknownPathCount,
-      keyStore: { keys: store.keyCount, isUsable: store.isUsable() },
+      keyStore: keyStoreNumbers(store.keyCount, store.readState()),
       events: { published: events.publishedCount, followers: events.followerCount },
       auditLog: audit.counts,
     };
@@ -106,6 +107,12 @@ export class Metrics {
       connections: this.#sources.connectionCount(),
     };
   }
+}
+
+function keyStoreNumbers(keys: number, { isWritable, replica }: KeyStoreState): NonNullable<DaemonMetrics["keyStore"]> {
+  if (!replica) return { keys, isUsable: isWritable };
+  const { lagSeconds = null, failedSyncs, renewals } = replica;
+  return { keys, isUsable: isWritable, replica: { lagSeconds, failedSyncs, renewals } };
 }
 
 function compare(one: string, other: string): number {

@@ -9,7 +9,7 @@ const deepestName = 100;
 const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const driveLetter = /^[a-z]:/i;
 const charactersWindowsRefuses = /[<>:"|?*]/;
-const namesWindowsReserves = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i;
+const namesWindowsReserves = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$)(?:\.|$)/i;
 
 /**
  * The segments of an entry's name below the archive's root; none for the root itself.

@@ -68,7 +68,18 @@ export const DaemonMetrics = z.object({
     .optional(),
   uploads: z.object({ running: Count, installed: Count, failed: Count }).optional(),
   keyStore: z
-    .object({ keys: Count.describe("That are not revoked"), isUsable: z.boolean().describe("Whether it can be written") })
+    .object({
+      keys: Count.describe("That are not revoked"),
+      isUsable: z.boolean().describe("Whether it can be written"),
+      replica: z
+        .object({
+          lagSeconds: z.number().min(0).nullable().describe("Since it was last known to have all that the primary has; null: it never was"),
+          failedSyncs: Count.describe("Attempts to ask the primary or to fetch from it that failed"),
+          renewals: Count.describe("How often it was thrown away and fetched anew"),
+        })
+        .optional()
+        .describe("The copy of the primary's keys, with RUNTIME_AUTH_DB_MODE=sync"),
+    })
     .optional(),
   events: z.object({ published: Count, followers: Count.describe("Streams that are open") }).optional(),
   auditLog: z

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Credential } from "../../../src/server/access/credentials.js";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../src/server/access/key-secret.js";
-import { KeyStore, type NewKey } from "../../../src/server/access/key-store.js";
+import type { NewKey } from "../../../src/server/access/key-store.js";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { Principals, rootPrincipal } from "../../../src/server/access/principals.js";
 import { createLog } from "../../../src/server/observe/log.js";
 import { permissions, rolePermissions } from "../../../src/shared/permissions.js";
@@ -13,7 +14,7 @@ const inHeader = (secret: string): Credential => ({ secret, channel: "header" })
 const inCookie = (secret: string): Credential => ({ secret, channel: "cookie" });
 
 async function openPrincipals(rootKey: string | undefined, clock = { now: createdAt }) {
-  const store = new KeyStore({ stateDirectory: await temporaryDirectory(), log: createLog({ level: "silent", pretty: false }) });
+  const store = new LocalKeyStore({ stateDirectory: await temporaryDirectory(), log: createLog({ level: "silent", pretty: false }) });
   onTestFinished(() => store.close());
   const addKey = (secret: string, changes: Partial<NewKey> = {}) =>
     store.create({

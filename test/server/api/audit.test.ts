@@ -76,6 +76,14 @@ test("attempts that are refused or fail are written with their error code, and w
   expect((await root.workers.list()).map(({ name }) => name)).toContain("@team/app");
 });
 
+test("however much a client claims in X-Forwarded-For, what its proxy added at the end is written down", async () => {
+  const forwarded = `${"198.51.100.1, ".repeat(300)}203.0.113.7`;
+  expect(await call("DELETE", "/keys/12345", { "x-api-key": daemon.rootKey, "x-forwarded-for": forwarded })).toBe(404);
+  await expect
+    .poll(async () => (await read()).at(-1))
+    .toMatchObject({ code: "KEY_NOT_FOUND", forwardedFor: `${"198.51.100.1, ".repeat(13)}203.0.113.7` });
+});
+
 test("no key is ever in it, not even where a caller puts one into a name, an id or a header", async () => {
   const { key } = await createKey("victim");
   await createKey(`named ${key}`);

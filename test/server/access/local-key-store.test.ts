@@ -4,12 +4,13 @@ import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openKeyDatabase } from "../../../src/server/access/key-database.js";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../src/server/access/key-secret.js";
-import { KeyStore, type NewKey } from "../../../src/server/access/key-store.js";
+import type { NewKey } from "../../../src/server/access/key-store.js";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { createLog } from "../../../src/server/observe/log.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-function openStore(stateDirectory: string): KeyStore {
-  const store = new KeyStore({ stateDirectory, log: createLog({ level: "silent", pretty: false }) });
+function openStore(stateDirectory: string): LocalKeyStore {
+  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent", pretty: false }) });
   onTestFinished(() => store.close());
   return store;
 }
@@ -296,12 +297,12 @@ describe("a store that cannot be used", () => {
     expect(() => store.create(newKey(createKeySecret()))).toThrow(refusal);
     expect(() => store.revoke(id, 1_700_000_100)).toThrow(refusal);
     expect(() => store.rotate(id, newKey(createKeySecret()), 1_800_000_000)).toThrow(refusal);
-    expect(store.isUsable()).toBe(false);
+    expect(store.readState().isWritable).toBe(false);
     expect(store.findByHash(hashKeySecret(secret))?.id).toBe(id);
     expect(store.list()).toHaveLength(1);
 
     intruder.close();
-    expect(store.isUsable()).toBe(true);
+    expect(store.readState().isWritable).toBe(true);
     expect(store.revoke(id, 1_700_000_100)).toBe(true);
   });
 });

@@ -1,0 +1,156 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { ApiError } from "../../shared/api-error.js";
+import type { Log } from "../observe/log.js";
+import { openKeyDatabase } from "./key-database.js";
+import { fromRow, newKeyColumns, valuesOf, type KeyRow } from "./key-row.js";
+import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "./key-store.js";
+import { KeyTable } from "./key-table.js";
+
+/** How long uses are collected before they are written in one transaction; a crash loses at most these. */
+const usageWriteIntervalMs = 5_000;
+/** Sent as Retry-After when the store cannot be written. */
+const retryAfterSeconds = 5;
+
+/**
+ * The keys in a file of the state directory. All of them are held in memory, so that verifying a key reads no database; every change is
+ * committed to SQLite (WAL, synchronous=FULL) before it is acknowledged.
+ */
+export class LocalKeyStore implements KeyStore {
+  readonly #database: Database.Database;
+  readonly #file: string;
+  readonly #log: Log;
+  readonly #table = new KeyTable();
+  readonly #usageTimer: NodeJS.Timeout;
+
+  /** Opens `keys.db` in the state directory, creating it; throws when the file is damaged or of a newer version. */
+  constructor(options: { stateDirectory: string; log: Log }) {
+    this.#file = path.join(options.stateDirectory, "keys.db");
+    this.#log = options.log;
+    this.#database = openKeyDatabase(this.#file);
+    for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
+      this.#table.put(row.hash, fromRow(row));
+    this.#usageTimer = setInterval(() => this.#writeUses(), usageWriteIntervalMs).unref();
+  }
+
+  findByHash(hash: string): StoredKey | undefined {
+    return this.#table.findByHash(hash);
+  }
+
+  find(id: number): StoredKey | undefined {
+    return this.#table.find(id);
+  }
+
+  list(): StoredKey[] {
+    return this.#table.list();
+  }
+
+  get keyCount(): number {
+    return this.#table.size;
+  }
+
+  create(key: NewKey): StoredKey {
+    const stored = this.#write(() => this.#insert(key));
+    this.#table.put(key.hash, stored);
+    return stored;
+  }
+
+  rotate(id: number, twin: NewKey, endsAt: number): StoredKey | undefined {
+    const hash = this.#table.hashOf(id);
+    const key = this.find(id);
+    if (hash === undefined || key === undefined) return undefined;
+    const endsNow = endsAt <= twin.createdAt;
+    const change = this.#database.transaction(() => {
+      if (endsNow) this.#setRevoked(id, twin.createdAt);
+      else this.#database.prepare("UPDATE keys SET expires_at = ? WHERE id = ?").run(endsAt, id);
+      return this.#insert(twin);
+    });
+    const stored = this.#write(() => change());
+    if (endsNow) this.#table.remove(id);
+    else this.#table.put(hash, { ...key, expiresAt: endsAt });
+    this.#table.put(twin.hash, stored);
+    return stored;
+  }
+
+  revoke(id: number, now: number): boolean {
+    if (!this.find(id)) return false;
+    this.#write(() => this.#setRevoked(id, now));
+    this.#table.remove(id);
+    return true;
+  }
+
+  markUsed(id: number, now: number): void {
+    this.#table.markUsed(id, now);
+  }
+
+  readState(): KeyStoreState {
+    const isWritable = this.#canBeWritten();
+    const problem = isWritable ? undefined : "the key store cannot be written";
+    return { mode: "local", isReadable: true, isWritable, problem, replica: undefined };
+  }
+
+  assertReadable(): void {
+    this.#database.prepare("SELECT count(*) FROM keys").get();
+  }
+
+  close(): void {
+    clearInterval(this.#usageTimer);
+    this.#writeUses();
+    this.#database.close();
+  }
+
+  #canBeWritten(): boolean {
+    try {
+      if (!existsSync(this.#file)) return false;
+      this.#database.exec("BEGIN IMMEDIATE; ROLLBACK");
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #insert(key: NewKey): StoredKey {
+    const row = this.#database
+      .prepare<unknown[], KeyRow>(`INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`)
+      .get(...valuesOf(key));
+    return fromRow(row as KeyRow);
+  }
+
+  #setRevoked(id: number, now: number): void {
+    this.#database.prepare("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL").run(now, id);
+  }
+
+  #write<Result>(change: () => Result): Result {
+    try {
+      return change();
+    } catch (cause) {
+      if (cause instanceof Database.SqliteError && cause.code === "SQLITE_FULL")
+        throw new ApiError(
+          "INSUFFICIENT_STORAGE",
+          "The disk that holds the key store is full; nothing was changed. Free some space and try again.",
+          { cause },
+        );
+      throw new ApiError(
+        "KEY_STORE_UNAVAILABLE",
+        "The key store cannot be written; nothing was changed. The daemon's log has the reason.",
+        { cause, retryAfterSeconds },
+      );
+    }
+  }
+
+  #writeUses(): void {
+    const uses = this.#table.unwrittenUses();
+    if (uses.length === 0) return;
+    try {
+      const update = this.#database.prepare("UPDATE keys SET last_used_at = ? WHERE id = ?");
+      this.#database.transaction(() => {
+        for (const [id, usedAt] of uses) update.run(usedAt, id);
+      })();
+      this.#table.forgetUses(uses);
+    } catch (error) {
+      // Requests must not fail for this; the uses stay collected for the next batch.
+      this.#log.warn({ err: error }, "the last use of keys could not be written");
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import type { Pool } from "undici";
+import type { PrimarySource } from "../../primary-source.js";
+import { PrimaryError } from "./primary-error.js";
+
+/** A value as SQLite has it; blobs are not used here. */
+export type SqlValue = string | number | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+export interface Statement {
+  readonly sql: string;
+  /** For ?1, ?2 and so on. */
+  readonly values: readonly SqlValue[];
+}
+
+/** Within this the server has answered, or the call has failed. */
+const primaryDeadlineMs = 2_000;
+const mostConnections = 4;
+
+/**
+ * A libSQL server, by its HTTP protocol (Hrana 2, https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_2_SPEC.md). Nothing here
+ * blocks the event loop, however the server is.
+ */
+export class Primary {
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+
+  private constructor(pool: Pool, token: string | undefined) {
+    this.#pool = pool;
+    this.#headers = { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  }
+
+  /** Connects when it is first asked. */
+  static async at({ url, token }: Pick<PrimarySource, "url" | "token">): Promise<Primary> {
+    const undici = await import("undici");
+    return new Primary(new undici.Pool(url, { connections: mostConnections }), token);
+  }
+
+  /** Reads as of one instant; the rows of each statement. Throws PrimaryError. */
+  async read(...statements: Statement[]): Promise<SqlRow[][]> {
+    return this.#run("BEGIN", statements, AbortSignal.timeout(primaryDeadlineMs));
+  }
+
+  /**
+   * Does all of it or nothing; the rows of each statement. A connection that breaks is tried once more, so doing it twice must be the same as
+   * doing it once. Throws PrimaryError.
+   */
+  async write(...statements: Statement[]): Promise<SqlRow[][]> {
+    const signal = AbortSignal.timeout(primaryDeadlineMs);
+    try {
+      return await this.#run("BEGIN IMMEDIATE", statements, signal);
+    } catch (error) {
+      if (!(error instanceof PrimaryError) || error.kind !== "unreachable") throw error;
+      return this.#run("BEGIN IMMEDIATE", statements, signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #run(begin: string, statements: readonly Statement[], signal: AbortSignal): Promise<SqlRow[][]> {
+    const steps = [{ sql: begin, values: [] }, ...statements, { sql: "COMMIT", values: [] }];
+    const batch = {
+      steps: [
+        ...steps.map((statement, index) => ({ stmt: toStmt(statement), condition: index === 0 ? null : { type: "ok", step: index - 1 } })),
+        { stmt: { sql: "ROLLBACK" }, condition: { type: "not", cond: { type: "ok", step: steps.length - 1 } } },
+      ],
+    };
+    const answer = await this.#send({ requests: [{ type: "batch", batch }, { type: "close" }] }, signal);
+    return rowsOf(answer).slice(1, -1);
+  }
+
+  async #send(body: object, signal: AbortSignal): Promise<PipelineAnswer> {
+    try {
+      const { statusCode, body: answer } = await this.#pool.request({
+        method: "POST",
+        path: "/v2/pipeline",
+        headers: this.#headers,
+        body: JSON.stringify(body),
+        signal,
+      });
+      const text = await answer.text();
+      if (statusCode === 401 || statusCode === 403) throw PrimaryError.unauthorised(statusCode);
+      if (statusCode !== 200) throw PrimaryError.unexpected(`it answered with status ${statusCode}`);
+      return JSON.parse(text) as PipelineAnswer;
+    } catch (cause) {
+      if (cause instanceof PrimaryError) throw cause;
+      if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its answer is no JSON");
+      throw signal.aborted ? PrimaryError.late(primaryDeadlineMs) : PrimaryError.unreachable(cause);
+    }
+  }
+}
+
+interface PipelineAnswer {
+  readonly results?: readonly {
+    readonly type: "ok" | "error";
+    readonly error?: StepError;
+    readonly response?: { readonly result?: BatchResult };
+  }[];
+}
+
+interface BatchResult {
+  readonly step_results: readonly (StepResult | null)[];
+  readonly step_errors: readonly (StepError | null)[];
+}
+
+interface StepResult {
+  readonly cols: readonly { readonly name: string }[];
+  readonly rows: readonly (readonly HranaValue[])[];
+}
+
+interface StepError {
+  readonly message: string;
+  readonly code?: string;
+}
+
+interface HranaValue {
+  readonly type: "null" | "integer" | "float" | "text" | "blob";
+  readonly value?: string | number;
+}
+
+function toStmt({ sql, values }: Statement): object {
+  return { sql, args: values.map((value) => toHrana(value)) };
+}
+
+function toHrana(value: SqlValue): object {
+  if (value === null) return { type: "null" };
+  if (typeof value === "string") return { type: "text", value };
+  return Number.isInteger(value) ? { type: "integer", value: String(value) } : { type: "float", value };
+}
+
+/** Of each step but the last, which undoes the others. */
+function rowsOf({ results }: PipelineAnswer): SqlRow[][] {
+  const [first] = results ?? [];
+  const result = first?.response?.result;
+  const error = first?.error ?? result?.step_errors.find((each) => each !== null);
+  if (error) throw PrimaryError.refused(error);
+  if (!result) throw PrimaryError.unexpected("its answer has no results");
+  return result.step_results.slice(0, -1).map((step) => (step ? step.rows.map((row) => toRow(step, row)) : []));
+}
+
+function toRow({ cols }: StepResult, row: readonly HranaValue[]): SqlRow {
+  return Object.fromEntries(cols.map(({ name }, index) => [name, fromHrana(row[index])]));
+}
+
+function fromHrana(value: HranaValue | undefined): SqlValue {
+  if (value?.value === undefined) return null;
+  return value.type === "integer" ? Number(value.value) : value.value;
+}

@@ -1,0 +1,65 @@
+import Database from "better-sqlite3";
+import type { Position, ReplicatedKeyRow } from "./primary-statements.js";
+
+/** Waiting for a lock blocks the event loop, so it is short. */
+const busyTimeoutMs = 200;
+
+/** A changed key, and who changed it. */
+export interface ChangedKeyRow extends ReplicatedKeyRow {
+  /** Null when it is so long ago that it is not known any more. */
+  instance: string | null;
+}
+
+/**
+ * Reads the replica's file while the syncer writes it. It is SQLite's own library, read-only: libsql shows old rows to a statement that was
+ * used before, and cannot open a replica while the primary is away.
+ */
+export class ReplicaReader {
+  readonly #database: Database.Database;
+  readonly #position: Database.Statement<[], Position>;
+
+  /** Throws when the file is missing, damaged or has not all tables. */
+  constructor(file: string) {
+    this.#database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    try {
+      this.#database.pragma("trusted_schema = OFF");
+      const damage = this.#database.pragma("quick_check(1)", { simple: true });
+      if (damage !== "ok") throw new Error(String(damage));
+      this.#position = this.#database.prepare<[], Position>(
+        "SELECT epoch, revision, mark FROM key_revisions, key_store ORDER BY revision DESC LIMIT 1",
+      );
+      this.readPosition();
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** What it holds by now. */
+  readPosition(): Position {
+    const position = this.#position.get();
+    if (!position) throw new Error("the replica has no revision");
+    return position;
+  }
+
+  /** Keys that were changed after the change of `id` in `revision`, revoked ones included, in the order of their changes, at most `count`. */
+  changedAfter(revision: number, id: number, count: number): ChangedKeyRow[] {
+    return this.#database
+      .prepare<[number, number, number], ChangedKeyRow>(
+        `SELECT keys.*, instance FROM keys LEFT JOIN key_revisions USING (revision) WHERE (revision, id) > (?, ?)
+          ORDER BY revision, id LIMIT ?`,
+      )
+      .all(revision, id, count);
+  }
+
+  /** Keys that are not revoked, by growing id, at most `count`. */
+  activeAfter(id: number, count: number): ReplicatedKeyRow[] {
+    return this.#database
+      .prepare<[number, number], ReplicatedKeyRow>("SELECT * FROM keys WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?")
+      .all(id, count);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../../shared/api-error.js";
+import type { Log } from "../../observe/log.js";
+import type { PrimarySource } from "../../primary-source.js";
+import { fromRow } from "../key-row.js";
+import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "../key-store.js";
+import { PrimaryError } from "./primary-error.js";
+import {
+  expireKey,
+  insertKey,
+  insertTwin,
+  revokeKey,
+  selectChanged,
+  selectKey,
+  underMark,
+  writeUses,
+  type ReplicatedKeyRow,
+} from "./primary-statements.js";
+import { Primary, type SqlRow, type Statement } from "./primary.js";
+import { ReplicaFolder } from "./replica-folder.js";
+import { ReplicatedKeyTable, type ForeignChange } from "./replicated-key-table.js";
+import { Replication } from "./replication.js";
+
+/** A start waits so long for the primary's newest keys; then it goes on with those that it has. */
+const firstSyncWaitMs = 2_000;
+/** The primary does not make a change later than this after it was sent; the answer has the rest of the deadline. */
+const acceptanceMs = 1_500;
+/** How long uses are collected before they are sent. */
+const usageWriteIntervalMs = 30_000;
+/** Uses that are sent at once. */
+const usesAtOnce = 500;
+/** Sent as Retry-After when the primary cannot be written. */
+const retryAfterSeconds = 5;
+
+export interface ReplicatedKeyStoreOptions {
+  readonly source: PrimarySource;
+  readonly stateDirectory: string;
+  /** Hears of what other daemons did to keys. */
+  readonly onForeignChange: (change: ForeignChange) => void;
+  readonly log: Log;
+}
+
+/**
+ * The keys of several daemons: a primary has them, a libSQL server; each daemon has a replica. Finding a key reads memory, whatever the
+ * primary does; a change goes to the primary, and throws KEY_STORE_UNAVAILABLE after 2 s when that does not answer.
+ */
+export class ReplicatedKeyStore implements KeyStore {
+  readonly #primary: Primary;
+  readonly #replication: Replication;
+  readonly #table = new ReplicatedKeyTable();
+  readonly #instance = randomUUID();
+  readonly #log: Log;
+  readonly #usageTimer: NodeJS.Timeout;
+
+  private constructor(primary: Primary, { source, stateDirectory, onForeignChange, log }: ReplicatedKeyStoreOptions) {
+    this.#primary = primary;
+    this.#log = log;
+    this.#replication = new Replication({
+      source,
+      primary,
+      folder: new ReplicaFolder(path.join(stateDirectory, "replica")),
+      onMore: async (reader) => {
+        for (const change of await this.#table.catchUp(reader, this.#instance)) onForeignChange(change);
+      },
+      onAnother: async (reader, isDiverged) => {
+        if (isDiverged) this.#table.forgetOwn();
+        const before = this.#table.keys.size;
+        await this.#table.load(reader);
+        if (isDiverged)
+          log.error({ before, now: this.#table.keys.size }, "the keys are those of an older state now: some that were revoked may be back");
+      },
+      log,
+    });
+    this.#usageTimer = setInterval(() => void this.#writeUses(), usageWriteIntervalMs).unref();
+  }
+
+  /** Opens the replica, and brings it up to date when the primary answers soon; goes on without it when not. */
+  static async open(options: ReplicatedKeyStoreOptions): Promise<ReplicatedKeyStore> {
+    const store = new ReplicatedKeyStore(await Primary.at(options.source), options);
+    await Promise.race([store.#replication.begin(), delay(firstSyncWaitMs, undefined, { ref: false })]);
+    return store;
+  }
+
+  findByHash(hash: string): StoredKey | undefined {
+    return this.#table.keys.findByHash(hash);
+  }
+
+  find(id: number): StoredKey | undefined {
+    return this.#table.keys.find(id);
+  }
+
+  list(): StoredKey[] {
+    return this.#table.keys.list();
+  }
+
+  get keyCount(): number {
+    return this.#table.keys.size;
+  }
+
+  async create(key: NewKey): Promise<StoredKey> {
+    const [, rows = []] = await this.#change(insertKey(key), selectKey(key.hash));
+    return this.#note(rows[0]);
+  }
+
+  async rotate(id: number, twin: NewKey, endsAt: number): Promise<StoredKey | undefined> {
+    if (!this.find(id)) return undefined;
+    const end = endsAt <= twin.createdAt ? revokeKey(id, twin.createdAt) : expireKey(id, endsAt);
+    const [, , old = [], row = []] = await this.#change(end, insertTwin(twin, id), selectChanged(id), selectKey(twin.hash));
+    if (!old[0]) return undefined;
+    this.#note(old[0]);
+    return this.#note(row[0]);
+  }
+
+  async revoke(id: number, now: number): Promise<boolean> {
+    if (!this.find(id)) return false;
+    const [, rows = []] = await this.#change(revokeKey(id, now), selectChanged(id));
+    if (!rows[0]) return false;
+    this.#note(rows[0]);
+    return true;
+  }
+
+  markUsed(id: number, now: number): void {
+    this.#table.keys.markUsed(id, now);
+  }
+
+  readState(): KeyStoreState {
+    const { problem, hasReplica, state } = this.#replication;
+    return {
+      mode: "sync",
+      isReadable: hasReplica,
+      isWritable: problem === undefined,
+      problem: problem === undefined ? undefined : `the primary of the key store ${problem}`,
+      replica: state,
+    };
+  }
+
+  assertReadable(): void {
+    this.#replication.assertReadable();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#usageTimer);
+    if (this.#replication.problem === undefined) await this.#writeUses();
+    await this.#replication.end();
+    await this.#primary.close();
+  }
+
+  #note(row: SqlRow | undefined): StoredKey {
+    const keyRow = row as unknown as ReplicatedKeyRow;
+    this.#table.noteOwn(keyRow);
+    return fromRow(keyRow);
+  }
+
+  /** The rows of each statement, when the primary has made the change. */
+  async #change(...statements: Statement[]): Promise<SqlRow[][]> {
+    const { primary: known, problem } = this.#replication;
+    if (!known) throw unavailable(problem ?? "was not asked yet");
+    const marked = {
+      epoch: known.epoch,
+      mark: randomUUID(),
+      instance: this.#instance,
+      notAfterMs: Math.floor(known.nowMs() + acceptanceMs),
+    };
+    try {
+      const results = await this.#primary.write(...underMark(marked, statements));
+      if (results.at(-1)?.length === 1) return results.slice(1, -2);
+    } catch (error) {
+      throw error instanceof PrimaryError ? unavailable(error.message, error) : error;
+    }
+    throw unavailable("took the change too late, or is another one than before");
+  }
+
+  /** Requests must not fail for this; what cannot be written stays collected. */
+  async #writeUses(): Promise<void> {
+    const uses = this.#table.keys.unwrittenUses();
+    try {
+      for (let start = 0; start < uses.length; start += usesAtOnce) {
+        const batch = uses.slice(start, start + usesAtOnce);
+        await this.#change(writeUses(batch));
+        this.#table.keys.forgetUses(batch);
+      }
+    } catch (error) {
+      this.#log.warn({ err: error }, "the last use of keys could not be written");
+    }
+  }
+}
+
+function unavailable(why: string, cause?: unknown): ApiError {
+  return new ApiError(
+    "KEY_STORE_UNAVAILABLE",
+    `The key store cannot be changed now: its primary ${why}. Nothing was changed; try again later.`,
+    {
+      retryAfterSeconds,
+      ...(cause !== undefined && { cause }),
+    },
+  );
+}

@@ -1,0 +1,259 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { PrimarySource } from "../../primary-source.js";
+import type { Log } from "../../observe/log.js";
+import type { ReplicaState } from "../key-store.js";
+import { PrimaryError } from "./primary-error.js";
+import { createTables, primarySchemaVersion, readHead, type Position } from "./primary-statements.js";
+import type { Primary } from "./primary.js";
+import type { ReplicaFolder } from "./replica-folder.js";
+import { ReplicaReader } from "./replica-reader.js";
+import { ReplicaSyncer } from "./replica-syncer.js";
+
+/** A replica that does not get what the primary has, though it is synced without an error, is fetched anew. */
+const stalledAfterMs = 10_000;
+/** So many syncs in a row may fail while the primary answers; then the replica is fetched anew. */
+const mostFailedSyncs = 3;
+/** After a failure it is not tried again sooner. */
+const leastPauseAfterFailureMs = 500;
+/** What libsql says of files that it cannot go on with. */
+const damage = /wal_index|malformed|not a database|corrupt|disk image/i;
+
+export interface ReplicationOptions {
+  readonly source: PrimarySource;
+  readonly primary: Primary;
+  readonly folder: ReplicaFolder;
+  /** The replica holds more than before. */
+  readonly onMore: (reader: ReplicaReader) => Promise<void>;
+  /** There is a replica, or another one; `isDiverged`: the primary has lost changes that the one before had. */
+  readonly onAnother: (reader: ReplicaReader, isDiverged: boolean) => Promise<void>;
+  readonly log: Log;
+}
+
+/** What is known of the primary since it last answered. */
+export interface KnownPrimary {
+  readonly epoch: string;
+  /** Its clock, Unix milliseconds; never ahead of it. */
+  readonly nowMs: () => number;
+}
+
+interface Head {
+  readonly epoch: string;
+  readonly revision: number;
+  /** Of the revision that was asked for; null when it is not known. */
+  readonly mark: string | null;
+}
+
+/** Something about the primary that only an operator can put right. Its message goes on after "the primary". */
+class PrimaryAlarm extends Error {}
+
+/** Keeps a replica like its primary: asks that every interval for its newest revision, and fetches when there is one. */
+export class Replication {
+  readonly #options: ReplicationOptions;
+  readonly #ending = new AbortController();
+  #reader: ReplicaReader | undefined;
+  #syncer: ReplicaSyncer;
+  #known: KnownPrimary | undefined;
+  #problem: string | undefined = "it was not asked yet";
+  #alikeAtMs: number | undefined;
+  #behindSinceMs: number | undefined;
+  #failuresInRow = 0;
+  #failedSyncs = 0;
+  #renewals = 0;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ReplicationOptions) {
+    this.#options = options;
+    this.#syncer = this.#syncerOf(options.folder.currentFile);
+  }
+
+  /** Undefined while the primary has not answered since the start. */
+  get primary(): KnownPrimary | undefined {
+    return this.#known;
+  }
+
+  /** What keeps the replica from being like its primary; goes on after "the primary of the key store". */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  get hasReplica(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  get state(): ReplicaState {
+    const lagSeconds = this.#alikeAtMs === undefined ? undefined : (performance.now() - this.#alikeAtMs) / 1000;
+    return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
+  }
+
+  /** Opens the replica that is there, then asks the primary for the first time and goes on in the background; resolves after that first time. */
+  async begin(): Promise<void> {
+    await this.#openCurrent();
+    const first = this.#once();
+    this.#running = this.#goOn(first);
+    await first;
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#syncer.stop();
+    await this.#running;
+    this.#reader?.close();
+    this.#reader = undefined;
+  }
+
+  /** Throws when the replica that there is cannot be read. */
+  assertReadable(): void {
+    this.#reader?.readPosition();
+  }
+
+  async #goOn(first: Promise<void>): Promise<void> {
+    const { signal } = this.#ending;
+    const { syncIntervalMs } = this.#options.source;
+    await first;
+    while (!signal.aborted) {
+      const pauseMs = this.#problem === undefined ? syncIntervalMs : Math.max(syncIntervalMs, leastPauseAfterFailureMs);
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await this.#once();
+    }
+  }
+
+  /** Never throws. */
+  async #once(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await this.#align();
+      if (this.#problem !== undefined) log.info("the keys are those of the primary");
+      this.#problem = undefined;
+    } catch (error) {
+      if (this.#ending.signal.aborted) return;
+      this.#failedSyncs += 1;
+      const problem = (error as Error).message;
+      if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; keys that are known here go on`);
+      this.#problem = problem;
+    }
+  }
+
+  async #align(): Promise<void> {
+    const position = this.#readPosition();
+    const head = await this.#readHead(position);
+    if (!position) await this.#renew("there is no replica", { isDiverged: false });
+    else if (head.mark !== position.mark) await this.#renew("the primary was set back to an older state", { isDiverged: true });
+    else if (head.revision > position.revision) await this.#catchUp(head);
+    else this.#behindSinceMs = undefined;
+    if (this.#behindSinceMs === undefined) this.#alikeAtMs = performance.now();
+  }
+
+  /** Undefined when there is no replica that could be read. */
+  #readPosition(): Position | undefined {
+    if (!this.#reader || !this.#options.folder.hasCurrent) return undefined;
+    try {
+      return this.#reader.readPosition();
+    } catch (error) {
+      this.#options.log.error({ err: error }, "the replica of the key store cannot be read; it is fetched anew");
+      return undefined;
+    }
+  }
+
+  /** Throws a PrimaryAlarm when it has not the keys that this daemon has. */
+  async #readHead(position: Position | undefined): Promise<Head> {
+    const { primary, log } = this.#options;
+    const rows = await this.#askHead(position);
+    if (rows.length === 0) {
+      if (this.#reader)
+        throw new PrimaryAlarm(
+          "is empty, though it had keys: its data was lost. Keys stay as they were here; restore the primary from its backup, or stop all daemons and delete the folder replica in their state directories to begin with no keys",
+        );
+      log.warn("the primary of the key store is empty: its tables are made");
+      await primary.write(...createTables(randomUUID(), randomUUID()));
+      return this.#readHead(position);
+    }
+    const head = rows[0] as unknown as Head & { schema_version: number; now_ms: number };
+    if (head.schema_version > primarySchemaVersion)
+      throw new PrimaryAlarm(`was set up by a newer runtimed (schema ${head.schema_version}, this one knows ${primarySchemaVersion})`);
+    if (position && head.epoch !== position.epoch)
+      throw new PrimaryAlarm(
+        "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL leads to another one, or it was emptied and used anew. Keys stay as they were here; to take over those that it has, stop the daemon and delete the folder replica in its state directory",
+      );
+    const receivedAtMs = performance.now();
+    this.#known = { epoch: head.epoch, nowMs: () => head.now_ms + performance.now() - receivedAtMs };
+    return head;
+  }
+
+  async #askHead(position: Position | undefined): Promise<readonly object[]> {
+    try {
+      const [rows = []] = await this.#options.primary.read(readHead(position?.revision ?? 0));
+      return rows;
+    } catch (error) {
+      if (error instanceof PrimaryError && error.kind === "without-tables") return [];
+      throw error;
+    }
+  }
+
+  async #catchUp(head: Head): Promise<void> {
+    try {
+      await this.#syncer.sync();
+      this.#failuresInRow = 0;
+    } catch (error) {
+      this.#failuresInRow += 1;
+      const { message } = error as Error;
+      if (!damage.test(message) && this.#failuresInRow < mostFailedSyncs)
+        throw new Error(`answers, but its changes cannot be fetched: ${message}`, { cause: error });
+      await this.#renew(`it cannot be synced (${message})`, { isDiverged: false });
+      return;
+    }
+    const reader = this.#reader as ReplicaReader;
+    await this.#options.onMore(reader);
+    if (reader.readPosition().revision >= head.revision) {
+      this.#behindSinceMs = undefined;
+      return;
+    }
+    this.#behindSinceMs ??= performance.now();
+    if (performance.now() - this.#behindSinceMs > stalledAfterMs) await this.#renew("it gets no changes any more", { isDiverged: true });
+  }
+
+  /** The replica that there was is used until the new one is whole. */
+  async #renew(why: string, { isDiverged }: { isDiverged: boolean }): Promise<void> {
+    const { folder, log } = this.#options;
+    const isFirst = !this.#reader;
+    if (!isFirst) log.warn({ why }, "the replica of the key store is fetched anew");
+    await this.#syncer.stop();
+    const file = folder.prepareNext();
+    const fresh = this.#syncerOf(file);
+    this.#syncer = fresh;
+    try {
+      await fresh.sync();
+    } finally {
+      await fresh.stop();
+    }
+    new ReplicaReader(file).close();
+    this.#reader?.close();
+    this.#reader = undefined;
+    folder.takeNext();
+    this.#syncer = this.#syncerOf(folder.currentFile);
+    this.#reader = new ReplicaReader(folder.currentFile);
+    this.#failuresInRow = 0;
+    this.#behindSinceMs = undefined;
+    if (!isFirst) this.#renewals += 1;
+    await this.#options.onAnother(this.#reader, isDiverged);
+  }
+
+  async #openCurrent(): Promise<void> {
+    const { folder, log, onAnother } = this.#options;
+    if (!folder.hasCurrent) return;
+    try {
+      this.#reader = new ReplicaReader(folder.currentFile);
+      await onAnother(this.#reader, false);
+    } catch (error) {
+      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
+      this.#reader?.close();
+      this.#reader = undefined;
+      folder.removeCurrent();
+    }
+  }
+
+  #syncerOf(file: string): ReplicaSyncer {
+    const { url, token } = this.#options.source;
+    return new ReplicaSyncer({ file, url, token });
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { ConfigError } from "./config-error.js";
+
+/** A file that holds a secret, and what it is called in messages. */
+export interface SecretFile {
+  readonly name: string;
+  readonly file: string;
+}
+
+/** Where a secret may come from, and what it has to look like. */
+export interface SecretForm {
+  /** Name of the systemd credential. */
+  readonly credential: string;
+  /** The variable that holds it; with `_FILE` behind it the one that names its file. */
+  readonly variable: string;
+  readonly pattern: RegExp;
+  /** What is accepted, in words. */
+  readonly takes: string;
+}
+
+/** A secret, from the systemd credential, the file, or the variable, and the file that it was read from. Throws ConfigError. */
+export function readSecret(
+  environment: Readonly<Record<string, string | undefined>>,
+  form: SecretForm,
+): { secret: string | undefined; secretFile: SecretFile | undefined } {
+  const credentials = environment["CREDENTIALS_DIRECTORY"];
+  const credential = credentials
+    ? { name: `the systemd credential ${form.credential}`, file: path.join(credentials, form.credential) }
+    : undefined;
+  // systemd sets the directory also for other credentials.
+  const text = credential && readIfThere(credential.file);
+  if (credential && text !== undefined) return { secret: soundSecret(credential.name, form, text), secretFile: credential };
+  const fileVariable = `${form.variable}_FILE`;
+  const file = environment[fileVariable];
+  if (file) {
+    const secretFile = { name: fileVariable, file };
+    return { secret: readSecretFile(secretFile, form), secretFile };
+  }
+  return { secret: soundSecret(form.variable, form, environment[form.variable]), secretFile: undefined };
+}
+
+/** What a file holds now, undefined when that is nothing; throws ConfigError. */
+export function readSecretFile({ name, file }: SecretFile, form: SecretForm): string | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new ConfigError(name, file, `the path of a file that can be read (${(cause as NodeJS.ErrnoException).code})`);
+  }
+  return soundSecret(name, form, text);
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Surrounding white space is no part of it. */
+function soundSecret(source: string, { pattern, takes }: SecretForm, text = ""): string | undefined {
+  const secret = text.trim();
+  if (secret === "") return undefined;
+  if (!pattern.test(secret)) throw new ConfigError(source, undefined, takes);
+  return secret;
+}

@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+const startTimeoutMs = 30_000;
+
+/** Runs a server of the system until the test ends; resolves when it has written what says that it listens. */
+export async function runServer(file: string, args: readonly string[], { ready, cwd }: { ready: RegExp; cwd: string }): Promise<void> {
+  const child = spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"], HOME: cwd } });
+  let output = "";
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (ready.test(output)) resolve();
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("error", () => reject(new Error(`${file} is not installed; this test needs it (apt install nginx caddy)`)));
+    child.once("exit", (status) => reject(new Error(`${file} ended with ${status}:\n${output}`)));
+    setTimeout(() => reject(new Error(`${file} did not listen within ${startTimeoutMs} ms:\n${output}`)), startTimeoutMs).unref();
+  });
+  onTestFinished(async () => {
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  });
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,60 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+import { freePort, runServer } from "./run-server.js";
+
+const samples = new URL("../../builtin/proxy/", import.meta.url);
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
+
+/** In front of what listens at these ports of 127.0.0.1, with TLS, until the test ends. Returns its origin. */
+export type StartProxy = (ports: readonly number[]) => Promise<string>;
+
+/** A sample that the product ships, with the parts replaced that are different on every machine. Each has to be there. */
+async function fillIn(sample: string, replacements: readonly (readonly [part: string, replacement: string])[]): Promise<string> {
+  let text = await readFile(new URL(sample, samples), "utf8");
+  for (const [part, replacement] of replacements) {
+    if (!text.includes(part)) throw new Error(`${sample} has no "${part}"`);
+    text = text.replaceAll(part, replacement);
+  }
+  return text;
+}
+
+export const startNginx: StartProxy = async (ports) => {
+  const directory = await temporaryDirectory();
+  const [port, plainPort] = [await freePort(), await freePort()];
+  const site = await fillIn("nginx.conf", [
+    ["server 127.0.0.1:8000 fail_timeout=2s;", ports.map((upstream) => `server 127.0.0.1:${upstream} fail_timeout=2s;`).join("\n")],
+    ["listen 80;", `listen 127.0.0.1:${plainPort};`],
+    ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
+    ["apps.example.org;", "127.0.0.1;"],
+    ["/etc/letsencrypt/live/apps.example.org/fullchain.pem", fixture("certificate")],
+    ["/etc/letsencrypt/live/apps.example.org/privkey.pem", fixture("key")],
+  ]);
+  const folders = ["client_body", "proxy", "fastcgi", "scgi", "uwsgi"];
+  await Promise.all(folders.map((folder) => mkdir(path.join(directory, folder))));
+  const main = [
+    // Root's workers would become somebody who may not enter the test's folder.
+    process.getuid?.() === 0 ? "user root;" : "",
+    "daemon off; worker_processes 1; pid nginx.pid; error_log stderr notice;",
+    "events { worker_connections 4096; }",
+    `http { access_log off; ${folders.map((folder) => `${folder}_temp_path ${folder};`).join(" ")} include site.conf; }`,
+  ];
+  await writeFile(path.join(directory, "site.conf"), site);
+  await writeFile(path.join(directory, "nginx.conf"), main.join("\n"));
+  await runServer("nginx", ["-p", `${directory}/`, "-c", "nginx.conf", "-e", "stderr"], { ready: /start worker process/, cwd: directory });
+  return `https://127.0.0.1:${port}`;
+};
+
+export const startCaddy: StartProxy = async (ports) => {
+  const directory = await temporaryDirectory();
+  const port = await freePort();
+  const site = await fillIn("Caddyfile", [
+    ["apps.example.org {", `https://127.0.0.1:${port} {\n\ttls ${fixture("certificate")} ${fixture("key")}`],
+    ["127.0.0.1:8000", ports.map((upstream) => `127.0.0.1:${upstream}`).join(" ")],
+  ]);
+  const file = path.join(directory, "Caddyfile");
+  await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
+  await runServer("caddy", ["run", "--adapter", "caddyfile", "--config", file], { ready: /serving initial configuration/, cwd: directory });
+  return `https://127.0.0.1:${port}`;
+};

