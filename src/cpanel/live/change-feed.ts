@@ -49,16 +49,9 @@ export class ChangeFeed {
   }
 
   async #run(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
-    let retryMs = firstRetryMs;
-    while (!signal.aborted) {
+    for (let retryMs = firstRetryMs; !signal.aborted; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
       try {
-        for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
-          if (signal.aborted) return;
-          // Not sooner: a proxy may hand on the head of a stream and keep what is in it.
-          this.#options.onFed(true);
-          retryMs = firstRetryMs;
-          this.#touch(touchedBy(type));
-        }
+        if (await this.#follow(client, signal)) retryMs = firstRetryMs;
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof ApiError && error.status === 401) return this.#options.onRefused();
@@ -66,8 +59,20 @@ export class ChangeFeed {
       if (signal.aborted) return;
       this.#options.onFed(false);
       await pause(retryMs, signal);
-      retryMs = Math.min(retryMs * 2, longestRetryMs);
     }
+  }
+
+  /** Answers, once the stream ends, with whether there was anything in it. */
+  async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<boolean> {
+    let hasBegun = false;
+    for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
+      if (signal.aborted) break;
+      hasBegun = true;
+      // Not sooner: a proxy may hand on the head of a stream and keep what is in it.
+      this.#options.onFed(true);
+      this.#touch(touchedBy(type));
+    }
+    return hasBegun;
   }
 
   #touch(touched: readonly ToldResource[]): void {

@@ -40,6 +40,8 @@ async function openTold(at: string, key?: string): Promise<Page> {
 /** The page itself lets go of it. */
 const untilStreamEnds = (page: Page) =>
   page.waitForEvent("requestfailed", { predicate: (request) => request.url().endsWith("/api/events") });
+const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
+  client.workers[verb]({ params: { scope, name, version: "1.0.0" } });
 const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
 const rowOf = (page: Page, name: string) => page.getByRole("rowheader", { name });
 
@@ -85,8 +87,6 @@ test("plugins and the pages that they bring, keys and files come and go in the s
 test("a page asks for nothing because of what its key may not see", async () => {
   const page = await openTold("apps", await house.key({ role: "editor", namespaces: ["@team"] }));
   const everything = await openTold("apps");
-  const toggle = async (scope: string, name: string, verb: "disable" | "enable") =>
-    client.workers[verb]({ params: { scope, name, version: "1.0.0" } });
   // What its beginning asked for has come when a first change shows.
   await toggle("@team", "blog", "disable");
   await page.getByRole("cell", { name: "off" }).waitFor();
