@@ -28,6 +28,7 @@ export class ChangeFeed {
   readonly #pending = new Set<ToldResource>();
   #reader: Principal | undefined;
   #end = new AbortController();
+  #retryMs = firstRetryMs;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: ChangeFeedOptions) {
@@ -49,30 +50,29 @@ export class ChangeFeed {
   }
 
   async #run(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
-    for (let retryMs = firstRetryMs; !signal.aborted; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
+    this.#retryMs = firstRetryMs;
+    while (!signal.aborted) {
       try {
-        if (await this.#follow(client, signal)) retryMs = firstRetryMs;
+        await this.#follow(client, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof ApiError && error.status === 401) return this.#options.onRefused();
       }
       if (signal.aborted) return;
       this.#options.onFed(false);
-      await pause(retryMs, signal);
+      await pause(this.#retryMs, signal);
+      this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
     }
   }
 
-  /** Answers, once the stream ends, with whether there was anything in it. */
-  async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<boolean> {
-    let hasBegun = false;
+  async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
     for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
-      if (signal.aborted) break;
-      hasBegun = true;
+      if (signal.aborted) return;
       // Not sooner: a proxy may hand on the head of a stream and keep what is in it.
       this.#options.onFed(true);
+      this.#retryMs = firstRetryMs;
       this.#touch(touchedBy(type));
     }
-    return hasBegun;
   }
 
   #touch(touched: readonly ToldResource[]): void {
