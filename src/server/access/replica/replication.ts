@@ -86,9 +86,25 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the replica that is there, then asks the primary for the first time and goes on in the background; resolves after that first time. */
+  /** Opens the replica that is there; false when there is none that can be used. */
+  async open(): Promise<boolean> {
+    const { folder, log, onAnother } = this.#options;
+    if (!folder.hasCurrent) return false;
+    try {
+      this.#reader = new ReplicaReader(folder.currentFile);
+      await onAnother(this.#reader, false);
+      return true;
+    } catch (error) {
+      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
+      this.#reader?.close();
+      this.#reader = undefined;
+      folder.removeCurrent();
+      return false;
+    }
+  }
+
+  /** Asks the primary for the first time, and goes on in the background; resolves after that first time. */
   async begin(): Promise<void> {
-    await this.#openCurrent();
     const first = this.#once();
     this.#running = this.#goOn(first);
     await first;
@@ -236,20 +252,6 @@ export class Replication {
     this.#behindSinceMs = undefined;
     if (!isFirst) this.#renewals += 1;
     await this.#options.onAnother(this.#reader, isDiverged);
-  }
-
-  async #openCurrent(): Promise<void> {
-    const { folder, log, onAnother } = this.#options;
-    if (!folder.hasCurrent) return;
-    try {
-      this.#reader = new ReplicaReader(folder.currentFile);
-      await onAnother(this.#reader, false);
-    } catch (error) {
-      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
-      this.#reader?.close();
-      this.#reader = undefined;
-      folder.removeCurrent();
-    }
   }
 
   #syncerOf(file: string): ReplicaSyncer {
