@@ -153,6 +153,7 @@ export class ReplicatedKeyStore implements KeyStore {
   #note(row: SqlRow | undefined): StoredKey {
     const keyRow = row as unknown as ReplicatedKeyRow;
     this.#table.noteOwn(keyRow);
+    this.#replication.hurry();
     return fromRow(keyRow);
   }
 
