@@ -40,6 +40,8 @@ export class ReplicaSyncer {
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const exited = once(child, "exit");
+    // Now it is waited for: with nothing else to hold it, as at a start on sockets that were handed over, the daemon would end here.
+    child.ref();
     child.kill("SIGKILL");
     await exited;
   }

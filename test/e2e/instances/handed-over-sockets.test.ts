@@ -1,0 +1,23 @@
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { openListeningSocket } from "../../support/listening-socket.js";
+import { startDaemon } from "../../support/start-daemon.js";
+import { startSqld } from "../../support/start-sqld.js";
+
+// Until such a daemon can answer it does not listen, so nothing but its start holds the process.
+test("a daemon that gets its sockets handed over fetches its first replica, serves, and ends when it is told to", async () => {
+  const sqld = await startSqld();
+  onTestFinished(sqld.dispose);
+  const socket = openListeningSocket();
+  onTestFinished(socket.close);
+
+  const daemon = await startDaemon({
+    listenFds: [socket.fd],
+    env: { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: sqld.url },
+  });
+  onTestFinished(daemon.dispose);
+
+  expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys).toEqual([]);
+  expect(await daemon.stop()).toBe(0);
+  expect(daemon.output()).toContain('"stopped"');
+});
