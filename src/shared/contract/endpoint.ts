@@ -70,6 +70,8 @@ export interface EndpointDefinition {
   /** One sentence, imperative. */
   readonly summary: string;
   readonly access: Access;
+  /** Public, and its handler learns who calls, when a credential says so. */
+  readonly seesCaller?: true;
   /** The path lies at the origin, not below the API base. */
   readonly atOrigin?: boolean;
   /** The path names a package by `:scope/:name`, or by `:name` with its scope: a key restricted to other namespaces is refused. */
