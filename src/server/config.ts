@@ -243,7 +243,7 @@ export function readDirectories(environment: Environment, cwd: string): Director
   };
 }
 
-function valueOf(environment: Environment, name: string): string {
+export function valueOf(environment: Environment, name: string): string {
   return environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
 }
 

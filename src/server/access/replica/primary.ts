@@ -13,7 +13,7 @@ export interface Statement {
   readonly values: readonly SqlValue[];
 }
 
-/** Within this the server has answered, or the call has failed. */
+/** Within this the server has answered, or the call has failed, where no other deadline is given. */
 const primaryDeadlineMs = 2_000;
 const mostConnections = 4;
 /** Before a write is tried again. */
@@ -25,23 +25,29 @@ const longestPauseMs = 40;
  */
 export class Primary {
   readonly #pool: Pool;
+  readonly #deadlineMs: number;
   readonly #headers: Record<string, string>;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
-  private constructor(pool: Pool, token: string | undefined) {
+  private constructor(pool: Pool, { token, deadlineMs }: { token: string | undefined; deadlineMs: number }) {
     this.#pool = pool;
+    this.#deadlineMs = deadlineMs;
     this.#headers = { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 
   /** Connects when it is first asked. */
-  static async at({ url, token }: Pick<PrimarySource, "url" | "token">): Promise<Primary> {
+  static async at({
+    url,
+    token,
+    deadlineMs = primaryDeadlineMs,
+  }: Pick<PrimarySource, "url" | "token"> & { deadlineMs?: number }): Promise<Primary> {
     const undici = await import("undici");
-    return new Primary(new undici.Pool(url, { connections: mostConnections }), token);
+    return new Primary(new undici.Pool(url, { connections: mostConnections }), { token, deadlineMs });
   }
 
   /** Reads as of one instant; the rows of each statement. Throws PrimaryError. */
   async read(...statements: Statement[]): Promise<SqlRow[][]> {
-    return this.#run("BEGIN", statements, AbortSignal.timeout(primaryDeadlineMs));
+    return this.#run("BEGIN", statements, AbortSignal.timeout(this.#deadlineMs));
   }
 
   /**
@@ -50,7 +56,7 @@ export class Primary {
    * Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
-    const signal = AbortSignal.timeout(primaryDeadlineMs);
+    const signal = AbortSignal.timeout(this.#deadlineMs);
     const written = this.#lastWrite.then(() => this.#writeUntilDone(statements, signal));
     this.#lastWrite = written.catch(() => undefined);
     return written;
@@ -85,7 +91,7 @@ export class Primary {
   }
 
   async #send(body: object, signal: AbortSignal): Promise<PipelineAnswer> {
-    if (signal.aborted) throw PrimaryError.late(primaryDeadlineMs);
+    if (signal.aborted) throw PrimaryError.late(this.#deadlineMs);
     try {
       const { statusCode, body: answer } = await this.#pool.request({
         method: "POST",
@@ -101,7 +107,7 @@ export class Primary {
     } catch (cause) {
       if (cause instanceof PrimaryError) throw cause;
       if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its answer is no JSON");
-      throw signal.aborted ? PrimaryError.late(primaryDeadlineMs) : PrimaryError.unreachable(cause);
+      throw signal.aborted ? PrimaryError.late(this.#deadlineMs) : PrimaryError.unreachable(cause);
     }
   }
 }

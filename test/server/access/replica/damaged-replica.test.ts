@@ -115,9 +115,10 @@ describe("the process that syncs", () => {
   });
 });
 
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+
 describe("a primary that wants a token", () => {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
   const tokenOf = (claims: object) => {
     const signed = `${encode({ alg: "EdDSA", typ: "JWT" })}.${encode(claims)}`;
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
