@@ -51,6 +51,7 @@ export const errorTable = {
   INVALID_PACKAGE_VERSION: [400, "The version is neither strict semver nor latest."],
   INVALID_PACKAGE_METADATA: [400, "manifest.yaml or package.json cannot be read, or a field has the wrong type."],
   PATH_EXISTS: [409, "Something else is at the path already."],
+  PRECONDITION_FAILED: [412, "A file is not what it was when it was read, or is gone; nothing was written."],
   ARCHIVE_TOO_LARGE: [413, "The archive unpacks to more entries or bytes, or at a higher ratio, than allowed."],
   PAYLOAD_TOO_LARGE: [413, "The request body is larger than allowed."],
   UNSUPPORTED_MEDIA_TYPE: [415, "The body has a content type or encoding that this call does not take."],

@@ -34,12 +34,18 @@ const asService = ["-c", 'LISTEN_PID=$$ exec "$0" "$@"'];
  * `listenFds` are handed over as systemd does it.
  */
 export async function startDaemon(
-  options: { env?: Record<string, string>; directory?: string; listenFds?: readonly number[] } = {},
+  options: {
+    env?: Record<string, string>;
+    directory?: string;
+    listenFds?: readonly number[];
+    /** A program with its arguments that becomes the one whose command line follows them, under the same process id. */
+    launcher?: readonly string[];
+  } = {},
 ): Promise<TestDaemon> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
   const rootKey = "root-key-of-a-test";
-  const { listenFds = [] } = options;
-  const [file, args] = listenFds.length > 0 ? ["sh", [...asService, process.execPath, program]] : [process.execPath, [program]];
+  const { listenFds = [], launcher = listenFds.length > 0 ? ["sh", ...asService] : [] } = options;
+  const [file, ...args] = [...launcher, process.execPath, program];
   const child = spawn(file, args, {
     cwd: directory,
     stdio: ["ignore", "pipe", "pipe", ...listenFds],

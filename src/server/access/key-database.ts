@@ -1,5 +1,7 @@
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import path from "node:path";
 import Database from "better-sqlite3";
+import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
 
 const schemaVersion = 1;
 const schema = `
@@ -21,27 +23,41 @@ const schema = `
 const busyTimeoutMs = 200;
 const mostPages = 0x7f_ff_ff_ff;
 
+/** What SQLite says when a file is not what it was, as opposed to a disk or rights that keep it from being opened. */
+const damageCodes = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
+
+/** Not what this program wrote. */
+class DamagedStoreError extends Error {}
+
 /** Opens the key store's file, creating it; an Error that says what to do when the file is damaged or written by a newer program. */
 export function openKeyDatabase(file: string): Database.Database {
-  createPrivate(file);
   let database: Database.Database | undefined;
   try {
+    if (!existsSync(file)) createStore(file);
+    chmodSync(file, 0o600);
+    assertSoundFile(file);
     database = new Database(file, { timeout: busyTimeoutMs });
-    database.pragma("trusted_schema = OFF");
-    assertSound(database);
     // From here on the file is changed.
+    database.pragma("trusted_schema = OFF");
     database.pragma("journal_mode = WAL");
     // A re-opened WAL database falls back to NORMAL, which loses acknowledged commits on power loss.
     database.pragma("synchronous = FULL");
-    createTables(database);
     return database;
   } catch (cause) {
     database?.close();
-    throw new Error(
-      `The key store ${file} cannot be opened (${(cause as Error).message}). It was left untouched: restore it from a backup with runtimectl daemon restore FILE, or move it away to start with no keys.`,
-      { cause },
-    );
+    throw new Error(`The key store ${file} cannot be opened (${(cause as Error).message}). ${advice(cause)}`, { cause });
   }
+}
+
+/** A full disk must not lead anybody to put an older store in the place of a sound one. */
+function advice(cause: unknown): string {
+  const isDamaged =
+    cause instanceof DamagedStoreError ||
+    cause instanceof DamagedLogError ||
+    (cause instanceof Database.SqliteError && damageCodes.has(cause.code.split("_").slice(0, 2).join("_")));
+  return isDamaged
+    ? "It was left untouched: restore it from a backup with runtimectl daemon restore FILE, or move keys.db and the files keys.db-* beside it away to start with no keys."
+    : "Make sure that its disk has room and works and that runtimed may write there, then start again; the keys are still in it.";
 }
 
 /**
@@ -84,20 +100,43 @@ function createPrivate(file: string): void {
   chmodSync(file, 0o600);
 }
 
-function assertSound(database: Database.Database): void {
-  const damage = database.pragma("quick_check(1)", { simple: true });
-  if (damage !== "ok") throw new Error(String(damage));
-  const found = versionOf(database);
-  if (found > schemaVersion)
-    throw new Error(`a newer runtimed wrote it, with schema ${found}, and this one knows ${schemaVersion}: upgrade runtimed`);
+/** Gets its name when it is whole, so that a store without tables is always one that lost them. */
+function createStore(file: string): void {
+  if (hasLostDatabase(file)) throw new DamagedLogError(`it is gone, though its log ${file}-wal is there`);
+  const unnamed = `${file}.new`;
+  for (const leftover of [unnamed, `${unnamed}-journal`]) rmSync(leftover, { force: true });
+  createPrivate(unnamed);
+  const database = new Database(unnamed);
+  try {
+    database.exec(`BEGIN; ${schema}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  } finally {
+    database.close();
+  }
+  renameSync(unnamed, file);
+  const folder = openSync(path.dirname(file), "r");
+  fsyncSync(folder);
+  closeSync(folder);
 }
 
-function createTables(database: Database.Database): void {
-  if (versionOf(database) !== 0) return;
-  database.transaction(() => {
-    database.exec(schema);
-    database.pragma(`user_version = ${schemaVersion}`);
-  })();
+/** Changes nothing, also when it throws: closing a store that can be written would take over what is in its log. */
+function assertSoundFile(file: string): void {
+  assertLogSound(file);
+  const database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+  try {
+    database.pragma("trusted_schema = OFF");
+    assertSound(database);
+  } finally {
+    database.close();
+  }
+}
+
+function assertSound(database: Database.Database): void {
+  const damage = database.pragma("integrity_check(1)", { simple: true });
+  if (damage !== "ok") throw new DamagedStoreError(String(damage).replaceAll("\n", " "));
+  const found = versionOf(database);
+  if (found === 0) throw new DamagedStoreError("it has lost its tables");
+  if (found > schemaVersion)
+    throw new DamagedStoreError(`a newer runtimed wrote it, with schema ${found}, and this one knows ${schemaVersion}: upgrade runtimed`);
 }
 
 function versionOf(database: Database.Database): number {

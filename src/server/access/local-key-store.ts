@@ -111,9 +111,11 @@ export class LocalKeyStore implements KeyStore {
   }
 
   #insert(key: NewKey): StoredKey {
-    const row = this.#database
-      .prepare<unknown[], KeyRow>(`INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`)
-      .get(...valuesOf(key));
+    const insert = this.#database.prepare<unknown[], KeyRow>(
+      `INSERT INTO keys (${newKeyColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+    );
+    // Not by get(), which stops at the first row, before the commit, and never tells when that fails.
+    const [row] = insert.all(...valuesOf(key));
     return fromRow(row as KeyRow);
   }
 

@@ -5,16 +5,22 @@ import Database from "better-sqlite3";
 export class StateLock {
   readonly #database: Database.Database;
 
-  /** Throws when another daemon holds the directory. */
+  /** Throws when another daemon holds the directory, or the disk does not let it be held. */
   constructor(stateDirectory: string) {
-    this.#database = new Database(path.join(stateDirectory, "lock.db"), { timeout: 0 });
+    const file = path.join(stateDirectory, "lock.db");
+    let database: Database.Database | undefined;
     try {
-      this.#database.pragma("locking_mode = EXCLUSIVE");
-      this.#database.exec("BEGIN EXCLUSIVE");
+      database = new Database(file, { timeout: 0 });
+      database.pragma("locking_mode = EXCLUSIVE");
+      database.exec("BEGIN EXCLUSIVE");
+      this.#database = database;
     } catch (cause) {
-      this.#database.close();
+      database?.close();
+      const { code, message } = cause as NodeJS.ErrnoException;
       throw new Error(
-        `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`,
+        code === "SQLITE_BUSY"
+          ? `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`
+          : `${file} cannot be locked (${message}). Make sure that its disk has room and works and that runtimed may write there, then start again.`,
         { cause },
       );
     }

@@ -15,7 +15,7 @@ import { readBackup, type BackupSink } from "./read-backup.js";
 import { directoryMissing, StagedRestore } from "./staged-restore.js";
 
 /** A key store with the files that SQLite has beside it, and what is known from the packages that were there. */
-const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "known-workers.json"];
+const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-journal", "known-workers.json"];
 
 export interface RestoreOptions {
   readonly directories: Directories;

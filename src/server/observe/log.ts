@@ -5,18 +5,26 @@ export type Log = Logger;
 /** Header and field names whose values are secrets. */
 const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["x-api-key"]', "*.authorization", "*.cookie", "*.key"];
 
+/** What waits while stdout takes nothing, a file on a full disk for one; what goes past it is lost. */
+const mostWaitingBytes = 1024 * 1024;
+
 /** JSON lines on stdout; on a terminal a readable form. `level` is one of pino's; `onChild` hears of each log that is made of this one. */
 export function createLog(options: { level: string; pretty: boolean; onChild?: (child: Log) => void }): Log {
-  const transport = options.pretty
-    ? { transport: { target: "pino-pretty", options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" } } }
-    : {};
-  return pino({
+  const common = {
     level: options.level,
     serializers: { err: errorFields },
     ...(options.onChild && { onChild: options.onChild }),
     redact: { paths: secretFields, censor: "[secret]" },
-    ...transport,
-  });
+  };
+  if (!options.pretty) return pino(common, stdout());
+  return pino({ ...common, transport: { target: "pino-pretty", options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" } } });
+}
+
+/** A log that cannot be written must not end what it tells of; the next line tries again, with those that wait. */
+function stdout(): pino.DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: true, maxLength: mostWaitingBytes });
+  destination.on("error", () => undefined);
+  return destination;
 }
 
 /** What plugins throw may throw when it is looked at: that must not be the end of whoever logs it. */

@@ -39,15 +39,18 @@ export class StagingArea {
   /** A new folder for one change. */
   async begin(): Promise<StagedFolder> {
     const folder = path.join(this.#folder, randomUUID());
-    await mkdir(this.directory, { recursive: true });
+    await makeFolder(this.directory);
     // The parent goes away when the last change is done, perhaps right now.
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+        await makeFolder(this.#folder, 0o700);
         await mkdir(folder, 0o700);
         return new StagedFolder({ area: this, folder });
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT" || attempt === 5) throw error;
+        if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < 5) continue;
+        // The disk may have had room for one of the two.
+        this.#removeOwnFolderIfPossible();
+        throw error;
       }
     }
   }
@@ -154,6 +157,13 @@ export class StagingArea {
   #tellOfRest(folder: string, error: unknown): void {
     this.#log.warn({ err: error, folder }, "a staging folder could not be deleted; the next start tries again");
   }
+}
+
+/** Not by the recursive mkdir of Node, which says of a full disk that the folder is missing. */
+async function makeFolder(folder: string, mode?: number): Promise<void> {
+  await mkdir(folder, mode).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  });
 }
 
 function readJournal(folder: string): Journal | undefined {

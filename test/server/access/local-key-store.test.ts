@@ -1,4 +1,4 @@
-import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -134,8 +134,9 @@ describe("what is kept", () => {
 
   test("only the owner can read the store's files", async () => {
     const directory = await temporaryDirectory();
-    // A store made by a program that did not care.
-    await writeFile(path.join(directory, "keys.db"), "", { mode: 0o644 });
+    openStore(directory).close();
+    // As left by somebody who did not care.
+    await chmod(path.join(directory, "keys.db"), 0o644);
 
     openStore(directory).create(newKey(createKeySecret()));
 

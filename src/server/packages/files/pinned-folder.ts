@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, type Stats } from "node:fs";
+import { closeSync, constants, existsSync, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, rmdirSync, type Stats } from "node:fs";
 import { ApiError } from "../../../shared/api-error.js";
 
 const descriptors = "/proc/self/fd";
@@ -23,19 +23,26 @@ export class PinnedFolder {
     if (!existsSync(descriptors)) {
       throw new ApiError("FILES_UNAVAILABLE", "Files cannot be managed here: this system has no /proc. Upload whole packages instead.");
     }
-    let folder = new PinnedFolder(openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY));
-    for (const segment of segments) {
-      const outer = folder;
-      try {
-        const isNew = options.isMade === true && outer.#makeFolder(segment);
-        folder = outer.enter(segment);
+    let inner = new PinnedFolder(openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY));
+    const outer: PinnedFolder[] = [];
+    const made: string[] = [];
+    try {
+      for (const segment of segments) {
+        outer.push(inner);
+        const isNew = options.isMade === true && inner.#makeFolder(segment);
+        if (isNew) made.push(inner.pathOf(segment));
+        inner = inner.enter(segment);
         // Readable by the isolates, which may run as another user, whatever umask the daemon runs under.
-        if (isNew) fchmodSync(folder.#descriptor, folderMode);
-      } finally {
-        outer.close();
+        if (isNew) fchmodSync(inner.#descriptor, folderMode);
       }
+      return inner;
+    } catch (error) {
+      // The disk had room for some of them.
+      for (const folder of made.toReversed()) rmdirSync(folder);
+      throw error;
+    } finally {
+      for (const folder of outer) folder.close();
     }
-    return folder;
   }
 
   /** Throws ELOOP at a link, ENOTDIR at anything else that is no folder. */

@@ -6,6 +6,7 @@ import { shown } from "../../../shared/archive/refusal.js";
 import type { UploadedFile } from "../../../shared/contract/endpoint.js";
 import { finish, syncFolder } from "../move-journal.js";
 import { asFileFailure, notFound, taken } from "./file-failure.js";
+import { assertEtag } from "./file-etag.js";
 import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";
 import type { FileChange, PackageKeeper } from "./package-keeper.js";
 import { checkNewName } from "./path-segments.js";
@@ -39,18 +40,14 @@ export class FileWriter {
     });
   }
 
-  /** Writes files below a folder, in place of those that are there. All of them are checked before the first is written. */
+  /** Writes files below a folder, in place of those that are there, or that have these tags. All are checked before the first is written. */
   async write(
     folder: string,
     files: readonly UploadedFile[],
-    { names, caller }: { names: readonly string[] | undefined; caller: FileCaller },
+    { names, etags, caller }: { names: readonly string[] | undefined; etags: readonly string[] | undefined; caller: FileCaller },
   ) {
-    if (names && names.length !== files.length) {
-      throw new ApiError(
-        "INVALID_REQUEST",
-        `There are ${files.length} files and ${names.length} paths for them; send one path for each file.`,
-      );
-    }
+    assertOneEach(files, names, "path");
+    assertOneEach(files, etags, "ETag");
     const targets = files.map(({ path: source, filename }, index) => {
       const text = `${folder.replace(/\/$/, "")}/${names?.[index] ?? filename}`;
       const place = this.#places.inUnit(text, caller);
@@ -70,6 +67,8 @@ export class FileWriter {
           );
           checkMetadata(this.#keeper, caller, { unit, come });
         }
+        // Last: nobody else changes files of these units until it is done.
+        for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
       apply: (aside) => {
@@ -199,6 +198,14 @@ function openFor(text: string, pin: () => PinnedFolder): PinnedFolder {
   } catch (error) {
     throw asFileFailure(error, text);
   }
+}
+
+function assertOneEach(files: readonly unknown[], given: readonly string[] | undefined, what: string): void {
+  if (!given || given.length === files.length) return;
+  throw new ApiError(
+    "INVALID_REQUEST",
+    `There are ${files.length} files and ${given.length} ${what}s for them; send one ${what} for each file.`,
+  );
 }
 
 /** No file is written twice, and none is the folder of another. */

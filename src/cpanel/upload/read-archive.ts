@@ -1,5 +1,5 @@
-import { ApiError } from "../../../../shared/api-error.js";
-import { invalidArchive } from "../../../../shared/archive/refusal.js";
+import { ApiError } from "../../shared/api-error.js";
+import { invalidArchive } from "../../shared/archive/refusal.js";
 import type { ArchiveText } from "./archive-text.js";
 
 /** Finds out what is in an archive; throws what the daemon would answer. */

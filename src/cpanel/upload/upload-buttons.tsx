@@ -1,13 +1,14 @@
+import type { Permission } from "../../shared/permissions.js";
 import { FileTrigger } from "react-aria-components/FileTrigger";
-import { Button } from "../../../components/button.js";
-import { useMay } from "../../../session/use-principal.js";
+import { Button } from "../components/button.js";
+import { useMay } from "../session/use-principal.js";
 import { chosenFolder } from "./dropped-folder.js";
 import { useOffer } from "./use-offer.js";
 
 /** The way to upload without a pointer; nothing for keys that may not. */
-export function UploadButtons() {
+export function UploadButtons({ permission }: { permission: Permission }) {
   const offer = useOffer();
-  if (!useMay("workers:install")) return null;
+  if (!useMay(permission)) return null;
   const chooseArchive = (files: FileList | null) => files?.[0] && offer({ kind: "archive", file: files[0] });
   const chooseFolder = (files: FileList | null) => files?.[0] && offer({ kind: "folder", folder: chosenFolder([...files]) });
   return (

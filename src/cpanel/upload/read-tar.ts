@@ -1,4 +1,4 @@
-import { invalidArchive } from "../../../../shared/archive/refusal.js";
+import { invalidArchive } from "../../shared/archive/refusal.js";
 import { ArchiveListing, isMetadata, type ArchiveText } from "./archive-text.js";
 import { blockBytes, padded, paxPath, readTarHeader } from "./tar-header.js";
 

@@ -1,6 +1,6 @@
-import { EntryTree } from "../../../../shared/archive/entry-tree.js";
-import { entrySegments } from "../../../../shared/archive/entry-name.js";
-import { metadataFileNames } from "../../../../shared/metadata-file-names.js";
+import { EntryTree } from "../../shared/archive/entry-tree.js";
+import { entrySegments } from "../../shared/archive/entry-name.js";
+import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageText } from "./package-facts.js";
 
 /** Larger ones are no metadata. */

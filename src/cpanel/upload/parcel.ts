@@ -1,4 +1,4 @@
-import type { PackageFacts } from "./package-facts.js";
+import type { PackageFacts, PackageKind } from "./package-facts.js";
 import { readPackageFacts } from "./package-facts.js";
 import { readArchive } from "./read-archive.js";
 import type { Offer } from "./offer.js";
@@ -14,13 +14,19 @@ export interface Parcel {
 }
 
 /** Reads an archive, or packs a folder. Throws what the daemon would answer to what is in it. */
-export async function makeParcel(offer: Offer, signal: AbortSignal): Promise<Parcel> {
+export async function makeParcel(offer: Offer, kind: PackageKind, signal: AbortSignal): Promise<Parcel> {
   if (offer.kind === "archive") {
     const text = await readArchive(offer.file, signal);
-    return { facts: await readPackageFacts(text), file: offer.file, filename: offer.file.name, fileCount: text.fileCount, leftOut: [] };
+    return {
+      facts: await readPackageFacts(text, kind),
+      file: offer.file,
+      filename: offer.file.name,
+      fileCount: text.fileCount,
+      leftOut: [],
+    };
   }
   const [{ planFolder }, { packFolder }] = await Promise.all([import("./folder-plan.js"), import("./pack-folder.js")]);
-  const plan = await planFolder(offer.folder, signal);
+  const plan = await planFolder(offer.folder, kind, signal);
   const file = await packFolder(offer.folder, plan, signal);
   const filename = `${plan.facts.name.replace("@", "").replace("/", "-")}-${plan.facts.version}.tgz`;
   return { facts: plan.facts, file, filename, fileCount: plan.files.length, leftOut: plan.leftOut };

@@ -1,9 +1,9 @@
-import { mainFiles } from "../../../../shared/packing/main-files.js";
-import { neverPackedReason } from "../../../../shared/packing/never-packed.js";
-import { openSelection, type Selection } from "../../../../shared/packing/selection.js";
-import { usualLimits } from "../../../../shared/archive/usual-limits.js";
+import { mainFiles } from "../../shared/packing/main-files.js";
+import { neverPackedReason } from "../../shared/packing/never-packed.js";
+import { openSelection, type Selection } from "../../shared/packing/selection.js";
+import { usualLimits } from "../../shared/archive/usual-limits.js";
 import type { Folder } from "./folder.js";
-import { readPackageFacts, type PackageFacts } from "./package-facts.js";
+import { readPackageFacts, type PackageFacts, type PackageKind } from "./package-facts.js";
 
 export interface FolderPlan {
   readonly facts: PackageFacts;
@@ -14,9 +14,9 @@ export interface FolderPlan {
 }
 
 /** Decides what of a folder is packed, by the rules by which `runtimectl` packs. */
-export async function planFolder(folder: Folder, signal: AbortSignal): Promise<FolderPlan> {
+export async function planFolder(folder: Folder, kind: PackageKind, signal: AbortSignal): Promise<FolderPlan> {
   const read = async (path: string) => (await folder.open(path))?.text();
-  const facts = await readPackageFacts({ read, isFile: async (path) => (await folder.open(path)) !== undefined });
+  const facts = await readPackageFacts({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
   const walk = new Walk({ folder, facts, selection: await openSelection(read, facts), signal });
   return walk.plan();
 }
