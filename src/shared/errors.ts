@@ -69,6 +69,10 @@ export const errorTable = {
   PLUGIN_HOOK_FAILED: [503, "A plugin's hook failed or took too long; try again after Retry-After."],
   KEY_STORE_UNAVAILABLE: [503, "The key store cannot be written; try again after Retry-After."],
   TOO_MANY_STREAMS: [503, "Too many event streams are open; close one, or try again after Retry-After."],
+  DIRECTORY_BUSY: [
+    503,
+    "Another instance has been changing packages of the directory for 10 seconds; nothing was changed, try again after Retry-After.",
+  ],
   NOT_READY: [503, "The daemon is starting, draining, or cannot use its key store or install directory."],
   WORKER_TIMEOUT: [504, "The worker did not answer within its timeout."],
   INSUFFICIENT_STORAGE: [507, "The disk is full; nothing was changed."],

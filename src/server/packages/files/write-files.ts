@@ -31,7 +31,7 @@ export class FileWriter {
     const place = this.#places.writable(text, caller);
     for (const name of place.inUnit) checkNewName(name);
     await this.#change(text, [place.unit], {
-      prepare: async () => {
+      check: () => {
         if (kindAt(place) !== "nothing") throw taken(text);
       },
       hasSteps: true,
@@ -56,10 +56,16 @@ export class FileWriter {
     });
     refuseOverlap(targets.map(({ place }) => place.path));
     const units = [...new Map(targets.map(({ place }) => [place.unit.folder, place.unit])).values()];
+    const refuseFolders = () => {
+      for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
+    };
     await this.#change(folder, units, {
       prepare: async (aside) => {
-        for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
+        refuseFolders();
         for (const target of targets) await copyDurably(target.source, path.join(aside, target.aside));
+      },
+      check: (aside) => {
+        refuseFolders();
         for (const unit of units) {
           const atRoot = targets.filter(({ place }) => place.unit.folder === unit.folder && place.inUnit.length === 1);
           const come = new Map(
@@ -116,7 +122,7 @@ export class FileWriter {
     const name = below.at(-1) as string;
     let kept = above;
     await this.#change(text, [unit], {
-      prepare: async () => {
+      check: () => {
         if (inUnit.length === 1) checkMetadata(this.#keeper, caller, { unit, gone: [name] });
       },
       apply: (aside) => {
@@ -139,7 +145,7 @@ export class FileWriter {
     const readMoved = (read: (file: string) => void) =>
       inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
     await this.#change(from.path, [to.unit, from.unit], {
-      prepare: async () => {
+      check: () => {
         const gone = from.inUnit.length === 1 ? [from.name] : [];
         const come = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
         const isWithin = to.unit.folder === from.unit.folder;
