@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, rm, statfs, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "./temporary-directory.js";
 
@@ -39,6 +40,12 @@ export class SmallDisk {
   async leaveNames(count: number): Promise<void> {
     await mkdir(this.#names);
     for (let { ffree } = await statfs(this.folder); ffree > count; ffree -= 1) await writeFile(path.join(this.#names, String(ffree)), "");
+  }
+
+  /** Makes it a file system that nobody can write, or one that can be written again. */
+  async mountAs(kind: "ro" | "rw"): Promise<void> {
+    const [file = "", ...args] = [...this.launcher, "mount", "-o", `remount,${kind}`, this.directory];
+    await promisify(execFile)(file, args);
   }
 
   /** Takes away what it was filled with. */

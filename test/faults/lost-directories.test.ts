@@ -1,0 +1,118 @@
+import { rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ApiError } from "../../src/shared/api-error.js";
+import type { Client } from "../../src/shared/client.js";
+import { connect, uploadOf } from "../support/connect.js";
+import { manifestOf, packFiles } from "../support/pack-files.js";
+import { mountSmallDisk } from "../support/small-disk.js";
+import { startDaemon } from "../support/start-daemon.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+import { treeDigest } from "../support/tree-digest.js";
+
+const timeout = 120_000;
+const version = { scope: "_", name: "app", version: "1.0.0" };
+const folder = "workers/app/1.0.0";
+
+async function uploadAll(client: Client): Promise<void> {
+  const app = { "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": "app" };
+  const code = "export default { routes: { fetch: () => new Response('plugin') } };";
+  await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(app)) });
+  const teller = { "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"), "plugin.js": code };
+  await client.plugins.upload({ file: uploadOf("teller.tgz", await packFiles(teller)) });
+}
+
+/** Each kind of change, and "done" or the code of its refusal. */
+async function tryAll(client: Client): Promise<Record<string, string>> {
+  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": "other" });
+  const plugin = await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0") });
+  const changes: Record<string, () => Promise<unknown>> = {
+    upload: () => client.workers.upload({ file: uploadOf("app.tgz", archive) }),
+    toggle: () => client.workers.disable({ params: version }),
+    "file upload": () => client.workerFiles.upload({ fields: { path: folder }, files: [uploadOf("note.txt", Buffer.from("note"))] }),
+    folder: () => client.workerFiles.mkdir({ body: { path: `${folder}/made` } }),
+    deletion: () => client.workers.remove({ params: version }),
+    "plugin upload": () => client.plugins.upload({ file: uploadOf("teller.tgz", plugin) }),
+    "plugin toggle": () => client.plugins.disable({ params: { name: "teller" } }),
+    "plugin deletion": () => client.plugins.remove({ params: { name: "teller" } }),
+  };
+  const outcomes: Record<string, string> = {};
+  for (const [what, change] of Object.entries(changes)) outcomes[what] = await outcomeOf(change());
+  return outcomes;
+}
+
+const outcomeOf = (change: Promise<unknown>) =>
+  change.then(
+    () => "done",
+    (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+  );
+
+test("in read-only directories each change is refused with what is wrong, all is served, and they heal by themselves", { timeout }, async () => {
+  const disk = await mountSmallDisk({ megabytes: 6, names: 400 });
+  const env = { RUNTIME_STATE_DIR: path.join(await temporaryDirectory(), "state") };
+  const daemon = await startDaemon({ directory: disk.directory, launcher: disk.launcher, env });
+  onTestFinished(daemon.kill);
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadAll(client);
+  const before = await treeDigest(disk.folder);
+
+  await disk.mountAs("ro");
+  expect(await tryAll(client)).toEqual({
+    upload: "NO_WORKER_DIRS",
+    toggle: "STORAGE_NOT_WRITABLE",
+    "file upload": "PATH_NOT_WRITABLE",
+    folder: "PATH_NOT_WRITABLE",
+    deletion: "STORAGE_NOT_WRITABLE",
+    "plugin upload": "NO_PLUGIN_DIRS",
+    "plugin toggle": "STORAGE_NOT_WRITABLE",
+    "plugin deletion": "STORAGE_NOT_WRITABLE",
+  });
+  expect(await treeDigest(disk.folder)).toBe(before);
+  expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+  for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
+    expect(await (await fetch(daemon.url + at)).text()).toBe(text);
+
+  await disk.mountAs("rw");
+  expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
+  expect(await outcomeOf(client.health.ready())).toBe("done");
+});
+
+test("without its state directory the daemon serves and refuses what it could not keep, until the directory is back", { timeout }, async () => {
+  const daemon = await startDaemon();
+  onTestFinished(daemon.dispose);
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadAll(client);
+  const { data } = await client.keys.create({ body: { name: "kept", role: "viewer" } });
+  const state = path.join(daemon.directory, "state");
+  const before = await treeDigest(path.join(daemon.directory, "workers"));
+
+  await rename(state, `${state}-away`);
+  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0") });
+  expect(await outcomeOf(client.workers.upload({ file: uploadOf("app.tgz", archive) }))).toBe("STORAGE_NOT_WRITABLE");
+  expect(await outcomeOf(client.keys.create({ body: { name: "lost", role: "viewer" } }))).toBe("KEY_STORE_UNAVAILABLE");
+  expect(await outcomeOf(client.keys.revoke({ params: { id: String(data.id) } }))).toBe("KEY_STORE_UNAVAILABLE");
+  expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+  expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
+  expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+  expect((await connect(daemon.url, data.key).keys.list()).keys).toHaveLength(1);
+
+  await rename(`${state}-away`, state);
+  await uploadAll(client);
+  await client.keys.revoke({ params: { id: String(data.id) } });
+  expect(await outcomeOf(client.health.ready())).toBe("done");
+});
+
+test("directories of packages that vanish are made again by the next upload", { timeout }, async () => {
+  const daemon = await startDaemon();
+  onTestFinished(daemon.dispose);
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadAll(client);
+
+  for (const kind of ["workers", "plugins"]) await rm(path.join(daemon.directory, kind), { recursive: true });
+  await expect.poll(async () => (await client.workers.list()).filter(({ source }) => source === "uploaded")).toEqual([]);
+  expect((await fetch(`${daemon.url}/app/`)).status).toBe(404);
+
+  await uploadAll(client);
+  expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+  expect(await (await fetch(`${daemon.url}/teller`)).text()).toBe("plugin");
+});
