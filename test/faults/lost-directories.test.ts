@@ -47,60 +47,68 @@ const outcomeOf = (change: Promise<unknown>) =>
     (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
   );
 
-test("in read-only directories each change is refused with what is wrong, all is served, and they heal by themselves", { timeout }, async () => {
-  const disk = await mountSmallDisk({ megabytes: 6, names: 400 });
-  const env = { RUNTIME_STATE_DIR: path.join(await temporaryDirectory(), "state") };
-  const daemon = await startDaemon({ directory: disk.directory, launcher: disk.launcher, env });
-  onTestFinished(daemon.kill);
-  const client = connect(daemon.url, daemon.rootKey);
-  await uploadAll(client);
-  const before = await treeDigest(disk.folder);
+test(
+  "in read-only directories each change is refused with what is wrong, all is served, and they heal by themselves",
+  { timeout },
+  async () => {
+    const disk = await mountSmallDisk({ megabytes: 6, names: 400 });
+    const env = { RUNTIME_STATE_DIR: path.join(await temporaryDirectory(), "state") };
+    const daemon = await startDaemon({ directory: disk.directory, launcher: disk.launcher, env });
+    onTestFinished(daemon.kill);
+    const client = connect(daemon.url, daemon.rootKey);
+    await uploadAll(client);
+    const before = await treeDigest(disk.folder);
 
-  await disk.mountAs("ro");
-  expect(await tryAll(client)).toEqual({
-    upload: "NO_WORKER_DIRS",
-    toggle: "STORAGE_NOT_WRITABLE",
-    "file upload": "PATH_NOT_WRITABLE",
-    folder: "PATH_NOT_WRITABLE",
-    deletion: "STORAGE_NOT_WRITABLE",
-    "plugin upload": "NO_PLUGIN_DIRS",
-    "plugin toggle": "STORAGE_NOT_WRITABLE",
-    "plugin deletion": "STORAGE_NOT_WRITABLE",
-  });
-  expect(await treeDigest(disk.folder)).toBe(before);
-  expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
-  for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
-    expect(await (await fetch(daemon.url + at)).text()).toBe(text);
+    await disk.mountAs("ro");
+    expect(await tryAll(client)).toEqual({
+      upload: "NO_WORKER_DIRS",
+      toggle: "STORAGE_NOT_WRITABLE",
+      "file upload": "PATH_NOT_WRITABLE",
+      folder: "PATH_NOT_WRITABLE",
+      deletion: "STORAGE_NOT_WRITABLE",
+      "plugin upload": "NO_PLUGIN_DIRS",
+      "plugin toggle": "STORAGE_NOT_WRITABLE",
+      "plugin deletion": "STORAGE_NOT_WRITABLE",
+    });
+    expect(await treeDigest(disk.folder)).toBe(before);
+    expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+    for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
+      expect(await (await fetch(daemon.url + at)).text()).toBe(text);
 
-  await disk.mountAs("rw");
-  expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
-  expect(await outcomeOf(client.health.ready())).toBe("done");
-});
+    await disk.mountAs("rw");
+    expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
+    expect(await outcomeOf(client.health.ready())).toBe("done");
+  },
+);
 
-test("without its state directory the daemon serves and refuses what it could not keep, until the directory is back", { timeout }, async () => {
-  const daemon = await startDaemon();
-  onTestFinished(daemon.dispose);
-  const client = connect(daemon.url, daemon.rootKey);
-  await uploadAll(client);
-  const { data } = await client.keys.create({ body: { name: "kept", role: "viewer" } });
-  const state = path.join(daemon.directory, "state");
-  const before = await treeDigest(path.join(daemon.directory, "workers"));
+test(
+  "without its state directory the daemon serves and refuses what it could not keep, until the directory is back",
+  { timeout },
+  async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const client = connect(daemon.url, daemon.rootKey);
+    await uploadAll(client);
+    const { data } = await client.keys.create({ body: { name: "kept", role: "viewer" } });
+    const state = path.join(daemon.directory, "state");
+    const before = await treeDigest(path.join(daemon.directory, "workers"));
 
-  await rename(state, `${state}-away`);
-  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0") });
-  expect(await outcomeOf(client.workers.upload({ file: uploadOf("app.tgz", archive) }))).toBe("STORAGE_NOT_WRITABLE");
-  expect(await outcomeOf(client.keys.create({ body: { name: "lost", role: "viewer" } }))).toBe("KEY_STORE_UNAVAILABLE");
-  expect(await outcomeOf(client.keys.revoke({ params: { id: String(data.id) } }))).toBe("KEY_STORE_UNAVAILABLE");
-  expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
-  expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
-  expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
-  expect((await connect(daemon.url, data.key).keys.list()).keys).toHaveLength(1);
+    await rename(state, `${state}-away`);
+    const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0") });
+    expect(await outcomeOf(client.workers.upload({ file: uploadOf("app.tgz", archive) }))).toBe("STORAGE_NOT_WRITABLE");
+    expect(await outcomeOf(client.keys.create({ body: { name: "lost", role: "viewer" } }))).toBe("KEY_STORE_UNAVAILABLE");
+    expect(await outcomeOf(client.keys.revoke({ params: { id: String(data.id) } }))).toBe("KEY_STORE_UNAVAILABLE");
+    expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+    expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
+    expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+    expect((await connect(daemon.url, data.key).keys.list()).keys).toHaveLength(1);
 
-  await rename(`${state}-away`, state);
-  await uploadAll(client);
-  await client.keys.revoke({ params: { id: String(data.id) } });
-  expect(await outcomeOf(client.health.ready())).toBe("done");
-});
+    await rename(`${state}-away`, state);
+    await uploadAll(client);
+    await client.keys.revoke({ params: { id: String(data.id) } });
+    expect(await outcomeOf(client.health.ready())).toBe("done");
+  },
+);
 
 test("directories of packages that vanish are made again by the next upload", { timeout }, async () => {
   const daemon = await startDaemon();

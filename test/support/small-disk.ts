@@ -13,7 +13,7 @@ export class SmallDisk {
   /** The same folder, as seen from here. */
   readonly folder: string;
   /** Makes what follows on a command line a program that sees the disk. */
-  readonly launcher: readonly string[];
+  readonly launcher: readonly [string, ...string[]];
   readonly #filling: string;
   readonly #names: string;
 
@@ -44,8 +44,8 @@ export class SmallDisk {
 
   /** Makes it a file system that nobody can write, or one that can be written again. */
   async mountAs(kind: "ro" | "rw"): Promise<void> {
-    const [file = "", ...args] = [...this.launcher, "mount", "-o", `remount,${kind}`, this.directory];
-    await promisify(execFile)(file, args);
+    const [enter, ...words] = this.launcher;
+    await promisify(execFile)(enter, [...words, "mount", "-o", `remount,${kind}`, this.directory]);
   }
 
   /** Takes away what it was filled with. */

@@ -3,11 +3,10 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** By which a program changes files, or tells that it did; names that a machine does not know are left out by strace. */
-export const changingCalls = [
-  ...["rename", "renameat", "renameat2", "mkdir", "mkdirat", "openat", "unlink", "unlinkat", "rmdir", "link", "linkat", "symlink"],
-  ...["write", "writev", "pwrite64", "pwritev", "ftruncate", "fallocate", "fsync", "fdatasync", "chmod", "fchmod", "sendfile"],
-  ...["copy_file_range", "sendto", "sendmsg"],
-];
+const changingCalls =
+  "rename renameat renameat2 mkdir mkdirat openat unlink unlinkat rmdir link linkat symlink write writev pwrite64 pwritev ftruncate fallocate fsync fdatasync chmod fchmod sendfile copy_file_range sendto sendmsg".split(
+    " ",
+  );
 
 /** The thread of JavaScript, or all others: those that do what is asked for without waiting. */
 export type ThreadRole = "main" | "other";
