@@ -4,9 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { figures } from "./soak/figures.mjs";
 import { judge } from "./soak/judge.mjs";
-import { plot } from "./soak/plot.mjs";
 import { soakReport } from "./soak/report.mjs";
 import { Soak } from "./soak/soak.mjs";
+import { plot } from "./support/plot.mjs";
 import { Stage } from "./support/stage.mjs";
 
 const minutes = Number(process.argv[2] ?? 10);
@@ -23,7 +23,10 @@ try {
   const lines = judge(outcome.samples, outcome);
   const problems = [...outcome.problems, ...lines.flatMap((line) => line.problems)];
   const report = soakReport({ minutes, outcome, lines, problems });
-  await writeFile(fileURLToPath(new URL("soak.svg", import.meta.url)), plot(outcome.samples, figures, outcome));
+  await writeFile(
+    fileURLToPath(new URL("soak.svg", import.meta.url)),
+    plot(outcome.samples, figures, [{ fromMs: outcome.troubleFromMs, toMs: outcome.troubleToMs }]),
+  );
   await writeFile(fileURLToPath(new URL("SOAK.md", import.meta.url)), report);
   console.log(report);
   process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 import { median } from "../support/rounds.mjs";
+import { slopePerMinute } from "../support/slope.mjs";
 import { figures } from "./figures.mjs";
 
 /** How long a window is from which a figure is read. */
@@ -39,21 +40,4 @@ function within(samples, fromMs, toMs) {
 function valuesOf(samples, { field }) {
   const values = samples.map((sample) => sample[field]);
   return values.length === 0 ? [Number.NaN] : values;
-}
-
-/** The slope of the straight line that fits best, per minute. */
-function slopePerMinute(samples, field) {
-  const meanTime = mean(samples.map(({ timeMs }) => timeMs));
-  const meanValue = mean(samples.map((sample) => sample[field]));
-  let product = 0;
-  let square = 0;
-  for (const sample of samples) {
-    product += (sample.timeMs - meanTime) * (sample[field] - meanValue);
-    square += (sample.timeMs - meanTime) ** 2;
-  }
-  return square === 0 ? 0 : (product / square) * 60_000;
-}
-
-function mean(values) {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
 }

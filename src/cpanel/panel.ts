@@ -1,3 +1,4 @@
+import { ChangeFeed } from "./live/change-feed.js";
 import { Connection } from "./live/connection.js";
 import { Resources } from "./live/resources.js";
 import { placeOf, type Place } from "./routing/place.js";
@@ -23,14 +24,23 @@ export function openPanel(): Panel {
   const place = placeOf(document.baseURI);
   const connection: Connection = new Connection({ daemonPath: place.daemonPath, onRefused: () => session.end() });
   const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
-  const isOpen = () => {
+  /** Whoever looks at the page; nobody while there is none to be asked. A browser has few connections to a host, for all its tabs. */
+  const onlooker = () => {
     const state = session.state.get();
-    return !document.hidden && !connection.state.get().isAway && state.phase === "signed-in" && !state.hasEnded;
+    const isServed = !document.hidden && !connection.state.get().isAway && state.phase === "signed-in" && !state.hasEnded;
+    return isServed ? state.principal : undefined;
   };
-  const resources = new Resources({ isOpen });
+  const resources = new Resources({ isOpen: () => onlooker() !== undefined });
+  const changes = new ChangeFeed({
+    connection,
+    onFed: (isFed) => resources.setFed(isFed),
+    onTouched: (touched) => resources.touch(touched),
+    onRefused: () => session.end(),
+  });
   const resumeIfOpen = () => {
     if (session.state.get().phase === "signed-out") resources.forget();
-    if (isOpen()) resources.resume();
+    if (onlooker()) resources.resume();
+    changes.setReader(onlooker());
   };
   document.addEventListener("visibilitychange", resumeIfOpen);
   session.state.subscribe(resumeIfOpen);

@@ -1,13 +1,12 @@
 import path from "node:path";
-import { usualLimits } from "../shared/archive/usual-limits.js";
 import { parseDurationMs } from "../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-permission.js";
 import { parseSizeBytes } from "../shared/size.js";
 import { ConfigError } from "./config-error.js";
 import { compiledFile } from "./package-root.js";
-import { primaryVariables, readPrimary, type PrimarySource } from "./primary-source.js";
+import { readPrimary, type PrimarySource } from "./primary-source.js";
 import { readRootKey, type RootKeyFile } from "./root-key-source.js";
-import type { VariableDescription } from "./variable-description.js";
+import { valueOf, type Environment } from "./config-variables.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./systemd/service-environment.js";
 
 export interface Config {
@@ -76,92 +75,6 @@ export interface Limits {
   readonly workerLogsTotalBytes: number;
 }
 
-/**
- * Every variable that the daemon reads. docs/reference/configuration.md is generated from this list.
- * @public
- */
-export const variables: readonly VariableDescription[] = [
-  { name: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on." },
-  {
-    name: "PORT",
-    fallback: "8000",
-    meaning: "Port to listen on; `0` = any free port, the log names it. A socket handed over by systemd (`LISTEN_FDS`) wins.",
-  },
-  {
-    name: "RUNTIME_ADMIN_HOST",
-    fallback: "",
-    meaning:
-      "Address of a second listener, `127.0.0.1` when only its port is set. With this or `RUNTIME_ADMIN_PORT` set, the API and the panel answer there alone.",
-  },
-  {
-    name: "RUNTIME_ADMIN_PORT",
-    fallback: "",
-    meaning: "Port of the second listener, `8001` when only its address is set; `0` = any free port, the log names it.",
-  },
-  {
-    name: "RUNTIME_PUBLIC_URL",
-    fallback: "",
-    meaning: "Where people reach workers, such as `https://apps.example.org`: the panel's links lead there. Set it with a second listener.",
-  },
-  { name: "RUNTIME_API_PREFIX", fallback: "", meaning: "Prefix placed before `/api`, such as `/_`." },
-  {
-    name: "RUNTIME_ROOT_KEY",
-    fallback: "",
-    meaning: "The root key. Better: the systemd credential `root-key`, or `RUNTIME_ROOT_KEY_FILE`; both win over this.",
-  },
-  { name: "RUNTIME_ROOT_KEY_FILE", fallback: "", meaning: "File that holds the root key; SIGHUP reads it again." },
-  { name: "RUNTIME_CPANEL", fallback: "on", meaning: "`off`: the control panel is not served." },
-  { name: "RUNTIME_CPANEL_SESSION_TTL", fallback: "24h", meaning: "Lifetime of the session cookie, such as `30m`, `2h`, `7d`." },
-  {
-    name: "RUNTIME_WORKER_DIRS",
-    fallback: "./.runtime/workers",
-    meaning: "Directories scanned for workers, separated by `:`. Uploads go to the first that is writable and does not start with a dot.",
-  },
-  { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories scanned for plugins, separated by `:`." },
-  { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
-  ...primaryVariables,
-  { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Largest uploaded archive, as sent." },
-  { name: "RUNTIME_MAX_EXPANDED_SIZE", fallback: usualLimits.expandedSize, meaning: "Most bytes that an archive may unpack to." },
-  { name: "RUNTIME_MAX_ARCHIVE_ENTRIES", fallback: String(usualLimits.archiveEntries), meaning: "Most entries of an archive." },
-  { name: "RUNTIME_MAX_BODY_SIZE", fallback: "100mb", meaning: "Ceiling of a worker's `maxBodySize`." },
-  {
-    name: "RUNTIME_CHECK_UPLOADS",
-    fallback: "false",
-    meaning: "`true`: an upload's code is loaded once before it takes the place of what is there, and refused when it cannot be.",
-  },
-  { name: "RUNTIME_POOL_SIZE", fallback: "500", meaning: "Worker isolates (processes) that may exist at once." },
-  { name: "RUNTIME_WORKER_MEMORY_MAX", fallback: "1gb", meaning: "Ceiling of a worker's `memory`." },
-  {
-    name: "RUNTIME_WORKER_LOG_SIZE",
-    fallback: "1mb",
-    meaning: "What is kept in memory of a worker's output; its oldest entries go first.",
-  },
-  {
-    name: "RUNTIME_WORKER_LOGS_TOTAL",
-    fallback: "64mb",
-    meaning: "What is kept of the output of all workers; the one that wrote least recently goes first.",
-  },
-  {
-    name: "RUNTIME_WORKER_PERMISSIONS",
-    fallback: "network",
-    meaning:
-      "What the `permissions` of manifests may ask for, separated by commas: `child-process`, `worker-threads`, `addons`, `wasi`, `inspector`, `fs-read:/path`, `fs-write:/path`. Without `network` workers cannot reach the network, where Node can enforce it.",
-  },
-  {
-    name: "RUNTIME_WORKER_UIDS",
-    fallback: "1900000000-1900009999",
-    meaning:
-      "User and group ids that isolates run under when the daemon is root, one for each isolate; `off` = the daemon's own. None of them may belong to anybody else.",
-  },
-  { name: "RUNTIME_AUDIT_LOG_SIZE", fallback: "10mb", meaning: "Size of a file of the audit log from which on another one is begun." },
-  { name: "RUNTIME_AUDIT_LOG_FILES", fallback: "10", meaning: "Files of the audit log that are kept; the oldest goes first." },
-  {
-    name: "RUNTIME_LOG_LEVEL",
-    fallback: "info",
-    meaning: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. SIGUSR2 turns `debug` on and off.",
-  },
-];
-
 /** A JSON body of the API is never larger. */
 const maxJsonBodySizeBytes = 1024 * 1024;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
@@ -175,8 +88,6 @@ const switches: ReadonlyMap<string, boolean> = new Map([
 ]);
 /** Browsers keep no cookie longer than 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the configuration; throws ConfigError naming the variable and what it accepts. */
 export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
@@ -241,10 +152,6 @@ export function readDirectories(environment: Environment, cwd: string): Director
     workerDirectories: directories("RUNTIME_WORKER_DIRS"),
     pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
   };
-}
-
-function valueOf(environment: Environment, name: string): string {
-  return environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
 }
 
 function accepted<Value>(variable: string, text: string, takes: string, parsed: Value | undefined): Value {

@@ -17,11 +17,12 @@ import type { Config } from "./config.js";
 import { AnsweringVersions } from "./observe/answering-versions.js";
 import type { Log } from "./observe/log.js";
 import { PluginCounters } from "./observe/plugin-counters.js";
-import { RuntimeEvents } from "./observe/runtime-events.js";
+import { RuntimeEvents, type NewEvent } from "./observe/runtime-events.js";
 import { packageVersion } from "./package-root.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
+import type { SharedChange } from "./packages/sharing/shared-change.js";
 import { WorkerPackages } from "./packages/worker-packages.js";
 import type { PluginCode } from "./plugins/plugin-code.js";
 import { createPluginDoor, type PluginDoor } from "./plugins/plugin-door.js";
@@ -93,6 +94,10 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     },
     check: async (version) => (config.checkUploads ? engine.check(version) : undefined),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
+    onElsewhere: (change) => {
+      if (change.type === "worker.deleted" && change.subject.name !== undefined) logs.forget(change.subject.name);
+      events.publish(eventOf(change));
+    },
   });
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
@@ -116,6 +121,7 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     logs,
     log,
   });
+  let reloadForOthers: ((told: readonly SharedChange[]) => Promise<void>) | undefined;
   const pluginPackages = await PluginPackages.open({
     ...pluginPlaces,
     reservedNames: reservedNames(config.apiBase),
@@ -123,6 +129,7 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     log,
     refusal: (app) => engine.refusal(app) ?? cronRefusal(app),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
+    onElsewhere: (told) => void reloadForOthers?.(told),
   });
   await code.open();
   const pluginCounters = new PluginCounters();
@@ -152,6 +159,13 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     maximumBodyBytes: limits.maxBodySizeBytes,
     log,
   });
+  // What comes before this is part of it.
+  reloadForOthers = async (told) => {
+    await plugins
+      .reload({ isFresh: () => false })
+      .catch((error: unknown) => log.error({ err: error }, "what another instance has changed of plugins could not be loaded"));
+    for (const change of told) if (!change.isUncertain) events.publish(eventOf(change));
+  };
   await plugins.reload({ isFresh: () => false });
   answering.tellFromNowOn();
   return {
@@ -174,6 +188,11 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     changes,
     spoolDirectory,
   };
+}
+
+/** Without the one who made it: only the daemon that was called knows. */
+function eventOf({ type, subject }: SharedChange): NewEvent {
+  return { type, subject, message: "by another daemon" };
 }
 
 function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {

@@ -23,6 +23,8 @@ export interface TransportResponse {
   readonly text: string;
   /** The body as it comes, where that was asked for and the call succeeded. Throws when the connection is lost. */
   readonly pieces?: AsyncIterable<Uint8Array>;
+  /** Of what is downloaded, where the transport tells it. */
+  readonly etag?: string | undefined;
 }
 
 /** Sends a request to the daemon's origin. Adds the credential and `Origin`, knows deadlines and TLS. */
@@ -31,10 +33,12 @@ export type Transport = (request: TransportRequest) => Promise<TransportResponse
 type Call<Definition extends EndpointDefinition> = Definition["download"] extends string ? Downloading<Definition> : Exchanging<Definition>;
 
 /** The bytes as they come. Throws when they end before they are whole. */
-type Downloading<Definition extends EndpointDefinition> = (
-  input: CallInput<Definition>,
-  signal: AbortSignal,
-) => Promise<AsyncIterable<Uint8Array>>;
+export interface DownloadedBytes extends AsyncIterable<Uint8Array> {
+  /** Undefined where the transport does not tell it. */
+  readonly etag: string | undefined;
+}
+
+type Downloading<Definition extends EndpointDefinition> = (input: CallInput<Definition>, signal: AbortSignal) => Promise<DownloadedBytes>;
 
 type Exchanging<Definition extends EndpointDefinition> = (Definition["events"] extends z.ZodType ? Following<Definition> : unknown) &
   (Definition["events"] extends z.ZodType
@@ -126,11 +130,12 @@ async function download(
   apiBase: string,
   definition: EndpointDefinition,
   { signal, ...input }: AnyInput & { readonly signal: AbortSignal },
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<DownloadedBytes> {
   const response = await transport({ ...toRequest(apiBase, definition, input), streamUntil: signal });
   if (response.status !== definition.status) throw toError(response);
-  if (!response.pieces) throw new UnexpectedAnswerError("The answer is no download.", response);
-  return response.pieces;
+  const { pieces, etag } = response;
+  if (!pieces) throw new UnexpectedAnswerError("The answer is no download.", response);
+  return { etag, [Symbol.asyncIterator]: () => pieces[Symbol.asyncIterator]() };
 }
 
 async function* followEvents(

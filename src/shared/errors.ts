@@ -51,6 +51,7 @@ export const errorTable = {
   INVALID_PACKAGE_VERSION: [400, "The version is neither strict semver nor latest."],
   INVALID_PACKAGE_METADATA: [400, "manifest.yaml or package.json cannot be read, or a field has the wrong type."],
   PATH_EXISTS: [409, "Something else is at the path already."],
+  PRECONDITION_FAILED: [412, "A file is not what it was when it was read, or is gone; nothing was written."],
   ARCHIVE_TOO_LARGE: [413, "The archive unpacks to more entries or bytes, or at a higher ratio, than allowed."],
   PAYLOAD_TOO_LARGE: [413, "The request body is larger than allowed."],
   UNSUPPORTED_MEDIA_TYPE: [415, "The body has a content type or encoding that this call does not take."],
@@ -69,6 +70,10 @@ export const errorTable = {
   KEY_STORE_UNAVAILABLE: [503, "The key store cannot be written; try again after Retry-After."],
   STORAGE_NOT_WRITABLE: [503, "A directory of the daemon is read-only, missing, or closed to it; nothing was changed."],
   TOO_MANY_STREAMS: [503, "Too many event streams are open; close one, or try again after Retry-After."],
+  DIRECTORY_BUSY: [
+    503,
+    "Another instance has been changing packages of the directory for 10 seconds; nothing was changed, try again after Retry-After.",
+  ],
   NOT_READY: [503, "The daemon is starting, draining, or cannot use its key store or install directory."],
   WORKER_TIMEOUT: [504, "The worker did not answer within its timeout."],
   INSUFFICIENT_STORAGE: [507, "The disk is full; nothing was changed."],

@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../src/shared/api-error.js";
 import { connect, uploadOf } from "../support/connect.js";
+import { entriesOf } from "../support/entries-of.js";
 import { openConnection } from "../support/exchange.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon } from "../support/start-daemon.js";
@@ -53,8 +54,6 @@ test(
       );
     await expect.poll(works).toBe("done");
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("new");
-    await expect
-      .poll(async () => [...(await readdir(workers)), ...(await readdir(path.join(daemon.directory, "state/spool")))])
-      .toEqual(["app"]);
+    await expect.poll(async () => [...entriesOf(workers), ...(await readdir(path.join(daemon.directory, "state/spool")))]).toEqual(["app"]);
   },
 );

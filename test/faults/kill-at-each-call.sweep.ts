@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
+import { entriesOf } from "../support/entries-of.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
@@ -205,7 +206,7 @@ const traceIn = (directory: string) => path.join(directory, "trace.txt");
 async function settled(directory: string, isHopeless = () => false): Promise<void> {
   const leftovers = async () => {
     if (isHopeless()) return [];
-    const names = [...(await readdir(path.join(directory, "workers"))), ...(await readdir(path.join(directory, "state", "spool")))];
+    const names = [...entriesOf(path.join(directory, "workers")), ...(await readdir(path.join(directory, "state", "spool")))];
     return names.filter((name) => name !== "app");
   };
   await expect.poll(leftovers).toEqual([]);

@@ -1,13 +1,14 @@
+import { execFile } from "node:child_process";
 import { rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../src/shared/api-error.js";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
+import { entriesOf } from "../support/entries-of.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
-import { mountSmallDisk } from "../support/small-disk.js";
 import { startDaemon } from "../support/start-daemon.js";
-import { temporaryDirectory } from "../support/temporary-directory.js";
 import { treeDigest } from "../support/tree-digest.js";
 
 const timeout = 120_000;
@@ -41,6 +42,13 @@ async function tryAll(client: Client): Promise<Record<string, string>> {
   return outcomes;
 }
 
+/** Rights are nothing to root, so for root the folders become immutable (chattr of e2fsprogs). */
+async function makeWritable(directories: readonly string[], isWritable: boolean): Promise<void> {
+  const change = process.getuid?.() === 0 ? ["chattr", "-R", isWritable ? "-i" : "+i"] : ["chmod", "-R", isWritable ? "u+w" : "a-w"];
+  const [program = "", ...args] = [...change, ...directories];
+  await promisify(execFile)(program, args);
+}
+
 const outcomeOf = (change: Promise<unknown>) =>
   change.then(
     () => "done",
@@ -51,15 +59,18 @@ test(
   "in read-only directories each change is refused with what is wrong, all is served, and they heal by themselves",
   { timeout },
   async () => {
-    const disk = await mountSmallDisk({ megabytes: 6, names: 400 });
-    const env = { RUNTIME_STATE_DIR: path.join(await temporaryDirectory(), "state") };
-    const daemon = await startDaemon({ directory: disk.directory, launcher: disk.launcher, env });
-    onTestFinished(daemon.kill);
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const directories = ["workers", "plugins"].map((kind) => path.join(daemon.directory, kind));
+    // Or they could not be deleted.
+    onTestFinished(() => makeWritable(directories, true));
     const client = connect(daemon.url, daemon.rootKey);
     await uploadAll(client);
-    const before = await treeDigest(disk.folder);
+    const digests = () => Promise.all(directories.map((directory) => treeDigest(directory)));
+    await expect.poll(() => directories.flatMap((directory) => entriesOf(directory))).toEqual(["app", "teller"]);
+    const before = await digests();
 
-    await disk.mountAs("ro");
+    await makeWritable(directories, false);
     expect(await tryAll(client)).toEqual({
       upload: "NO_WORKER_DIRS",
       toggle: "STORAGE_NOT_WRITABLE",
@@ -70,12 +81,12 @@ test(
       "plugin toggle": "STORAGE_NOT_WRITABLE",
       "plugin deletion": "STORAGE_NOT_WRITABLE",
     });
-    expect(await treeDigest(disk.folder)).toBe(before);
+    expect(await digests()).toEqual(before);
     expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
     for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
       expect(await (await fetch(daemon.url + at)).text()).toBe(text);
 
-    await disk.mountAs("rw");
+    await makeWritable(directories, true);
     expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
     expect(await outcomeOf(client.health.ready())).toBe("done");
   },

@@ -3,7 +3,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/server/config-error.js";
-import { readConfig, variables, type Config } from "../../src/server/config.js";
+import { readConfig, type Config } from "../../src/server/config.js";
+import { variables } from "../../src/server/config-variables.js";
 import { runProgram } from "../support/run-program.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 

@@ -6,7 +6,7 @@ export class CountingLoad {
   readonly answers = new Map<string, number>();
   readonly #agent: Agent;
   readonly #loops: Promise<void>[];
-  #isStopped = false;
+  #ended: Promise<void> | undefined;
 
   /** `ca`: the certificate to trust, for https. */
   constructor(
@@ -21,14 +21,13 @@ export class CountingLoad {
     return [...this.answers.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await Promise.all(this.#loops);
-    await this.#agent.close();
+  stop(): Promise<void> {
+    this.#ended ??= Promise.all(this.#loops).then(() => this.#agent.close());
+    return this.#ended;
   }
 
   async #loop(url: string, headers: Record<string, string>): Promise<void> {
-    while (!this.#isStopped) {
+    while (this.#ended === undefined) {
       const answer = await this.#ask(url, headers).catch((error: unknown) => `failed: ${String(error)}`);
       this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
     }

@@ -1,8 +1,7 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, rm, statfs, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "./temporary-directory.js";
 
@@ -13,7 +12,7 @@ export class SmallDisk {
   /** The same folder, as seen from here. */
   readonly folder: string;
   /** Makes what follows on a command line a program that sees the disk. */
-  readonly launcher: readonly [string, ...string[]];
+  readonly launcher: readonly string[];
   readonly #filling: string;
   readonly #names: string;
 
@@ -39,13 +38,8 @@ export class SmallDisk {
   /** Fills it until so many files and folders can be made. */
   async leaveNames(count: number): Promise<void> {
     await mkdir(this.#names);
-    for (let { ffree } = await statfs(this.folder); ffree > count; ffree -= 1) await writeFile(path.join(this.#names, String(ffree)), "");
-  }
-
-  /** Makes it a file system that nobody can write, or one that can be written again. */
-  async mountAs(kind: "ro" | "rw"): Promise<void> {
-    const [enter, ...words] = this.launcher;
-    await promisify(execFile)(enter, [...words, "mount", "-o", `remount,${kind}`, this.directory]);
+    for (let number = 0; (await statfs(this.folder)).ffree > count; number += 1)
+      await writeFile(path.join(this.#names, String(number)), "");
   }
 
   /** Takes away what it was filled with. */

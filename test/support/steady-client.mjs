@@ -1,12 +1,14 @@
 // Steady requests to the worker at argv[2], in a process of its own so that a busy test is not taken for a slow server. Each message
 // from the parent is answered with what came since the one before: { timesMs, problems }.
-import http from "node:http";
+import plainHttp from "node:http";
+import https from "node:https";
 
 /** 200 requests a second: enough for a percentile of a second's window, too few to be what the machine is busy with. */
 const intervalMs = 5;
 const connections = 4;
 
 const url = process.argv[2];
+const http = url.startsWith("https:") ? https : plainHttp;
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
 let asked = 0;
 let timesMs = [];

@@ -22,8 +22,9 @@ export default { fetch(request) {
 export class SteadyLoad {
   readonly #child: ChildProcess;
 
-  constructor(url: string) {
-    this.#child = fork(clientProgram, [url], { execArgv: [] });
+  /** `env`: of its process, beside what this one has. */
+  constructor(url: string, env: Record<string, string> = {}) {
+    this.#child = fork(clientProgram, [url], { execArgv: [], env: { ...process.env, ...env } });
   }
 
   /** What came since the last time. */

@@ -55,7 +55,7 @@ function EntryActions({ may, downloadUrl, onAsk, entry }: EntryColumnsOptions & 
     </Button>
   );
   return (
-    <span className="entry-actions">
+    <span className="row-actions">
       <a className="entry-download" href={downloadUrl(entry.path)} download aria-label={`Download ${entry.name}`}>
         Download
       </a>

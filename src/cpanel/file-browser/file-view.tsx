@@ -2,6 +2,7 @@ import { formatSize } from "../../shared/size.js";
 import { Button } from "../components/button.js";
 import { ErrorNote } from "../components/error-note.js";
 import { LoadingRows } from "../components/loading-rows.js";
+import { ScrollRegion } from "../components/scroll-region.js";
 import { StateNote } from "../components/state-note.js";
 import { useMay } from "../session/use-principal.js";
 import type { Folder } from "./browsed-package.js";
@@ -42,7 +43,7 @@ export function FileView({ folder, name }: { folder: Folder; name: string }) {
       </StateNote>
     );
   if (mayChange && content.text.isFaithful)
-    return <TextEditor folder={folder} name={name} opened={content.text} download={download} onReload={reload} />;
+    return <TextEditor folder={folder} name={name} opened={content} download={download} onReload={reload} />;
   return (
     <>
       <div className="folder-bar">{download}</div>
@@ -56,9 +57,8 @@ export function FileView({ folder, name }: { folder: Folder; name: string }) {
 
 function ReadOnlyText({ name, text }: { name: string; text: FileText }) {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by the keyboard
-    <pre className="file-text" tabIndex={0} role="region" aria-label={`Text of ${name}`}>
-      {text.text}
-    </pre>
+    <ScrollRegion label={`Text of ${name}`} className="file-text file-text-read">
+      <pre>{text.text}</pre>
+    </ScrollRegion>
   );
 }

@@ -2,6 +2,7 @@ import type { FileEntry } from "../../shared/contract/files.js";
 import { ConfirmByName } from "../components/confirm-by-name.js";
 import { usePanel } from "../use-panel.js";
 import type { Folder } from "./browsed-package.js";
+import type { FileToSend } from "./dropped-files.js";
 import type { EntryDeed } from "./entry-columns.js";
 import { PathDialog } from "./path-dialog.js";
 import { UploadFiles } from "./upload-files.js";
@@ -10,7 +11,7 @@ import { useFileApi } from "./use-file-api.js";
 /** What somebody wants done in a folder. */
 export type FolderQuestion =
   | { readonly deed: "make" }
-  | { readonly deed: "upload"; readonly files: readonly File[] }
+  | { readonly deed: "upload"; readonly files: readonly FileToSend[] }
   | { readonly deed: EntryDeed; readonly entry: FileEntry };
 
 interface FolderDialogProps {

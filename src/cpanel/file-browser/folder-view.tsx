@@ -9,7 +9,7 @@ import { useResource } from "../live/use-resource.js";
 import { useMay } from "../session/use-principal.js";
 import { usePanel } from "../use-panel.js";
 import type { Folder } from "./browsed-package.js";
-import { droppedFiles } from "./dropped-files.js";
+import { droppedFiles, type FileToSend } from "./dropped-files.js";
 import { entryColumns } from "./entry-columns.js";
 import { FolderDialog, type FolderQuestion } from "./folder-dialog.js";
 import { useDownloadUrl } from "./use-download-url.js";
@@ -27,13 +27,13 @@ export function FolderView({ folder }: { folder: Folder }) {
   const [question, setQuestion] = useState<FolderQuestion>();
   const entries = resource.data?.entries ?? [];
   const columns = entryColumns({ folder, may: { change, remove }, downloadUrl, onAsk: (deed, entry) => setQuestion({ deed, entry }) });
-  const upload = (files: readonly File[]) => files.length > 0 && setQuestion({ deed: "upload", files });
+  const upload = (files: readonly FileToSend[]) => files.length > 0 && setQuestion({ deed: "upload", files });
   return (
     <>
       <div className="folder-bar">
         {change && <Button onPress={() => setQuestion({ deed: "make" })}>New folder</Button>}
         {change && (
-          <FileTrigger allowsMultiple onSelect={(files) => upload([...(files ?? [])])}>
+          <FileTrigger allowsMultiple onSelect={(files) => upload([...(files ?? [])].map((file) => ({ file, path: file.name })))}>
             <Button kind="primary">Upload files</Button>
           </FileTrigger>
         )}
@@ -48,7 +48,9 @@ export function FolderView({ folder }: { folder: Folder }) {
         total={entries.length}
         rows={entries}
         onClearFilters={() => undefined}
-        empty={<StateNote title="This folder is empty">{change && "Drop files here, or choose them by the button above."}</StateNote>}
+        empty={
+          <StateNote title="This folder is empty">{change && "Drop files or folders here, or choose them by the button above."}</StateNote>
+        }
       >
         {(rows) => <DataTable caption={`Files in ${path}`} columns={columns} rows={rows} keyOf={(entry) => entry.path} />}
       </ResourceList>
@@ -72,19 +74,28 @@ interface DropsProps {
   readonly mayUpload: boolean;
   readonly isBusy: boolean;
   readonly path: string;
-  readonly onFiles: (files: readonly File[]) => void;
+  readonly onFiles: (files: readonly FileToSend[]) => void;
 }
 
 function Drops({ mayUpload, isBusy, path, onFiles }: DropsProps) {
   const { toasts } = usePanel();
-  const take = (transfer: DataTransfer) => {
+  const refuse = (text: string) => toasts.say(text, { tone: "danger" });
+  const take = async (transfer: DataTransfer) => {
     if (isBusy) return;
-    if (!mayUpload) return toasts.say(`Nothing can be uploaded into ${path} with this key.`, { tone: "danger" });
-    const files = droppedFiles(transfer);
-    if (files) onFiles(files);
-    else toasts.say("Drop files, not folders: make a folder here, open it, and drop its files there.", { tone: "danger" });
+    if (!mayUpload) return refuse(`Nothing can be uploaded into ${path} with this key.`);
+    try {
+      const files = await droppedFiles(transfer);
+      if (files.length === 0) refuse("There is no file in what was dropped.");
+      else onFiles(files);
+    } catch (error) {
+      refuse(error instanceof Error ? error.message : "What was dropped could not be read.");
+    }
   };
-  return <DropVeil onDrop={take}>{mayUpload ? `Drop the files to upload them into ${path}` : "Nothing can be uploaded here"}</DropVeil>;
+  return (
+    <DropVeil onDrop={(transfer) => void take(transfer)}>
+      {mayUpload ? `Drop files or folders to upload them into ${path}` : "Nothing can be uploaded here"}
+    </DropVeil>
+  );
 }
 
 function WhyNot({ folder: { of, isChangeable }, mayChange }: { folder: Folder; mayChange: boolean }) {

@@ -6,7 +6,12 @@ const largestShownBytes = 512 * 1024;
 
 /** What a file is, as far as it can be shown. */
 export type FileContent =
-  | { readonly kind: "text"; readonly text: FileText }
+  | {
+      readonly kind: "text";
+      readonly text: FileText;
+      /** Of what was read. */
+      readonly etag: string | undefined;
+    }
   | { readonly kind: "binary"; readonly sizeBytes: number }
   | { readonly kind: "large"; readonly mostBytes: number };
 
@@ -14,11 +19,12 @@ export type FileContent =
 export async function readFile(api: FileApi, path: string, signal: AbortSignal): Promise<FileContent> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let sizeBytes = 0;
-  for await (const piece of await api.download({ query: { path } }, signal)) {
+  const bytes = await api.download({ query: { path } }, signal);
+  for await (const piece of bytes) {
     sizeBytes += piece.length;
     if (sizeBytes > largestShownBytes) return { kind: "large", mostBytes: largestShownBytes };
     parts.push(piece as Uint8Array<ArrayBuffer>);
   }
   const text = readText(new Uint8Array(await new Blob(parts).arrayBuffer()));
-  return text ? { kind: "text", text } : { kind: "binary", sizeBytes };
+  return text ? { kind: "text", text, etag: bytes.etag } : { kind: "binary", sizeBytes };
 }

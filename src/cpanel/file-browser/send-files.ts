@@ -3,6 +3,8 @@ import type { Folder } from "./browsed-package.js";
 import { fileOperations } from "./file-operations.js";
 
 interface SendOptions {
+  /** What the file must be still, for each; else the call is refused. */
+  readonly etags?: readonly string[];
   readonly onSent: (sentBytes: number) => void;
   readonly signal: AbortSignal;
 }
@@ -12,13 +14,15 @@ export async function sendFiles(
   connection: Connection,
   { of, path }: Folder,
   files: readonly { readonly file: Blob; readonly filename: string }[],
-  options: SendOptions,
+  { etags, onSent, signal }: SendOptions,
 ): Promise<void> {
   const operations = { files: { upload: fileOperations[of.kind].upload } };
   const names = files.map(({ filename }) => filename);
   // A part's own name may lose characters on its way; those that are sent as texts do not.
-  const texts = [["path", path] as const, ...names.map((name) => ["paths", name] as const)];
-  const { files: client } = connection.uploadClient(operations, { field: operations.files.upload.form.files, files, texts, ...options });
+  const texts: (readonly [string, string])[] = [["path", path], ...names.map((name) => ["paths", name] as const)];
+  for (const etag of etags ?? []) texts.push(["ifMatch", etag]);
+  const sent = { field: operations.files.upload.form.files, files, texts, onSent, signal };
+  const { files: client } = connection.uploadClient(operations, sent);
   // The body is the transport's: it sends the files itself.
   await client.upload({ fields: { path, paths: names }, files: [] });
 }

@@ -2,16 +2,15 @@ import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { Button } from "../components/button.js";
 import { ErrorNote } from "../components/error-note.js";
 import type { Folder } from "./browsed-package.js";
-import type { FileText } from "./file-text.js";
 import { OverwriteDialog } from "./overwrite-dialog.js";
 import { UnsavedDialog } from "./unsaved-dialog.js";
-import { useSave } from "./use-save.js";
+import { useSave, type OpenedFile } from "./use-save.js";
 import { useUnsaved } from "./use-unsaved.js";
 
 interface TextEditorProps {
   readonly folder: Folder;
   readonly name: string;
-  readonly opened: FileText;
+  readonly opened: OpenedFile;
   readonly download: ReactNode;
   readonly onReload: () => void;
 }
@@ -19,7 +18,7 @@ interface TextEditorProps {
 /** A text to change. What was written and not saved is not left by accident. */
 export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
   const { saved, changedMeanwhile, isPending, error, save, forget } = useSave(folder, name, opened);
-  const [draft, setDraft] = useState(opened.text);
+  const [draft, setDraft] = useState(opened.text.text);
   const isChanged = draft !== saved;
   const unsaved = useUnsaved(isChanged);
   const saveByKey = (event: KeyboardEvent) => {

@@ -8,13 +8,14 @@ import { Modal } from "../components/modal.js";
 import { UploadProgress } from "../components/upload-progress.js";
 import { useAttempt } from "../components/use-attempt.js";
 import { usePanel } from "../use-panel.js";
+import type { FileToSend } from "./dropped-files.js";
 import type { Folder } from "./browsed-package.js";
 import { sendFiles } from "./send-files.js";
 
 interface UploadFilesProps {
   readonly folder: Folder;
   readonly entries: readonly FileEntry[];
-  readonly files: readonly File[];
+  readonly files: readonly FileToSend[];
   readonly onClose: () => void;
   readonly onUploaded: () => Promise<void>;
 }
@@ -26,8 +27,8 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
   const [sentBytes, setSentBytes] = useState(0);
   const end = useRef<AbortController>(undefined);
   useEffect(() => () => end.current?.abort(), []);
-  const sizeBytes = files.reduce((sum, { size }) => sum + size, 0);
-  const replaced = files.filter(({ name }) => entries.some((entry) => entry.name === name)).map(({ name }) => name);
+  const sizeBytes = files.reduce((sum, { file }) => sum + file.size, 0);
+  const replaced = namesThere(files, entries);
   const send = async () => {
     const { signal } = (end.current = new AbortController());
     setSentBytes(0);
@@ -35,7 +36,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
       await sendFiles(
         connection,
         folder,
-        files.map((file) => ({ file, filename: file.name })),
+        files.map(({ file, path }) => ({ file, filename: path })),
         { onSent: setSentBytes, signal },
       );
       toasts.say(`${counted(files.length, "file")} uploaded.`);
@@ -47,7 +48,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
   return (
     <Modal title={`Upload ${counted(files.length, "file")}?`} onClose={onClose} isHeld={isPending}>
       <p>
-        {files.length === 1 && `${files[0]?.name}: `}
+        {files.length === 1 && `${files[0]?.path}: `}
         {formatSize(sizeBytes)} into <code>{folder.path}</code>.
       </p>
       {replaced.length > 0 && <p className="file-warning">Replaces what is there: {replaced.join(", ")}</p>}
@@ -70,4 +71,12 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
       )}
     </Modal>
   );
+}
+
+/** Of files that are there already, and of folders in which some may be. */
+function namesThere(files: readonly FileToSend[], entries: readonly FileEntry[]): readonly string[] {
+  const coming = new Set(files.map(({ path }) => path.split("/", 1)[0]));
+  return entries
+    .filter(({ name }) => coming.has(name))
+    .map(({ name, isDirectory }) => (isDirectory ? `files of the same name in ${name}/` : name));
 }

@@ -4,13 +4,19 @@ import { useAttempt } from "../components/use-attempt.js";
 import { usePanel } from "../use-panel.js";
 import type { Folder } from "./browsed-package.js";
 import type { FileApi } from "./file-operations.js";
-import { toBytesText, type FileText } from "./file-text.js";
-import { readFile } from "./read-file.js";
+import { toBytesText } from "./file-text.js";
+import { readFile, type FileContent } from "./read-file.js";
 import { sendFiles } from "./send-files.js";
 import { useFileApi } from "./use-file-api.js";
 
+/** A tag that no file has. */
+const noTag = '"none"';
+
 /** What somebody else did to a file since it was read. */
 export type ForeignChange = "changed" | "deleted";
+
+/** A file with text in it, as it was read. */
+export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
 interface Save {
   /** The text as the daemon has it, as far as is known here. */
@@ -19,47 +25,55 @@ interface Save {
   readonly changedMeanwhile: ForeignChange | undefined;
   readonly isPending: boolean;
   readonly error: unknown;
-  /** Looks first whether the file is as it was read, unless it is to be overwritten whatever it is now. */
+  /** Only over the file as it was read or saved last, unless it is to be overwritten whatever it is now. */
   readonly save: (text: string, isOverwriting?: boolean) => Promise<void>;
   /** The question is answered: nothing is saved. */
   readonly forget: () => void;
 }
 
 /** The way of a text back into its file. */
-export function useSave(folder: Folder, name: string, opened: FileText): Save {
+export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
   const api = useFileApi(folder.of.kind);
   const { connection, toasts } = usePanel();
   const { isPending, error, run } = useAttempt();
-  const [saved, setSaved] = useState(opened.text);
+  const [saved, setSaved] = useState({ text: opened.text.text, etag: opened.etag });
   const [changedMeanwhile, setChangedMeanwhile] = useState<ForeignChange>();
+  const path = `${folder.path}/${name}`;
   const save = async (text: string, isOverwriting = false) => {
     await run(async () => {
-      const foreign = isOverwriting ? undefined : await changeOf(api, `${folder.path}/${name}`, { ...opened, text: saved });
-      setChangedMeanwhile(foreign);
-      if (foreign) return;
-      const file = new Blob([toBytesText({ ...opened, text })]);
-      await sendFiles(connection, folder, [{ file, filename: name }], {
-        onSent: () => undefined,
-        signal: new AbortController().signal,
-      });
-      setSaved(text);
+      const written = toBytesText({ ...opened.text, text });
+      const etags = isOverwriting || saved.etag === undefined ? {} : { etags: [saved.etag] };
+      const ending = { onSent: () => undefined, signal: new AbortController().signal };
+      try {
+        await sendFiles(connection, folder, [{ file: new Blob([written]), filename: name }], { ...etags, ...ending });
+      } catch (refusal) {
+        if (!isCode(refusal, "PRECONDITION_FAILED")) throw refusal;
+        return setChangedMeanwhile(await foreignChange(api, path));
+      }
+      setSaved({ text, etag: await etagOfWritten(api, path, written) });
       toasts.say(`${name} is saved, and served as it is now.`);
     });
   };
-  return { saved, changedMeanwhile, isPending, error, save, forget: () => setChangedMeanwhile(undefined) };
+  return { saved: saved.text, changedMeanwhile, isPending, error, save, forget: () => setChangedMeanwhile(undefined) };
 }
 
-/** By its text, which says more than its time: that has whole seconds. */
-async function changeOf(api: FileApi, path: string, known: FileText): Promise<ForeignChange | undefined> {
+async function foreignChange(api: FileApi, path: string): Promise<ForeignChange> {
   try {
-    const now = await readFile(api, path, new AbortController().signal);
-    return now.kind === "text" && isSame(now.text, known) ? undefined : "changed";
+    await readFile(api, path, new AbortController().signal);
+    return "changed";
   } catch (error) {
-    if (error instanceof ApiError && error.code === "PATH_NOT_FOUND") return "deleted";
+    if (isCode(error, "PATH_NOT_FOUND")) return "deleted";
     throw error;
   }
 }
 
-function isSame(one: FileText, other: FileText): boolean {
-  return one.isFaithful === other.isFaithful && toBytesText(one) === toBytesText(other);
+/** A tag of no file when it is another one already: then the next save asks. */
+async function etagOfWritten(api: FileApi, path: string, written: string): Promise<string | undefined> {
+  const now = await readFile(api, path, new AbortController().signal).catch(() => undefined);
+  const isOurs = now?.kind === "text" && toBytesText(now.text) === written;
+  return isOurs ? now.etag : noTag;
+}
+
+function isCode(error: unknown, code: ApiError["code"]): boolean {
+  return error instanceof ApiError && error.code === code;
 }

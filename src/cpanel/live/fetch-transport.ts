@@ -57,7 +57,9 @@ async function toBlob(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
 
 async function toAnswer(request: TransportRequest, response: Response): Promise<TransportResponse> {
   const answer = { status: response.status, requestId: response.headers.get("x-request-id") ?? undefined };
-  if (request.streamUntil && response.ok && response.body) return { ...answer, text: "", pieces: piecesOf(response.body) };
+  if (request.streamUntil && response.ok && response.body) {
+    return { ...answer, text: "", pieces: piecesOf(response.body), etag: response.headers.get("etag") ?? undefined };
+  }
   return { ...answer, text: await response.text() };
 }
 

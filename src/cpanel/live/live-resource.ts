@@ -13,22 +13,25 @@ export interface ResourceState<Data> {
   readonly answeredAtMs: number | undefined;
 }
 
-/** When questions make no sense: the tab is hidden, the daemon is away, or the session has ended. */
-export interface ResourceGate {
-  isOpen(): boolean;
+/** What holds for a resource besides what its watchers want. */
+export interface ResourceConditions {
+  /** False when questions make no sense: the tab is hidden, the daemon is away, or the session has ended. */
+  readonly isOpen: () => boolean;
+  /** It is asked for no sooner than after this time, however often somebody wants it. */
+  readonly leastIntervalMs: () => number;
 }
 
 /** One thing that the panel shows, asked for again and again while somebody looks at it. */
 export class LiveResource<Data> {
   readonly state = new Observable<ResourceState<Data>>({ data: undefined, error: undefined, isAsking: false, answeredAtMs: undefined });
-  readonly #gate: ResourceGate;
+  readonly #conditions: ResourceConditions;
   readonly #watchers = new Map<symbol, { readonly ask: () => Promise<Data>; readonly intervalMs: number }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #asking: Promise<void> | undefined;
 
-  constructor(gate: ResourceGate) {
-    this.#gate = gate;
+  constructor(conditions: ResourceConditions) {
+    this.#conditions = conditions;
   }
 
   /** Asks at once, then in turn, until the returned function is called. */
@@ -46,7 +49,7 @@ export class LiveResource<Data> {
   async refresh(): Promise<void> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
-      this.#plan();
+      this.plan();
     });
     await this.#asking;
   }
@@ -57,14 +60,25 @@ export class LiveResource<Data> {
     await this.refresh();
   }
 
-  /** The gate has opened. */
-  resume(): void {
-    if (this.#watchers.size > 0) void this.refresh();
+  /** It may be asked for again, or has changed: asks, if somebody watches. */
+  wake(): void {
+    if (this.#watchers.size > 0) void this.refreshAfterChange();
+  }
+
+  /** The time until the next question begins anew. */
+  plan(): void {
+    clearTimeout(this.#timer);
+    if (this.#watchers.size === 0 || !this.#conditions.isOpen()) return;
+    const wantedMs = Math.min(...[...this.#watchers.values()].map(({ intervalMs }) => intervalMs));
+    if (!Number.isFinite(wantedMs)) return;
+    const intervalMs = Math.max(wantedMs, this.#conditions.leastIntervalMs());
+    const pauseMs = Math.min(intervalMs * 2 ** Math.min(this.#failures, 10), Math.max(intervalMs, longestPauseMs));
+    this.#timer = setTimeout(() => void this.refresh(), pauseMs);
   }
 
   async #ask(): Promise<void> {
     const [watcher] = this.#watchers.values();
-    if (!watcher || !this.#gate.isOpen()) return;
+    if (!watcher || !this.#conditions.isOpen()) return;
     this.state.set({ ...this.state.get(), isAsking: true });
     try {
       const data = await watcher.ask();
@@ -74,14 +88,5 @@ export class LiveResource<Data> {
       this.#failures += 1;
       this.state.set({ ...this.state.get(), error, isAsking: false });
     }
-  }
-
-  #plan(): void {
-    clearTimeout(this.#timer);
-    if (this.#watchers.size === 0 || !this.#gate.isOpen()) return;
-    const shortest = Math.min(...[...this.#watchers.values()].map(({ intervalMs }) => intervalMs));
-    if (!Number.isFinite(shortest)) return;
-    const pauseMs = Math.min(shortest * 2 ** Math.min(this.#failures, 10), Math.max(shortest, longestPauseMs));
-    this.#timer = setTimeout(() => void this.refresh(), pauseMs);
   }
 }

@@ -1,29 +1,62 @@
-import { LiveResource, type ResourceGate } from "./live-resource.js";
+import { toldResources, type ToldResource } from "../../shared/touched-resources.js";
+import { LiveResource } from "./live-resource.js";
+
+/** What the daemon tells of is asked for so seldom while it does: in case somebody changed a folder by hand. */
+const fedIntervalMs = 60_000;
+/** And so often while it does not. */
+const unfedIntervalMs = 10_000;
+
+/** The names of what is asked for again when one of these was touched; those that end in a dot stand for all that begin so. */
+const names: Readonly<Record<ToldResource, readonly string[]>> = {
+  workers: ["workers", "files.workers.", "files.roots.workers."],
+  plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
+  keys: ["keys"],
+};
 
 /** What the panel knows of the daemon, by name: a name always means the same question, so that screens share answers. */
 export class Resources {
-  readonly #gate: ResourceGate;
+  readonly #isOpen: () => boolean;
   readonly #byName = new Map<string, LiveResource<unknown>>();
+  #isFed = false;
 
-  constructor(gate: ResourceGate) {
-    this.#gate = gate;
+  /** `isOpen` says whether questions make sense now. */
+  constructor({ isOpen }: { isOpen: () => boolean }) {
+    this.#isOpen = isOpen;
   }
 
   of<Data>(name: string): LiveResource<Data> {
     const known = this.#byName.get(name);
     if (known) return known as LiveResource<Data>;
-    const resource = new LiveResource<Data>(this.#gate);
+    const isTold = toldResources.some((told) => isNamed(name, told));
+    const leastIntervalMs = () => (isTold ? (this.#isFed ? fedIntervalMs : unfedIntervalMs) : 0);
+    const resource = new LiveResource<Data>({ isOpen: this.#isOpen, leastIntervalMs });
     this.#byName.set(name, resource);
     return resource;
   }
 
+  /** Whether the daemon tells of changes by itself. */
+  setFed(isFed: boolean): void {
+    if (this.#isFed === isFed) return;
+    this.#isFed = isFed;
+    for (const resource of this.#byName.values()) resource.plan();
+  }
+
+  /** The daemon told that these have changed. */
+  touch(touched: ReadonlySet<ToldResource>): void {
+    for (const [name, resource] of this.#byName) if ([...touched].some((told) => isNamed(name, told))) resource.wake();
+  }
+
   /** The gate has opened: all that is watched is asked for. */
   resume(): void {
-    for (const resource of this.#byName.values()) resource.resume();
+    for (const resource of this.#byName.values()) resource.wake();
   }
 
   /** Another key may see other things. */
   forget(): void {
     this.#byName.clear();
   }
+}
+
+function isNamed(name: string, told: ToldResource): boolean {
+  return names[told].some((known) => (known.endsWith(".") ? name.startsWith(known) : name === known));
 }

@@ -1,4 +1,5 @@
 import type { Transport, TransportResponse } from "../../shared/client.js";
+import type { UploadSource } from "../../shared/contract/endpoint.js";
 import type { FormField } from "../../shared/multipart.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
 import type { FetchTransportOptions } from "./fetch-transport.js";
@@ -15,6 +16,13 @@ export interface FilesToSend {
   /** Ends the sending; the call then rejects with its reason. */
   readonly signal: AbortSignal;
 }
+
+/** Stands for the file of a call whose transport sends the files itself. */
+export function nothingToSend(): UploadSource {
+  return { filename: "", bytes: nothing() };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
 /** Sends files by XMLHttpRequest, in place of the call's own body: `fetch` does not tell how far an upload is. */
 export function createUploadTransport({ daemonPath, onAway, onRefused }: FetchTransportOptions, sent: FilesToSend): Transport {

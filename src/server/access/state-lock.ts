@@ -1,32 +1,33 @@
 import path from "node:path";
-import Database from "better-sqlite3";
+import { ProcessLock } from "../process-lock.js";
 
 /** Holds the state directory for this process; the kernel frees it when the process ends, however it ends. */
 export class StateLock {
-  readonly #database: Database.Database;
+  readonly #lock: ProcessLock;
 
   /** Throws when another daemon holds the directory, or the disk does not let it be held. */
   constructor(stateDirectory: string) {
-    const file = path.join(stateDirectory, "lock.db");
-    let database: Database.Database | undefined;
-    try {
-      database = new Database(file, { timeout: 0 });
-      database.pragma("locking_mode = EXCLUSIVE");
-      database.exec("BEGIN EXCLUSIVE");
-      this.#database = database;
-    } catch (cause) {
-      database?.close();
-      const { code, message } = cause as NodeJS.ErrnoException;
+    const lock = take(path.join(stateDirectory, "lock.db"));
+    if (!lock) {
       throw new Error(
-        code === "SQLITE_BUSY"
-          ? `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`
-          : `${file} cannot be locked (${message}). Make sure that its disk has room and works and that runtimed may write there, then start again.`,
-        { cause },
+        `Another runtimed uses the state directory ${stateDirectory}. Stop it, or set RUNTIME_STATE_DIR to another directory.`,
       );
     }
+    this.#lock = lock;
   }
 
   release(): void {
-    this.#database.close();
+    this.#lock.release();
+  }
+}
+
+function take(file: string): ProcessLock | undefined {
+  try {
+    return ProcessLock.take(file);
+  } catch (cause) {
+    throw new Error(
+      `${file} cannot be locked (${(cause as Error).message}). Make sure that its disk has room and works and that runtimed may write there, then start again.`,
+      { cause },
+    );
   }
 }

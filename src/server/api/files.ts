@@ -19,7 +19,11 @@ export interface PackageFilesPort {
   downloadAll(paths: readonly string[], caller: Caller): Download;
   readonly writer: {
     makeFolder(path: string, caller: Caller): Promise<void>;
-    write(folder: string, files: readonly UploadedFile[], options: { names: readonly string[] | undefined; caller: Caller }): Promise<void>;
+    write(
+      folder: string,
+      files: readonly UploadedFile[],
+      options: { names: readonly string[] | undefined; etags: readonly string[] | undefined; caller: Caller },
+    ): Promise<void>;
     rename(path: string, newName: string, caller: Caller): Promise<void>;
     move(path: string, destination: string, caller: Caller): Promise<void>;
     moveInto(path: string, folder: string, caller: Caller): Promise<void>;
@@ -55,7 +59,7 @@ export function createFileHandlers({
     move: ({ body, principal }) => changed(writer.move(body.path, body.destPath, callerOf(principal))),
     moveBatch: ({ body, principal }) => each(body.paths, (path) => writer.moveInto(path, body.destPath, callerOf(principal))),
     upload: ({ fields, files: sent, principal }) =>
-      changed(writer.write(fields.path, sent, { names: fields.paths, caller: callerOf(principal) })),
+      changed(writer.write(fields.path, sent, { names: fields.paths, etags: fields.ifMatch, caller: callerOf(principal) })),
     remove: ({ body, principal }) => changed(writer.remove(body.path, callerOf(principal))),
     removeBatch: ({ body, principal }) => each(body.paths, (path) => writer.remove(path, callerOf(principal))),
   };

@@ -6,13 +6,14 @@ import { countKeys } from "../access/key-database.js";
 import { StateLock } from "../access/state-lock.js";
 import type { Directories } from "../config.js";
 import { exists } from "../packages/move-journal.js";
+import { isInUse } from "../packages/sharing/sole-instance.js";
 import { BackupError, invalidBackup } from "./backup-error.js";
 import type { Manifest } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
 import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
 import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
 import { readBackup, type BackupSink } from "./read-backup.js";
-import { directoryMissing, StagedRestore } from "./staged-restore.js";
+import { directoryInUse, directoryMissing, StagedRestore } from "./staged-restore.js";
 
 /** A key store with the files that SQLite has beside it, and what is known from the packages that were there. */
 const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-journal", "known-workers.json"];
@@ -76,6 +77,7 @@ async function look({ directories, file }: RestoreOptions): Promise<RestoredBack
     const keyStore = path.join(folder, "keys.db");
     const manifest = await readBackup(file, new DryRunSink(keyStore));
     const targets = uploadDirectories(directories);
+    for (const target of targets) if (isInUse(target.path)) throw directoryInUse(target.path);
     for (const { kind, directory: index } of manifest.packages)
       if (!targets.some((each) => each.kind === kind && each.index === index)) throw directoryMissing({ kind, index });
     const finishedEarlier = exists(path.join(directories.stateDirectory, pendingRestoreName));
@@ -101,6 +103,7 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
   } finally {
     // A restore that is decided and not done needs what was prepared.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
+    staged.leave();
   }
 }
 

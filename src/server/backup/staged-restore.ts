@@ -2,6 +2,8 @@ import { chmod, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises
 import path from "node:path";
 import { exists, finish, syncFolder } from "../packages/move-journal.js";
 import { syncPaths } from "../packages/archive/sync-paths.js";
+import { SoleInstance } from "../packages/sharing/sole-instance.js";
+import { restorePrefix } from "../packages/staged-names.js";
 import { TreeWriter } from "../packages/archive/tree-writer.js";
 import { BackupError } from "./backup-error.js";
 import type { PackageList } from "./backup-format.js";
@@ -9,9 +11,8 @@ import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
-/** What a restore is prepared in; a start of the daemon deletes it with all else in there. */
+/** What a restore is prepared in; a start of the daemon deletes it with all else in there, unless another one runs. */
 const stagingFolderName = ".staging";
-const stagePrefix = "restore-";
 const dotMode = 0o700;
 
 /** A backup's content, unpacked beside the place that each part of it is for. */
@@ -19,6 +20,7 @@ export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
   readonly #directories: readonly UploadDirectory[];
+  readonly #entered: SoleInstance[] = [];
   #unlisted: { readonly folder: string; readonly writer: TreeWriter } | undefined;
 
   constructor(options: { stateDirectory: string; directories: readonly UploadDirectory[] }) {
@@ -31,9 +33,10 @@ export class StagedRestore implements BackupSink {
   async open(): Promise<void> {
     for (const { path: directory } of this.#directories) {
       await makeLikeParent(directory);
+      await this.#enter(directory);
       const staging = path.join(directory, stagingFolderName);
       for (const name of await readdir(staging).catch(() => []))
-        if (name.startsWith(stagePrefix)) await rm(path.join(staging, name), { recursive: true });
+        if (name.startsWith(restorePrefix)) await rm(path.join(staging, name), { recursive: true });
       const stage = this.stageOf(directory);
       await mkdir(path.join(stage, "content"), { recursive: true, mode: dotMode });
       // The daemon finishes what is interrupted.
@@ -42,8 +45,17 @@ export class StagedRestore implements BackupSink {
     await rm(this.keyStoreFile, { force: true });
   }
 
+  /** So that a daemon that starts meanwhile leaves alone what is prepared here. */
+  async #enter(directory: string): Promise<void> {
+    const made: string[] = [];
+    const sole = SoleInstance.enter(directory, (paths) => made.push(...paths));
+    await giveTo(directory, made);
+    if (!sole) throw directoryInUse(directory);
+    this.#entered.push(sole);
+  }
+
   stageOf(directory: string): string {
-    return path.join(directory, stagingFolderName, stagePrefix + process.pid);
+    return path.join(directory, stagingFolderName, restorePrefix + process.pid);
   }
 
   /** Packages and scopes, ready to be moved to the directory. */
@@ -87,6 +99,11 @@ export class StagedRestore implements BackupSink {
     this.#unlisted = undefined;
   }
 
+  /** Lets daemons have the directories again. */
+  leave(): void {
+    for (const sole of this.#entered.splice(0)) sole.leave();
+  }
+
   /** Deletes what was prepared. */
   async discard(): Promise<void> {
     await rm(this.keyStoreFile, { force: true });
@@ -124,6 +141,12 @@ export class StagedRestore implements BackupSink {
     if (found) return found;
     throw directoryMissing({ kind, index });
   }
+}
+
+export function directoryInUse(directory: string): BackupError {
+  return new BackupError("DAEMON_RUNNING", `a runtimed with another state directory uses ${directory}; nothing was changed`, {
+    hint: "stop all daemons that have this directory first",
+  });
 }
 
 export function directoryMissing({ kind, index }: Pick<UploadDirectory, "kind" | "index">): BackupError {

@@ -24,7 +24,8 @@ interface ReceivedForm {
 }
 
 /** A name for each file, and what says where they go. */
-const mostFields = mostPaths + 20;
+/** A name and an ETag for each file, and some more. */
+const mostFields = 2 * mostPaths + 20;
 
 /** Streams the files of a form into the spool and parses its fields; whatever goes wrong, nothing of it stays. */
 export async function readForm(request: IncomingMessage, endpoint: EndpointDefinition, options: FormOptions): Promise<ReceivedForm> {

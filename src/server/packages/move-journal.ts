@@ -1,12 +1,21 @@
-import { lstatSync, renameSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { isStorageFull } from "./storage-full.js";
+import type { SharedChange } from "./sharing/shared-change.js";
 
-export const journalFileName = "journal.json";
+const journalFileName = "journal.json";
+const journalMode = 0o600;
 
-/** Renames that belong together, by paths below the directory; the last one brings in what is new. */
+/**
+ * What is being done to a directory, in the folder of the change; there only while its instance holds the directory. So whoever holds it
+ * and finds the journal of another knows that this one was cut off.
+ */
 export interface Journal {
+  /** Renames that belong together, by paths below the directory; the last one brings in what is new. None: one step does it all. */
   readonly moves: readonly Move[];
+  /** What other instances are to be told. */
+  readonly change?: SharedChange;
 }
 
 export interface Move {
@@ -16,10 +25,38 @@ export interface Move {
 
 /** Puts the journal on stable storage, in the staged folder. From here on a crash leads to the new state. */
 export async function writeJournal(stagedFolder: string, journal: Journal): Promise<void> {
-  const file = await open(path.join(stagedFolder, journalFileName), "wx", 0o600);
+  const file = await open(path.join(stagedFolder, journalFileName), "wx", journalMode);
   await finish(file, () => file.writeFile(JSON.stringify(journal)));
   await syncFolder(stagedFolder);
   await syncFolder(path.dirname(stagedFolder));
+}
+
+/** For a change that needs none but for those who live on when this process is killed: what is to be deleted from a full disk is deleted without. */
+export function noteChange(stagedFolder: string, change: SharedChange): void {
+  const journal: Journal = { moves: [], change };
+  try {
+    writeFileSync(path.join(stagedFolder, journalFileName), JSON.stringify(journal), { mode: journalMode });
+  } catch (error) {
+    if (!isStorageFull(error)) throw error;
+  }
+}
+
+/** Undefined when it is not there, or was cut off before the first move. */
+export function readJournal(stagedFolder: string): Journal | undefined {
+  try {
+    return JSON.parse(readFileSync(path.join(stagedFolder, journalFileName), "utf8")) as Journal;
+  } catch {
+    return undefined;
+  }
+}
+
+/** From here on a crash neither finishes nor tells the change again; to do so would do no harm. */
+export function removeJournal(stagedFolder: string): void {
+  try {
+    rmSync(path.join(stagedFolder, journalFileName), { force: true });
+  } catch {
+    // It goes with its folder.
+  }
 }
 
 /** Does the moves back to back, so that nothing else of this process sees a state in between; undoes them when one fails. */

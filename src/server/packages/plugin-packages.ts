@@ -16,9 +16,11 @@ import type { PackageTools } from "./package-tools.js";
 import { PluginCatalog, type CatalogedPlugin } from "./plugin-catalog.js";
 import { fieldsOf, parsePlugin, type PluginRules } from "./plugin-description.js";
 import { hasManifest, isBareManifest, readPluginFolder, type PluginFolder } from "./plugin-folder.js";
+import { newPath } from "./moved-paths.js";
 import { refuseReservedName } from "./reserved-names.js";
 import { runFileChange } from "./run-file-change.js";
-import { retireFolder, type Retiring } from "./retire-folder.js";
+import { discardAfter, retireFolder, type Retiring } from "./retire-folder.js";
+import type { ChangeFollower, SharedChange } from "./sharing/shared-change.js";
 import type { StagedFolder } from "./staged-folder.js";
 import type { StagingArea } from "./staging-area.js";
 
@@ -29,6 +31,8 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly builtInDirectory: string;
   /** Shared with other kinds of packages; closed by whoever made them, after this. */
   readonly tools: PackageTools;
+  /** Another instance that has the same directory has changed something, `discover` gives it. None: it is not known what. */
+  readonly onElsewhere?: (changes: readonly SharedChange[]) => void;
 }
 
 /** The installed plugins: what there is, and every way to change it. Loading them is another room's business. */
@@ -36,12 +40,17 @@ export class PluginPackages implements PackageKeeper {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
+  /** What is asked of this instance is done in that order; against other instances, directories are held. */
   readonly #locks = new KeyedLock();
 
   /** Finishes or undoes what a crash left in the directories. */
   static async open(options: PluginPackagesOptions): Promise<PluginPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    const areas = await InstallAreas.open({ directories, remover: options.tools.remover, log: options.log });
+    const follower = (directory: string): ChangeFollower => ({
+      follow: (changes) => followChanges(options, directory, changes),
+      missed: () => options.onElsewhere?.([]),
+    });
+    const areas = await InstallAreas.open({ directories, follower, remover: options.tools.remover, log: options.log });
     return new PluginPackages(options, directories, areas);
   }
 
@@ -74,51 +83,62 @@ export class PluginPackages implements PackageKeeper {
       const { name } = metadata;
       refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
-      return await this.#locks.run(name, async () => {
-        const from = path.join(content, root);
-        const version = this.#acceptedVersion({ directory: { path: area.directory, source: "uploaded" }, folder: from, name, metadata });
-        const installedAt = path.join(area.directory, name);
-        await this.#place(staged, from, installedAt);
-        return { name, version, installedAt };
+      const from = path.join(content, root);
+      const installedAt = path.join(area.directory, name);
+      const { version, retiring } = await area.exclusively(async () => {
+        const candidate = { directory: { path: area.directory, source: "uploaded" as const }, folder: from, name, metadata };
+        const accepted = this.#acceptedVersion(candidate);
+        const change = { type: "plugin.installed", subject: { name, version: accepted }, folders: [name] } as const;
+        return { version: accepted, retiring: await this.#place(staged, { from, target: installedAt, change }) };
       });
+      await discardAfter(retiring, staged);
+      return { name, version, installedAt };
     });
   }
 
   /** Lets a plugin take part, or not any more; the flag is written to its manifest, for a built-in one to a manifest laid over it. */
   async setEnabled(name: string, enabled: boolean): Promise<void> {
-    await this.#locks.run(name, async () => {
-      const found = this.#found(name);
-      const { plugin } = found;
-      const own = [found.overlay, found.code].find((folder) => folder?.directory.source === "uploaded");
-      if (own && !hasManifest(own)) {
-        throw new ApiError(
-          "PLUGIN_MANIFEST_NOT_FOUND",
-          `${name} has no manifest.yaml. Upload it with one that says whether it is enabled.`,
-        );
-      }
-      if (plugin.enabled === enabled && plugin.problem === undefined) return;
-      if (own) await this.#writeFlag(own, enabled);
-      else await this.#layOver(name, enabled);
+    await this.#locks.run(name, () => this.#setEnabled(name, enabled));
+  }
+
+  async #setEnabled(name: string, enabled: boolean): Promise<void> {
+    const isDoneAlready = (plugin: InstalledPlugin) => plugin.enabled === enabled && plugin.problem === undefined;
+    const { own, plugin: found } = this.#toggled(name);
+    if (isDoneAlready(found)) return;
+    const area = own ? this.#areas.of(own.directory.path) : await this.#installArea();
+    const isDone = await inStagedFolder(area, async (staged) => {
+      let retiring: Promise<void>[] = [];
+      const isHere = await area.exclusively(async () => {
+        const { own: current, plugin } = this.#toggled(name);
+        if (current ? current.directory.path !== area.directory : own !== undefined) return false;
+        if (isDoneAlready(plugin)) return true;
+        const type = enabled ? "plugin.enabled" : "plugin.disabled";
+        if (current) await writeFlag(staged, current, enabled, { type, subject: { name }, folders: [folderBelow(current)] });
+        else retiring = await this.#layOver(area, staged, { name, enabled, change: { type, subject: { name }, folders: [name] } });
+        return true;
+      });
+      await discardAfter(retiring, staged);
+      return isHere;
     });
+    // Another instance has uploaded or deleted it meanwhile.
+    if (!isDone) await this.#setEnabled(name, enabled);
   }
 
   /** Deletes what is uploaded under that name; a built-in plugin that it was laid over is as it was shipped again. */
   async remove(name: string): Promise<void> {
+    const { plugin } = this.#found(name);
+    if (plugin.source === "built-in") throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     await this.#locks.run(name, async () => {
-      const { plugin, uploaded } = this.#found(name);
-      if (plugin.source === "built-in")
-        throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
-      for (const area of this.#areas.all()) {
-        const targets = uploaded.filter(({ directory }) => directory.path === area.directory).map(({ folder }) => folder);
-        if (targets.length > 0) await this.#takeAway(area, targets);
-      }
+      let isAnything = false;
+      for (const area of this.#areas.all()) isAnything = (await this.#takeAway(area, name)) || isAnything;
+      if (!isAnything) throw notFound(name);
     });
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
     const renew = ({ folder }: Unit, movedTo: string | undefined) =>
       movedTo === undefined ? [] : [retireFolder(this.#options, folder, movedTo)];
-    await runFileChange({ areas: this.#areas, locks: this.#locks, renew }, units, change);
+    await runFileChange({ areas: this.#areas, type: "plugin.files-changed", folderOf: ({ folder }) => folder, renew }, units, change);
   }
 
   namesIn({ directory, folder }: Unit): string[] {
@@ -134,7 +154,7 @@ export class PluginPackages implements PackageKeeper {
 
   /** What is not deleted yet goes at the next start. */
   async close(): Promise<void> {
-    await this.#areas.settled();
+    await this.#areas.close();
   }
 
   /** The version that is in force once this is installed; throws when it may not be. */
@@ -160,26 +180,23 @@ export class PluginPackages implements PackageKeeper {
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by another plugin. Give this one another base.`);
   }
 
-  async #place(staged: StagedFolder, from: string, target: string): Promise<void> {
-    let retiring: Promise<void> | undefined;
-    await staged.place({ from, target }, (movedTo) => {
-      if (movedTo !== undefined) retiring = retireFolder(this.#options, target, movedTo);
+  /** Answers with what still runs from the old folder. */
+  async #place(
+    staged: StagedFolder,
+    { from, target, change }: { from: string; target: string; change: SharedChange },
+  ): Promise<Promise<void>[]> {
+    const retiring: Promise<void>[] = [];
+    await staged.place({ from, target }, change, (movedTo) => {
+      if (movedTo !== undefined) retiring.push(retireFolder(this.#options, target, movedTo));
     });
-    const cleaned = Promise.resolve(retiring).then(() => staged.discard());
-    // What runs from the old folder may take its time.
-    if (retiring === undefined) await cleaned;
+    return retiring;
   }
 
-  async #writeFlag({ directory, folder }: PluginFolder, enabled: boolean): Promise<void> {
-    await inStagedFolder(this.#areas.of(directory.path), async (staged) => {
-      const { filePath, text } = toggledManifest(folder, enabled);
-      await staged.writeFile(filePath, text, () => undefined);
-      void staged.discard();
-    });
-  }
-
-  async #layOver(name: string, enabled: boolean): Promise<void> {
-    const area = await this.#installArea();
+  async #layOver(
+    area: StagingArea,
+    staged: StagedFolder,
+    { name, enabled, change }: { name: string; enabled: boolean; change: SharedChange },
+  ): Promise<Promise<void>[]> {
     const target = path.join(area.directory, name);
     if (exists(target)) {
       throw new ApiError(
@@ -187,20 +204,29 @@ export class PluginPackages implements PackageKeeper {
         `${target} is in the way of a manifest for ${name}, which is built in. Move it away.`,
       );
     }
-    await inStagedFolder(area, async (staged) => {
-      const content = await staged.makeContentFolder();
-      const text = `name: ${JSON.stringify(name)}\nenabled: ${enabled}\n`;
-      await staged.writeFile(path.join(content, "manifest.yaml"), text, () => undefined);
-      await this.#place(staged, content, target);
-    });
+    const content = await staged.makeContentFolder();
+    await staged.prepareFile(path.join(content, "manifest.yaml"), `name: ${JSON.stringify(name)}\nenabled: ${enabled}\n`);
+    return await this.#place(staged, { from: content, target, change });
   }
 
-  async #takeAway(area: StagingArea, targets: readonly string[]): Promise<void> {
-    await inStagedFolder(area, async (staged) => {
-      await staged.takeAway(targets, (movedTo) => {
-        const retiring = targets.map((target, index) => retireFolder(this.#options, target, movedTo[index]));
-        void Promise.all(retiring).then(() => staged.discard());
+  /** Answers whether there was anything of the plugin in the directory. */
+  async #takeAway(area: StagingArea, name: string): Promise<boolean> {
+    const findHere = () => this.#catalog.find(name)?.uploaded.filter(({ directory }) => directory.path === area.directory) ?? [];
+    if (findHere().length === 0) return false;
+    return await inStagedFolder(area, async (staged) => {
+      let retiring: Promise<void>[] = [];
+      const isAnything = await area.exclusively(async () => {
+        const folders = findHere();
+        if (folders.length === 0) return false;
+        const targets = folders.map(({ folder }) => folder);
+        const change: SharedChange = { type: "plugin.deleted", subject: { name }, folders: folders.map(folderBelow) };
+        await staged.takeAway(targets, change, (movedTo) => {
+          retiring = targets.map((target, index) => retireFolder(this.#options, target, movedTo[index]));
+        });
+        return true;
       });
+      void Promise.all(retiring).then(() => staged.discard());
+      return isAnything;
     });
   }
 
@@ -213,9 +239,41 @@ export class PluginPackages implements PackageKeeper {
     );
   }
 
+  /** A plugin, and the folder of it that its flag is written to; a built-in one has none yet. */
+  #toggled(name: string): { plugin: InstalledPlugin; own: PluginFolder | undefined } {
+    const { plugin, overlay, code } = this.#found(name);
+    const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");
+    if (!own || hasManifest(own)) return { plugin, own };
+    throw new ApiError("PLUGIN_MANIFEST_NOT_FOUND", `${name} has no manifest.yaml. Upload it with one that says whether it is enabled.`);
+  }
+
   #found(name: string): CatalogedPlugin {
     const found = this.#catalog.find(name);
     if (found) return found;
-    throw new ApiError("PLUGIN_NOT_FOUND", `No plugin named ${name} is installed.`);
+    throw notFound(name);
   }
+}
+
+async function writeFlag(staged: StagedFolder, { folder }: PluginFolder, enabled: boolean, change: SharedChange): Promise<void> {
+  const { filePath, text } = toggledManifest(folder, enabled);
+  await staged.writeFile(filePath, text, change, () => undefined);
+}
+
+/** What other instances have changed in a directory. */
+function followChanges(options: PluginPackagesOptions, directory: string, changes: readonly SharedChange[]): void {
+  const absolute = (below: string) => path.join(directory, below);
+  for (const { folders, edited = [], moved = [] } of changes) {
+    const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));
+    const gone = new Set([...edited.map(absolute), ...folders.map(absolute).filter((folder) => newPath(folder, moves) !== undefined)]);
+    for (const folder of gone) void retireFolder(options, folder, newPath(folder, moves));
+  }
+  options.onElsewhere?.(changes);
+}
+
+function folderBelow({ directory, folder }: PluginFolder): string {
+  return path.relative(directory.path, folder);
+}
+
+function notFound(name: string): ApiError {
+  return new ApiError("PLUGIN_NOT_FOUND", `No plugin named ${name} is installed.`);
 }

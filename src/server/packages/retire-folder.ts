@@ -1,4 +1,5 @@
 import type { Log } from "../observe/log.js";
+import type { StagedFolder } from "./staged-folder.js";
 
 export interface Retiring {
   /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
@@ -13,4 +14,10 @@ export async function retireFolder({ retire, log }: Retiring, folder: string, mo
   } catch (error) {
     log.error({ err: error, folder }, "what runs from a replaced folder could not be retired");
   }
+}
+
+/** Discards a change once nothing runs from the old folders any more; waits for that only when nothing does. */
+export async function discardAfter(retiring: readonly Promise<void>[], staged: StagedFolder): Promise<void> {
+  const cleaned = Promise.all(retiring).then(() => staged.discard());
+  if (retiring.length === 0) await cleaned;
 }

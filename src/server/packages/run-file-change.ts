@@ -1,43 +1,58 @@
+import path from "node:path";
+import type { ChangeType } from "../../shared/contract/changes.js";
 import type { FileChange } from "./files/package-keeper.js";
 import type { Unit } from "./files/unit.js";
 import { inStagedFolder } from "./in-staged-folder.js";
 import type { InstallAreas } from "./install-areas.js";
-import type { KeyedLock } from "./keyed-lock.js";
+import { discardAfter } from "./retire-folder.js";
+import type { SharedChange } from "./sharing/shared-change.js";
 
 export interface FileChangeSurroundings {
   readonly areas: InstallAreas;
-  /** Those of installs, by package. */
-  readonly locks: KeyedLock;
+  readonly type: ChangeType;
+  /** The folder that is read anew with a unit. */
+  readonly folderOf: (unit: Unit) => string;
   /** Has what serves a unit renewed; called in the instant of the change. What still runs reads from `movedTo`, if the unit went there. */
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
 }
 
-/** Changes files of packages under the locks of their installs; while it is done, no folder of the directory moves. */
+/** Changes files of packages in one directory; what takes its time goes before, and then nothing else changes there until it is done. */
 export async function runFileChange(surroundings: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
-  const names = [...new Set(units.map(({ name }) => name))].toSorted();
-  await underLocks(surroundings.locks, names, () => changeNow(surroundings, units, change));
-}
-
-/** Always in the same order, so that two changes of the same packages do not wait for each other. */
-function underLocks(locks: KeyedLock, [first, ...others]: readonly string[], work: () => Promise<void>): Promise<void> {
-  return first === undefined ? work() : locks.run(first, () => underLocks(locks, others, work));
-}
-
-async function changeNow({ areas, renew }: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
+  const { areas, renew } = surroundings;
   const [{ directory }] = units as [Unit];
   const area = areas.of(directory);
   await inStagedFolder(area, async (staged) => {
     const aside = await staged.makeContentFolder();
     await change.prepare?.(aside);
-    const retiring = await area.exclusively(async () => {
-      const renewed = applyAndRenew(change, aside, (movedTo) => units.flatMap((unit) => renew(unit, movedTo)));
-      await change.settle();
-      return renewed;
+    let retiring: Promise<void>[] = [];
+    await area.exclusively(async () => {
+      change.check?.(aside);
+      const told = describe(surroundings, units);
+      await staged.step(told, async (tell) => {
+        retiring = applyAndRenew(change, aside, (movedTo) => {
+          tell(movedTo === undefined ? told : { ...told, moved: units.map((unit) => moveOf(unit, movedTo)) });
+          return units.flatMap((unit) => renew(unit, movedTo));
+        });
+        await change.settle();
+      });
     });
-    const cleaned = Promise.all(retiring).then(() => staged.discard());
-    // What runs from the old files may take its time.
-    if (retiring.length === 0) await cleaned;
+    await discardAfter(retiring, staged);
   });
+}
+
+function describe({ type, folderOf }: FileChangeSurroundings, units: readonly Unit[]): SharedChange {
+  const [{ directory, name }] = units as [Unit];
+  const below = (folder: string) => path.relative(directory, folder);
+  return {
+    type,
+    subject: { name },
+    folders: [...new Set(units.map((unit) => below(folderOf(unit))))],
+    edited: units.map(({ folder }) => below(folder)),
+  };
+}
+
+function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; to: string } {
+  return { from: path.relative(directory, folder), to: path.relative(directory, movedTo) };
 }
 
 /** In one instant: no request of this process sees the new files with what was made of the old ones. */

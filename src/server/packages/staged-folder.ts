@@ -1,8 +1,16 @@
 import { lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { chmod, mkdir, open, rename } from "node:fs/promises";
 import path from "node:path";
-import { exists, finish, performMoves, syncFolder, writeJournal, type Move } from "./move-journal.js";
+import { exists, finish, noteChange, performMoves, removeJournal, syncFolder, writeJournal, type Move } from "./move-journal.js";
+import type { SharedChange } from "./sharing/shared-change.js";
+import { contentName, replacedName, takenPrefix } from "./staged-names.js";
 import type { StagingArea } from "./staging-area.js";
+
+export interface Placement {
+  readonly from: string;
+  readonly target: string;
+  readonly nest?: { readonly folder: string; readonly as: string } | undefined;
+}
 
 /**
  * One change to a directory of packages, prepared aside. Each of its steps that shows does so by renames; the folder holds what was
@@ -23,7 +31,7 @@ export class StagedFolder {
 
   /** An empty folder to unpack to. */
   async makeContentFolder(): Promise<string> {
-    const content = path.join(this.#folder, "content");
+    const content = this.#inside(contentName);
     await makeFolder(content);
     return content;
   }
@@ -31,44 +39,74 @@ export class StagedFolder {
   /**
    * Puts `from`, a folder in here, in the place of `target`, whatever is there. Files and links in the place of parent folders give
    * way too and are not followed. `nest` turns the folder at that path into a subfolder of itself first. `onPlaced` runs in the
-   * same instant, with where the old content now lies, if there was any.
+   * same instant, with where the old content now lies, if there was any. Only within `exclusively`, as all that shows.
    */
-  async place(
-    change: { from: string; target: string; nest?: { folder: string; as: string } | undefined },
-    onPlaced: (movedTo: string | undefined) => void,
-  ): Promise<void> {
-    await this.#area.exclusively(async () => {
-      const { moves, movedTo } = await this.#prepare(change);
-      await writeJournal(this.#folder, { moves });
+  async place(placement: Placement, change: SharedChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
+    const { moves, movedTo } = await this.#prepare(placement);
+    const old = moves.length > 1 ? (moves[0] as Move).from : undefined;
+    const moved = old !== undefined && movedTo !== undefined ? [{ from: old, to: this.#relative(movedTo) }] : [];
+    const told = { ...change, moved };
+    try {
+      await writeJournal(this.#folder, { moves, change: told });
       performMoves(this.#area.directory, moves);
       onPlaced(movedTo);
+      this.#area.tell(told);
       await syncFolder(path.dirname(this.#absolute((moves.at(-1) as Move).to)));
-    });
+    } finally {
+      removeJournal(this.#folder);
+    }
   }
 
-  /** Takes a folder out of sight; the rename is all there is to do, so it needs no journal. `onTaken` runs in the same instant. */
-  async takeAway(targets: readonly string[], onTaken: (movedTo: string[]) => void): Promise<void> {
-    await this.#area.exclusively(async () => {
-      const moves = targets.map((target, index) => ({ from: this.#relative(target), to: this.#relative(this.#inside(`taken-${index}`)) }));
+  /** Takes a folder out of sight; the rename is all there is to do. `onTaken` runs in the same instant. */
+  async takeAway(targets: readonly string[], change: SharedChange, onTaken: (movedTo: string[]) => void): Promise<void> {
+    const moves = targets.map((target, index) => ({
+      from: this.#relative(target),
+      to: this.#relative(this.#inside(`${takenPrefix}-${index}`)),
+    }));
+    await this.step({ ...change, moved: moves }, async (tell) => {
       performMoves(this.#area.directory, moves);
       const parents = new Set(targets.map((target) => this.#removeEmptyParents(target)));
       onTaken(moves.map((move) => this.#absolute(move.to)));
+      tell();
       for (const parent of parents) if (exists(parent)) await syncFolder(parent);
     });
   }
 
   /** Replaces or creates a file of a package; a reader sees the old or the new text. */
-  async writeFile(target: string, text: string, onWritten: () => void): Promise<void> {
-    const prepared = this.#inside("file");
-    const mode = (lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
-    const file = await open(prepared, "wx", mode);
-    await finish(file, async () => {
-      await file.writeFile(text);
-      await file.chmod(mode);
+  async writeFile(target: string, text: string, change: SharedChange, onWritten: () => void): Promise<void> {
+    const prepared = await this.#prepareFile(target, text);
+    await this.step(change, async (tell) => {
+      renameSync(prepared, target);
+      onWritten();
+      tell();
+      await syncFolder(path.dirname(target));
     });
-    renameSync(prepared, target);
-    onWritten();
+  }
+
+  /** Creates a file in here; nobody sees it yet. */
+  async prepareFile(target: string, text: string): Promise<void> {
+    renameSync(await this.#prepareFile(target, text), target);
     await syncFolder(path.dirname(target));
+  }
+
+  /**
+   * Runs a change that shows at once, or step by step. `tell` has other instances know, of what it gave or else of `change`; of one that
+   * a crash cuts off they learn from whoever holds the directory next.
+   */
+  async step(change: SharedChange, work: (tell: (done?: SharedChange) => void) => Promise<void>): Promise<void> {
+    noteChange(this.#folder, change);
+    let isTold = false;
+    try {
+      await work((done = change) => {
+        isTold = true;
+        this.#area.tell(done);
+      });
+    } catch (error) {
+      if (!isTold) this.#area.tell({ ...change, isUncertain: true });
+      throw error;
+    } finally {
+      removeJournal(this.#folder);
+    }
   }
 
   /** Deletes this folder and what it still holds. */
@@ -76,7 +114,18 @@ export class StagedFolder {
     return this.#area.discard(this.#folder);
   }
 
-  async #prepare(change: { from: string; target: string; nest?: { folder: string; as: string } | undefined }) {
+  async #prepareFile(target: string, text: string): Promise<string> {
+    const prepared = this.#inside("file");
+    const mode = (lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+    const file = await open(prepared, "wx", mode);
+    await finish(file, async () => {
+      await file.writeFile(text);
+      await file.chmod(mode);
+    });
+    return prepared;
+  }
+
+  async #prepare(change: Placement) {
     const obstacle = this.#firstObstacle(change.target, change.nest?.folder);
     const moves: Move[] = [];
     let movedTo: string | undefined;
@@ -86,7 +135,7 @@ export class StagedFolder {
     if (exists(obstacle)) {
       const nested = change.nest && path.join(change.nest.folder, change.nest.as);
       const keepsNested = nested !== undefined && nested !== change.target;
-      const aside = keepsNested ? path.join(prepared, change.nest?.as ?? "") : this.#inside("replaced");
+      const aside = keepsNested ? path.join(prepared, change.nest?.as ?? "") : this.#inside(replacedName);
       movedTo = keepsNested ? nested : aside;
       moves.push({ from: this.#relative(obstacle), to: this.#relative(aside) });
     }

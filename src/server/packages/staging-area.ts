@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, rmdirSync } from "node:fs";
-import { lstat, mkdir, readdir, unlink } from "node:fs/promises";
+import { existsSync, readdirSync, rmdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../observe/log.js";
 import { KeyedLock } from "./keyed-lock.js";
-import { journalFileName, rollForward, type Journal } from "./move-journal.js";
+import { readJournal, removeJournal, rollForward, type Journal } from "./move-journal.js";
 import { removeTree } from "./remove-tree.js";
+import type { ChangeFollower, SharedChange } from "./sharing/shared-change.js";
+import { SharedDirectory } from "./sharing/shared-directory.js";
+import { holdsOldContent, instanceOf, isOfRestore, stagedName } from "./staged-names.js";
 import { StagedFolder } from "./staged-folder.js";
 import type { TreeRemover } from "./tree-remover.js";
 
@@ -15,10 +18,16 @@ const mostRemovals = 100;
 const removalPauseMs = 100;
 /** A folder with more in it is deleted by a process of its own. */
 const mostEntriesDeletedHere = 100;
+const mostAttemptsToBegin = 50;
+/**
+ * How long what was replaced or removed stays when other instances have the directory open: their isolates of the old code read from it
+ * until their calls have ended, and nobody tells when that is.
+ */
+const keptForOthersMs = 60_000;
 
 /**
  * Where the changes to one directory of packages are prepared: its folder `.staging`, which is on the same file system, so that
- * a rename makes them visible. Whatever lies there after a crash is finished or undone by `recover`.
+ * a rename makes them visible. What an instance leaves there that ended before its time, another one finishes or deletes.
  */
 export class StagingArea {
   /** The directory whose packages change. */
@@ -26,20 +35,27 @@ export class StagingArea {
   readonly #folder: string;
   readonly #log: Log;
   readonly #remover: TreeRemover;
-  readonly #moves = new KeyedLock();
+  readonly #shared: SharedDirectory;
+  readonly #queue = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
+  /** Of other instances: what is being deleted here, or cannot be finished. */
+  readonly #takenOver = new Set<string>();
+  readonly #closing = new AbortController();
 
-  constructor(options: { directory: string; remover: TreeRemover; log: Log }) {
+  constructor(options: { directory: string; follower: ChangeFollower; remover: TreeRemover; log: Log }) {
     this.directory = options.directory;
     this.#folder = path.join(options.directory, stagingFolderName);
     this.#remover = options.remover;
     this.#log = options.log;
+    this.#shared = new SharedDirectory(options);
   }
 
   /** A new folder for one change. */
   async begin(): Promise<StagedFolder> {
-    const folder = path.join(this.#folder, randomUUID());
     await makeFolder(this.directory);
+    // Else another instance would take the folder for one that was left behind.
+    if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
+    const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
     // The parent goes away when the last change is done, perhaps right now.
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -47,7 +63,7 @@ export class StagingArea {
         await mkdir(folder, 0o700);
         return new StagedFolder({ area: this, folder });
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < 5) continue;
+        if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < mostAttemptsToBegin) continue;
         // The disk may have had room for one of the two.
         this.#removeOwnFolderIfPossible();
         throw error;
@@ -55,13 +71,32 @@ export class StagingArea {
     }
   }
 
-  /** Runs what moves folders of this directory, one at a time: two packages may share a scope's folder. */
+  /**
+   * Runs a change of this directory, one at a time of all instances that have it; what they have changed is known by then, and what one
+   * of them has left half done is finished. Throws `DIRECTORY_BUSY` when another one holds it for too long.
+   */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#moves.run("", work);
+    return this.#queue.run("", () =>
+      this.#shared.hold(async () => {
+        await this.#finishInterrupted();
+        return await work();
+      }),
+    );
+  }
+
+  /** Tells other instances of a change; only within `exclusively`. */
+  tell(change: SharedChange): void {
+    this.#shared.tell(change);
+  }
+
+  /** Follows what other instances have changed. */
+  catchUp(): void {
+    this.#shared.catchUp();
   }
 
   /** Deletes a staged folder and what it still holds; never throws, and does not wait for much that is in there. */
   discard(folder: string): Promise<void> {
+    if (this.#shared.marks.others().length > 0 && holdsOldContent(folder)) return this.#discardLater(folder);
     const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
     return removing;
@@ -73,23 +108,62 @@ export class StagingArea {
   }
 
   /**
-   * Finishes or undoes what a crash left, before anything is read from the directory: a journal means that all was prepared and
-   * the moves had begun or were about to, so they are done; without one, nothing had changed yet or all is done.
+   * Finishes or undoes what a crash left, before anything is read from the directory, and lets other instances know of this one: a journal
+   * means that all was prepared and the moves had begun or were about to, so they are done; without one, nothing had changed yet or all
+   * is done. What an instance that lives is doing stays as it is.
    */
   async recover(): Promise<void> {
-    const names = await this.#leftovers();
-    // Killed between the area's own folder and the first one in it, or between the last one and its own.
-    if (names.length === 0) this.#removeOwnFolderIfPossible();
-    for (const name of names) {
+    this.#shared.skipEarlier();
+    try {
+      await this.exclusively(async () => this.#takeOver({ isStart: true }));
+    } catch (error) {
+      // Nothing can be changed here, and nothing was.
+      if (this.#staged().length === 0) return;
+      this.#log.warn({ err: error, directory: this.directory }, "what a crash has left of changes to packages here could not be finished");
+    }
+  }
+
+  /** Does the same, once it runs, for other instances that have ended; at once when there is nothing to do. */
+  async tidyUp(): Promise<void> {
+    const isForeign = (name: string) => instanceOf(name) !== this.#shared.instance && !this.#takenOver.has(name) && !isOfRestore(name);
+    if (!this.#staged().some(isForeign)) return;
+    await this.#queue.run("", () =>
+      this.#shared.holdIfFree(async () => {
+        await this.#finishInterrupted();
+        this.#takeOver({ isStart: false });
+      }),
+    );
+  }
+
+  /** What is not deleted yet goes when another instance sees it, or at the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#queue.run("", async () => this.#shared.leave());
+  }
+
+  #staged(): string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch {
+      return [];
+    }
+  }
+
+  /** Only what somebody else holds no more can have a journal now. */
+  async #finishInterrupted(): Promise<void> {
+    for (const name of this.#staged()) {
+      if (instanceOf(name) === this.#shared.instance || this.#takenOver.has(name)) continue;
       const folder = path.join(this.#folder, name);
       const journal = readJournal(folder);
-      if (!journal || (await this.#finish(folder, journal))) void this.discard(folder);
+      if (journal && !(await this.#finish(folder, journal))) this.#takenOver.add(name);
     }
   }
 
   async #finish(folder: string, journal: Journal): Promise<boolean> {
     try {
       await rollForward(this.directory, journal);
+      if (journal.change) this.#shared.tellAll(journal.moves.length > 0 ? journal.change : { ...journal.change, isUncertain: true });
+      removeJournal(folder);
       this.#log.info({ folder, journal }, "finished a change that a crash had interrupted");
       return true;
     } catch (error) {
@@ -98,15 +172,34 @@ export class StagingArea {
     }
   }
 
-  async #leftovers(): Promise<string[]> {
-    const stat = await lstat(this.#folder).catch(() => undefined);
-    return stat?.isDirectory() ? await readdir(this.#folder) : [];
+  #takeOver({ isStart }: { isStart: boolean }): void {
+    this.#shared.marks.forgetDead();
+    const isAlone = this.#shared.marks.others().length === 0;
+    const names = this.#staged();
+    // Killed between the area's own folder and the first one in it, or between the last one and its own.
+    if (names.length === 0) this.#removeOwnFolderIfPossible();
+    for (const name of names) {
+      const folder = path.join(this.#folder, name);
+      // One that is decided and not done needs it still, unless it was of the daemon that starts, which has finished it.
+      if (isOfRestore(name) && !(isStart && isAlone)) continue;
+      if (this.#takenOver.has(name) || this.#shared.marks.isAlive(instanceOf(name))) continue;
+      this.#takenOver.add(name);
+      void this.discard(folder).then(() => this.#takenOver.delete(name));
+    }
+  }
+
+  /** Nobody waits for this. */
+  async #discardLater(folder: string): Promise<void> {
+    try {
+      await delay(keptForOthersMs, undefined, { ref: false, signal: this.#closing.signal });
+    } catch {
+      return;
+    }
+    await this.#remove(folder);
   }
 
   async #remove(folder: string): Promise<void> {
     try {
-      // From here on a crash does not finish the change again.
-      await unlink(path.join(folder, journalFileName)).catch(() => undefined);
       const isGone = await this.#persist(folder, () => removeTree(folder, mostEntriesDeletedHere));
       if (isGone) this.#removeOwnFolder();
       else void this.#removeLarge(folder);
@@ -130,7 +223,7 @@ export class StagingArea {
       rmdirSync(this.#folder);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
+      if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") throw error;
     }
   }
 
@@ -164,13 +257,4 @@ async function makeFolder(folder: string, mode?: number): Promise<void> {
   await mkdir(folder, mode).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });
-}
-
-function readJournal(folder: string): Journal | undefined {
-  try {
-    return JSON.parse(readFileSync(path.join(folder, journalFileName), "utf8")) as Journal;
-  } catch {
-    // Not there, or cut off by a crash before the first move.
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../observe/log.js";
+import type { Look } from "./catalog-poll.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { KnownVersions } from "./known-versions.js";
 import type { PackageDirectory } from "./package-directories.js";
@@ -127,15 +128,23 @@ export class WorkerCatalog {
     return gone;
   }
 
-  /** A look at every directory and folder, each a few system calls; a look answers with the folders that are no longer current. */
-  *looks(): Generator<() => string[]> {
-    for (const { path: directory } of this.#directories) yield () => this.#lookAtListing(directory, directory);
+  /** Reads all of a directory again, and takes no package for the same; answers with the folders that are no longer current. */
+  readAnew(directory: string): string[] {
+    const gone = this.#list(directory, directory);
+    const folders = [...this.#folders.values()].filter(({ read }) => read.directory === directory).map(({ read }) => read.folder);
+    return [...gone, ...folders.flatMap((folder) => this.refresh(directory, folder, () => true))];
+  }
+
+  /**
+   * A look at every directory and folder, each a few system calls. What has changed is looked at again before it is read: another
+   * instance that replaces a folder has it gone for an instant, and says itself what it has done.
+   */
+  *looks(): Generator<Look> {
+    for (const { path: directory } of this.#directories) yield (isSure) => this.#lookAtListing(directory, directory, isSure);
     for (const [container, { directory }] of this.#listings) {
-      if (container !== directory) yield () => this.#lookAtListing(directory, container);
+      if (container !== directory) yield (isSure) => this.#lookAtListing(directory, container, isSure);
     }
-    for (const { read } of this.#folders.values()) {
-      yield () => (hasChanged(read.watched) ? this.refresh(read.directory, read.folder) : []);
-    }
+    for (const folder of this.#folders.keys()) yield (isSure) => this.#lookAtFolder(folder, isSure);
   }
 
   /** How many looks there are. */
@@ -143,9 +152,15 @@ export class WorkerCatalog {
     return this.#listings.size + this.#folders.size;
   }
 
-  #lookAtListing(directory: string, container: string): string[] {
+  #lookAtFolder(folder: string, isSure: boolean): string[] | undefined {
+    const read = this.#folders.get(folder)?.read;
+    if (!read || !hasChanged(read.watched)) return [];
+    return isSure ? this.refresh(read.directory, folder) : undefined;
+  }
+
+  #lookAtListing(directory: string, container: string, isSure: boolean): string[] | undefined {
     if ((fingerprint(container) ?? "") === this.#listings.get(container)?.fingerprint) return [];
-    return this.#list(directory, container);
+    return isSure ? this.#list(directory, container) : undefined;
   }
 
   #list(directory: string, container: string): string[] {

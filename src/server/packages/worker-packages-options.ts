@@ -1,6 +1,7 @@
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { PackageTools } from "./package-tools.js";
+import type { SharedChange } from "./sharing/shared-change.js";
 import type { Retiring } from "./retire-folder.js";
 
 export interface WorkerPackagesOptions extends Retiring {
@@ -20,4 +21,6 @@ export interface WorkerPackagesOptions extends Retiring {
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
   /** The version that answers for a name may be another one now; undefined = none does. */
   readonly onAnswering?: (name: string, version: InstalledVersion | undefined) => void;
+  /** Another instance that has the same directory has changed something; what `resolve` gives is new already. */
+  readonly onElsewhere?: (change: SharedChange) => void;
 }

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import type { ChangeType } from "../../shared/contract/changes.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
@@ -9,16 +10,19 @@ import { CatalogPoll } from "./catalog-poll.js";
 import { inStagedFolder } from "./in-staged-folder.js";
 import { InstallAreas } from "./install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
-import { KnownVersions } from "./known-versions.js";
 import { KeyedLock } from "./keyed-lock.js";
+import { KnownVersions } from "./known-versions.js";
 import { toggledManifest } from "./manifest-toggle.js";
+import type { Move } from "./move-journal.js";
+import { movesOf, newPath } from "./moved-paths.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import { refuseReservedName } from "./reserved-names.js";
 import { runFileChange } from "./run-file-change.js";
-import { retireFolder } from "./retire-folder.js";
+import { discardAfter, retireFolder } from "./retire-folder.js";
 import type { WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagedFolder } from "./staged-folder.js";
 import type { StagingArea } from "./staging-area.js";
+import type { ChangeFollower, SharedChange } from "./sharing/shared-change.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 import { parseWorkerManifest } from "./worker-version.js";
 
@@ -31,13 +35,21 @@ export class WorkerPackages implements PackageKeeper {
   readonly #known: KnownVersions;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
+  /** What is asked of this instance is done in that order; against other instances, directories are held. */
   readonly #locks = new KeyedLock();
 
   /** Finishes or undoes what a crash left in the directories, then reads them. */
   static async open(options: WorkerPackagesOptions): Promise<WorkerPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
-    const areas = await InstallAreas.open({ directories, remover: options.tools.remover, log: options.log });
-    return new WorkerPackages(options, directories, areas);
+    // What happens before they are read is found by reading them.
+    let packages: WorkerPackages | undefined;
+    const follower = (directory: string): ChangeFollower => ({
+      follow: (changes) => packages && packages.#follow(directory, changes),
+      missed: () => packages && packages.#readAnew(directory),
+    });
+    const areas = await InstallAreas.open({ directories, follower, remover: options.tools.remover, log: options.log });
+    packages = new WorkerPackages(options, directories, areas);
+    return packages;
   }
 
   private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: InstallAreas) {
@@ -52,11 +64,17 @@ export class WorkerPackages implements PackageKeeper {
       log: options.log,
     });
     this.#catalog.scan();
-    this.#poll = new CatalogPoll({ catalog: this.#catalog, onRetired: (folder) => void this.#retire(folder, undefined), log: options.log });
+    this.#poll = new CatalogPoll({
+      catalog: this.#catalog,
+      catchUp: () => areas.catchUp(),
+      onRetired: (folder) => void this.#retire(folder, undefined),
+      log: options.log,
+    });
   }
 
   /** All workers, by name; one whose versions are partly built in and partly uploaded appears once for each. */
   list(): Worker[] {
+    this.#areas.catchUp();
     return this.#catalog.list();
   }
 
@@ -73,6 +91,7 @@ export class WorkerPackages implements PackageKeeper {
 
   /** Where a version lies; throws `WORKER_NOT_FOUND` or `WORKER_VERSION_NOT_FOUND`. */
   folderOf(name: string, version: string): string {
+    this.#areas.catchUp();
     const installed = this.#catalog.versions(name)?.get(version);
     if (!installed) throw this.#notFound(name, version);
     return installed.folder;
@@ -102,54 +121,68 @@ export class WorkerPackages implements PackageKeeper {
       const from = path.join(content, root);
       await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
-      await this.#locks.run(name, () => this.#place(area, staged, { ...installed, from }));
+      const retiring = await area.exclusively(() => this.#place(area, staged, { ...installed, from }));
+      await discardAfter(retiring, staged);
       return installed;
     });
   }
 
   /** Lets a version be served, or not any more; the flag is written to its manifest. */
   async setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
-    await this.#locks.run(name, async () => {
-      const current = this.#catalog.versions(name)?.get(version);
-      if (!current) throw this.#notFound(name, version);
-      if (current.source === "built-in") {
-        throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
-      }
-      if (current.enabled === enabled && current.problem === undefined) return;
-      await inStagedFolder(this.#areas.of(current.directory), async (staged) => {
+    await this.#locks.run(name, () => this.#setEnabled(name, version, enabled));
+  }
+
+  async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
+    this.#areas.catchUp();
+    const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
+    const found = this.#changeable(name, version);
+    if (isDoneAlready(found)) return;
+    const area = this.#areas.of(found.directory);
+    const isDone = await inStagedFolder(area, async (staged) => {
+      const isHere = await area.exclusively(async () => {
+        const current = this.#changeable(name, version);
+        if (current.directory !== area.directory) return false;
+        if (isDoneAlready(current)) return true;
         const { filePath, text } = toggledManifest(current.folder, enabled);
-        await staged.writeFile(filePath, text, () => {
+        const change = this.#changeOf(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
+        await staged.writeFile(filePath, text, change, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
         });
-        void staged.discard();
+        return true;
       });
+      void staged.discard();
+      return isHere;
     });
+    // Another instance has moved it to another directory meanwhile.
+    if (!isDone) await this.#setEnabled(name, version, enabled);
   }
 
   /** Deletes all uploaded versions of a worker; those that are built in stay. */
   async remove(name: string): Promise<void> {
-    await this.#locks.run(name, async () => {
-      const found = this.#catalog.found(name);
-      if (found.length === 0) throw this.#notFound(name, undefined);
-      const uploaded = found.filter(({ source }) => source === "uploaded");
-      if (uploaded.length === 0) {
-        throw new ApiError("BUILT_IN_WORKER_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
-      }
-      await this.#takeAway(uploaded, (version) => this.#wholeWorker(version));
-    });
+    this.#areas.catchUp();
+    const found = this.#catalog.found(name);
+    if (found.length === 0) throw this.#notFound(name, undefined);
+    if (found.every(({ source }) => source === "built-in")) {
+      throw new ApiError("BUILT_IN_WORKER_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
+    }
+    const whole = (version: CatalogedVersion) => this.#wholeWorker(version);
+    const change = { type: "worker.deleted", subject: { name } } as const;
+    const isRemoved = await this.#locks.run(name, () => this.#takeAway(change, () => this.#catalog.found(name), whole));
+    if (!isRemoved) throw this.#notFound(name, undefined);
   }
 
   /** Deletes one version, wherever it is uploaded. */
   async removeVersion(name: string, version: string): Promise<void> {
-    await this.#locks.run(name, async () => {
-      const found = this.#catalog.found(name).filter((candidate) => candidate.version === version);
-      if (found.length === 0) throw this.#notFound(name, version);
-      const uploaded = found.filter(({ source }) => source === "uploaded");
-      if (uploaded.length === 0) {
-        throw new ApiError("BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", `${name} ${version} is built in and cannot be deleted.`);
-      }
-      await this.#takeAway(uploaded, ({ folder }) => folder);
-    });
+    const find = () => this.#catalog.found(name).filter((candidate) => candidate.version === version);
+    this.#areas.catchUp();
+    const found = find();
+    if (found.length === 0) throw this.#notFound(name, version);
+    if (found.every(({ source }) => source === "built-in")) {
+      throw new ApiError("BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", `${name} ${version} is built in and cannot be deleted.`);
+    }
+    const change = { type: "worker.version-deleted", subject: { name, version } } as const;
+    const isRemoved = await this.#locks.run(name, () => this.#takeAway(change, find, ({ folder }) => folder));
+    if (!isRemoved) throw this.#notFound(name, version);
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
@@ -158,7 +191,11 @@ export class WorkerPackages implements PackageKeeper {
       const isChanged = (version: string) => version === folder || version === workerFolder;
       return this.#catalog.refresh(directory, workerFolder, isChanged).map((gone) => this.#retire(gone, movedTo));
     };
-    await runFileChange({ areas: this.#areas, locks: this.#locks, renew }, units, change);
+    await runFileChange(
+      { areas: this.#areas, type: "worker.files-changed", folderOf: ({ folder }) => path.dirname(folder), renew },
+      units,
+      change,
+    );
   }
 
   namesIn({ folder }: Unit): string[] {
@@ -174,15 +211,16 @@ export class WorkerPackages implements PackageKeeper {
   /** Stops looking at the directories; what is not deleted yet goes at the next start. */
   async close(): Promise<void> {
     this.#poll.close();
-    await this.#areas.settled();
+    await this.#areas.close();
     await this.#known.save();
   }
 
+  /** Answers with what still runs from the old folder. */
   async #place(
     area: StagingArea,
     staged: StagedFolder,
     change: { name: string; version: string; installedAt: string; from: string },
-  ): Promise<void> {
+  ): Promise<Promise<void>[]> {
     const { name, version, installedAt: target, from } = change;
     if (this.#catalog.versions(name)?.get(version)?.source === "built-in") {
       throw new ApiError(
@@ -193,13 +231,12 @@ export class WorkerPackages implements PackageKeeper {
     const workerFolder = path.dirname(target);
     const bare = this.#catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
     const nest = bare && { folder: workerFolder, as: bare.version };
+    const told = this.#changeOf("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
-    await staged.place({ from, target, nest }, (movedTo) => {
+    await staged.place({ from, target, nest }, told, (movedTo) => {
       retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
     });
-    const cleaned = Promise.all(retiring).then(() => staged.discard());
-    // What runs from the old folder may take its time.
-    if (retiring.length === 0) await cleaned;
+    return retiring;
   }
 
   /** The worker's own folder when all in it is of that worker, else the version's. */
@@ -208,28 +245,64 @@ export class WorkerPackages implements PackageKeeper {
     return isAlone ? version.workerFolder : version.folder;
   }
 
-  async #takeAway(versions: readonly CatalogedVersion[], choose: (version: CatalogedVersion) => string): Promise<void> {
+  /** Takes away what `find` finds uploaded in each directory at its turn; answers whether that was anything. */
+  async #takeAway(
+    change: Pick<SharedChange, "type" | "subject">,
+    find: () => readonly CatalogedVersion[],
+    choose: (version: CatalogedVersion) => string,
+  ): Promise<boolean> {
+    let isAnything = false;
     for (const area of this.#areas.all()) {
-      const inArea = versions.filter((version) => version.directory === area.directory);
-      const targets = [...new Set(inArea.map(choose))];
-      if (targets.length === 0) continue;
+      const findHere = () => find().filter(({ directory, source }) => directory === area.directory && source === "uploaded");
+      if (findHere().length === 0) continue;
       await inStagedFolder(area, async (staged) => {
-        await staged.takeAway(targets, (movedTo) => this.#afterTakingAway(staged, inArea, { targets, movedTo }));
+        let retiring: Promise<void>[] = [];
+        await area.exclusively(async () => {
+          const versions = findHere();
+          const targets = [...new Set(versions.map(choose))];
+          if (targets.length === 0) return;
+          isAnything = true;
+          const told = this.#changeOf(change.type, change.subject, versions);
+          await staged.takeAway(targets, told, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));
+        });
+        void Promise.all(retiring).then(() => staged.discard());
       });
     }
+    return isAnything;
   }
 
-  #afterTakingAway(
-    staged: StagedFolder,
-    versions: readonly CatalogedVersion[],
-    moved: { targets: readonly string[]; movedTo: readonly string[] },
-  ): void {
-    const retiring: Promise<void>[] = [];
-    for (const workerFolder of new Set(versions.map((version) => version.workerFolder))) {
-      const [{ directory }] = versions as [CatalogedVersion];
-      for (const folder of this.#catalog.refresh(directory, workerFolder)) retiring.push(this.#retire(folder, newPath(folder, moved)));
+  #afterTakingAway(versions: readonly CatalogedVersion[], moved: readonly Move[]): Promise<void>[] {
+    const [{ directory }] = versions as [CatalogedVersion];
+    const gone = [...new Set(versions.map(({ workerFolder }) => workerFolder))].flatMap((folder) =>
+      this.#catalog.refresh(directory, folder),
+    );
+    return gone.map((folder) => this.#retire(folder, newPath(folder, moved)));
+  }
+
+  /** What other instances have changed in a directory. */
+  #follow(directory: string, changes: readonly SharedChange[]): void {
+    const absolute = (below: string) => path.join(directory, below);
+    for (const { folders, edited = [], moved = [] } of changes) {
+      const editedFolders = new Set(edited.map(absolute));
+      const isChanged = (folder: string) => editedFolders.has(folder) || edited.some((each) => path.dirname(absolute(each)) === folder);
+      const gone = folders.flatMap((folder) => this.#catalog.refresh(directory, absolute(folder), isChanged));
+      const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));
+      for (const folder of gone) void this.#retire(folder, newPath(folder, moves));
     }
-    void Promise.all(retiring).then(() => staged.discard());
+    for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);
+  }
+
+  /** Anything may be different, also where it looks the same. */
+  #readAnew(directory: string): void {
+    for (const folder of this.#catalog.readAnew(directory)) void this.#retire(folder, undefined);
+  }
+
+  #changeOf(
+    type: ChangeType,
+    subject: SharedChange["subject"],
+    versions: readonly Pick<CatalogedVersion, "directory" | "workerFolder">[],
+  ): SharedChange {
+    return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
   }
 
   #retire(folder: string, movedTo: string | undefined): Promise<void> {
@@ -245,17 +318,18 @@ export class WorkerPackages implements PackageKeeper {
     );
   }
 
+  /** A version that is there and not built in. */
+  #changeable(name: string, version: string): CatalogedVersion {
+    const current = this.#catalog.versions(name)?.get(version);
+    if (!current) throw this.#notFound(name, version);
+    if (current.source !== "built-in") return current;
+    throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
+  }
+
   #notFound(name: string, version: string | undefined): ApiError {
     if (version !== undefined && this.#catalog.versions(name)) {
       return new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${version} of ${name} is not installed.`);
     }
     return new ApiError("WORKER_NOT_FOUND", `No worker named ${name} is installed.`);
   }
-}
-
-/** Where a folder lies after it or one above it was moved. */
-function newPath(folder: string, moved: { targets: readonly string[]; movedTo: readonly string[] }): string | undefined {
-  const index = moved.targets.findIndex((target) => folder === target || folder.startsWith(target + path.sep));
-  if (index === -1) return undefined;
-  return path.join(moved.movedTo[index] as string, path.relative(moved.targets[index] as string, folder));
 }

@@ -1,16 +1,15 @@
-import { performance } from "node:perf_hooks";
-import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
+import { BackgroundWork } from "./background-work.js";
 import { FloodGuard } from "./flood-guard.js";
 import { IsolateCalls } from "./isolate-calls.js";
 import { IsolateChannel } from "./isolate-channel.js";
+import { IsolateChild } from "./isolate-child.js";
 import type { IsolateCommand } from "./isolate-command.js";
 import { IsolateEnding } from "./isolate-ending.js";
 import type { IsolateEvents } from "./isolate-events.js";
 import { PendingStep } from "./pending-step.js";
-import { spawnIsolate } from "./spawn-isolate.js";
 import type { FrameHandler } from "./isolate/frame-reader.js";
 import { FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
 import { IsolateOutput } from "./logs/isolate-output.js";
@@ -19,15 +18,10 @@ import type { IsolateNeeds } from "./isolate-needs.js";
 import type { Quarter } from "./isolate-quarters.js";
 import type { SlotFolder } from "./slot-folder.js";
 import { IsolateSockets } from "./sockets/isolate-sockets.js";
-import { MessageWatch } from "./sockets/message-watch.js";
 import type { WorkerCall } from "./worker-call.js";
 
 /** One that works on calls and said nothing for so long is asked whether it lives before it gets another. */
 const doubtfulAfterMs = 25;
-/** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
-const backgroundTimeoutMs = 30_000;
-/** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
-const terminateTimeoutMs = 1500;
 const newcomerMs = 1000;
 /** Between the end of a process and that of its channel, in either order. */
 const lastWordsTimeoutMs = 200;
@@ -47,12 +41,12 @@ export class IsolateProcess {
   /** When its app was imported. */
   loadedMs = Infinity;
   events: IsolateEvents | undefined;
-  readonly #child: ChildProcess;
+  readonly #child: IsolateChild;
   readonly #channel: IsolateChannel;
   readonly #floodGuard = new FloodGuard();
   readonly #output: IsolateOutput;
   #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
-  #background = 0;
+  readonly #background = new BackgroundWork();
   readonly #ending: IsolateEnding;
   readonly #step = new PendingStep();
   readonly #probe: LoopProbe;
@@ -62,11 +56,22 @@ export class IsolateProcess {
     this.#ending = new IsolateEnding(options.needs.memoryBytes);
     this.slot = slot;
     const command = options.command.build({ ...options.quarter, ...options.needs, slot: slot.path });
-    const { child, socket } = spawnIsolate(command, slot.path);
-    this.#child = child;
-    child.once("error", (error) => this.#onExit(`could not be started: ${error.message}`));
-    this.#channel = this.#open(socket);
-    this.#sockets = this.#createSockets();
+    this.#child = new IsolateChild({
+      command,
+      workingDirectory: slot.path,
+      onFailure: (how) => this.#onExit(how),
+      onEnd: (how) => void this.#readToTheEnd(how),
+    });
+    this.#channel = this.#open(this.#child.socket);
+    this.#sockets = new IsolateSockets({
+      channel: this.#channel,
+      floodGuard: this.#floodGuard,
+      blocking: { ask: (deadlineMs) => this.#probe.ask(deadlineMs), sweep: (nowMs) => this.#sweep(nowMs) },
+      onGone: () => {
+        this.lastUsedMs = performance.now();
+        this.#settle();
+      },
+    });
     this.calls = new IsolateCalls({
       writer: this.#channel.writer,
       floodGuard: this.#floodGuard,
@@ -76,11 +81,10 @@ export class IsolateProcess {
     this.#probe = new LoopProbe(() => this.#channel.writer.empty(FrameKind.Ping, 0));
     this.blank = this.#step.begin();
     this.blank.catch(() => undefined);
-    this.exited = new Promise((resolve) => child.once("close", () => resolve()));
-    child.once("exit", (code, signal) => void this.#readToTheEnd(signal ? `was ended by ${signal}` : `ended with status ${code}`));
+    this.exited = this.#child.exited;
     this.#output = new IsolateOutput({
-      stdout: child.stdout,
-      stderr: child.stderr,
+      stdout: this.#child.stdout,
+      stderr: this.#child.stderr,
       slot: this.slot.path,
       program: options.command.programFolder,
       onEntry: (level, text) => {
@@ -128,7 +132,7 @@ export class IsolateProcess {
   }
 
   get isIdle(): boolean {
-    return this.calls.runningCount === 0 && this.#background === 0 && this.#sockets.openCount === 0;
+    return this.calls.runningCount === 0 && !this.#background.isRunning && this.#sockets.openCount === 0;
   }
 
   /** It may be asked to go for another worker; a new one first gets to serve what it was started for. */
@@ -179,7 +183,7 @@ export class IsolateProcess {
     if (this.#state !== "loaded" && this.#state !== "starting") return;
     this.#state = "draining";
     this.#settle();
-    if (this.#background > 0) void this.#limitBackground();
+    this.#background.limit(() => this.#settle());
   }
 
   /** Ends the process: the app's onTerminate, then SIGKILL. */
@@ -188,8 +192,7 @@ export class IsolateProcess {
       this.#state = "terminating";
       this.#ending.asked();
       this.#channel.writer.empty(FrameKind.Terminate, 0);
-      const timer = setTimeout(() => this.#child.kill("SIGKILL"), terminateTimeoutMs);
-      void this.exited.then(() => clearTimeout(timer));
+      this.#child.killInTime();
     }
     await this.exited;
   }
@@ -199,16 +202,7 @@ export class IsolateProcess {
     this.#ending.forced(reason);
     this.events?.onNotice("error", `The isolate was killed: ${reason}.`);
     this.#state = "terminating";
-    this.#child.kill("SIGKILL");
-  }
-
-  async #limitBackground(): Promise<void> {
-    const limit = setTimeout(() => {
-      this.#background = 0;
-      this.#settle();
-    }, backgroundTimeoutMs);
-    await this.exited;
-    clearTimeout(limit);
+    this.#child.kill();
   }
 
   #open(socket: Socket): IsolateChannel {
@@ -221,26 +215,14 @@ export class IsolateProcess {
       },
       onViolation: (reason) => this.kill(reason),
       // An app may close the channel and live on: without it the isolate is of no use.
-      onClose: () => setTimeout(() => this.#onChannelLost(), lastWordsTimeoutMs),
+      onClose: () => setTimeout(() => this.isLeaving || this.kill("it closed its channel"), lastWordsTimeoutMs),
     });
   }
 
-  #createSockets(): IsolateSockets {
-    const watch = new MessageWatch({
-      heardMs: () => this.#channel.heardMs,
-      ask: (deadlineMs) => this.#probe.ask(deadlineMs),
-      sweep: (nowMs) => {
-        this.killIfBlocked(nowMs, false);
-        return this.isSilent && this.#state !== "exited";
-      },
-    });
-    const host = { writer: this.#channel.writer, hasRoom: () => !this.#channel.isFull, onMessage: () => watch.onMessage() };
-    return new IsolateSockets({ host, floodGuard: this.#floodGuard, onGone: () => this.#onSocketGone() });
-  }
-
-  #onSocketGone(): void {
-    this.lastUsedMs = performance.now();
-    this.#settle();
+  /** True while it owes an answer. */
+  #sweep(nowMs: number): boolean {
+    this.killIfBlocked(nowMs, false);
+    return this.isSilent && this.#state !== "exited";
   }
 
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
@@ -252,10 +234,8 @@ export class IsolateProcess {
       case FrameKind.Blank:
       case FrameKind.Loaded:
         return this.#step.done();
-      case FrameKind.LoadFailed: {
-        const { message } = JSON.parse(buffer.toString("utf8", start, end)) as Partial<LoadFailure>;
-        return this.#step.fail(typeof message === "string" ? message : "");
-      }
+      case FrameKind.LoadFailed:
+        return this.#step.fail(JSON.parse(buffer.toString("utf8", start, end)) as Partial<LoadFailure>);
       case FrameKind.Pong:
         this.#probe.onPong();
         this.events?.onRoom(this);
@@ -265,12 +245,12 @@ export class IsolateProcess {
         return this.#output.onFrame(payload);
       case FrameKind.Background:
         this.#floodGuard.count();
-        this.#background = buffer.readUInt32LE(start);
+        this.#background.counted(buffer.readUInt32LE(start));
         return this.#settle();
       case FrameKind.OutOfMemory:
         this.#ending.beyondMemory();
         this.#state = "terminating";
-        this.#child.kill("SIGKILL");
+        this.#child.kill();
         return;
       case FrameKind.Tainted:
         this.#floodGuard.count();
@@ -293,10 +273,6 @@ export class IsolateProcess {
     this.events?.onRoom(this);
   }
 
-  #onChannelLost(): void {
-    if (this.#state !== "terminating") this.kill("it closed its channel");
-  }
-
   /** What the process said before it ended may still be on its way. */
   async #readToTheEnd(how: string): Promise<void> {
     if (this.#state !== "terminating") this.#ending.crashed();
@@ -312,6 +288,7 @@ export class IsolateProcess {
     if (this.hasCrashed && !this.#ending.isKnown && !this.#step.isPending) this.events?.onNotice("error", `The isolate ${how}.`);
     if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "exited";
+    this.#background.end();
     this.#channel.close();
     this.#step.failToEnd(end);
     this.#sockets.failAll();

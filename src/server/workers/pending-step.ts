@@ -22,9 +22,9 @@ export class PendingStep {
     this.#waiting = undefined;
   }
 
-  /** The app's code threw, as the text from it says. */
-  fail(text: string): void {
-    this.#reject(`. ${text.slice(0, longestReason)}`);
+  /** The app's code threw, as the isolate says: of its words nothing is sure. */
+  fail({ message }: { message?: unknown }): void {
+    this.#reject(`. ${typeof message === "string" ? message.slice(0, longestReason) : ""}`);
   }
 
   /** The process is gone. */

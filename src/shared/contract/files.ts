@@ -119,9 +119,19 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
       ...install,
       path: `/${kind}/files/upload`,
       summary: `Write files into a folder of a ${what}, in place of those of the same name`,
-      form: { files: "files", fields: z.object({ path, paths: listed.optional().describe("Names below the folder, one for each file") }) },
+      form: {
+        files: "files",
+        fields: z.object({
+          path,
+          paths: listed.optional().describe("Names below the folder, one for each file"),
+          ifMatch: listed
+            .optional()
+            .describe("ETags as downloads have them, one for each file: nothing is written when a file has another one now"),
+        }),
+      },
       inputErrors: pathRequired,
       result: Success,
+      errors: [...writeErrors, "PRECONDITION_FAILED"],
     }),
     remove: endpoint({
       ...remove,

@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "n
 import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import { entriesOf } from "../../support/entries-of.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { runRuntimectl, type Finished } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
@@ -55,44 +56,48 @@ const createKey = async (daemon: TestDaemon): Promise<string> => {
 const isKnown = async (daemon: TestDaemon, key: string) =>
   (await fetch(`${daemon.url}/api/workers`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
 
-test("a backup under uploads and key changes is restored into an empty place, where keys verify and workers answer", async () => {
-  const daemon = await start();
-  const archives = await Promise.all(["x", "y"].map(workerOf));
-  await upload(daemon, "workers", archives[0] as Buffer);
-  await upload(daemon, "workers", await packFiles({ "manifest.yaml": manifestOf("@team/site", "2.1.0"), "index.html": "site" }));
-  const plugin = { "manifest.yaml": manifestOf("@team/plugin", "1.0.0"), "plugin.js": "export default { name: 'plugin' };" };
-  await upload(daemon, "plugins", await packFiles(plugin));
-  const key = await createKey(daemon);
-  const traffic = { goesOn: true, rounds: 0 };
-  const changing = (async () => {
-    for (; traffic.goesOn; traffic.rounds += 1) {
-      await upload(daemon, "workers", archives[traffic.rounds % 2] as Buffer);
-      await createKey(daemon);
-    }
-  })();
+test(
+  "a backup under uploads and key changes is restored into an empty place, where keys verify and workers answer",
+  { timeout: 60_000 },
+  async () => {
+    const daemon = await start();
+    const archives = await Promise.all(["x", "y"].map(workerOf));
+    await upload(daemon, "workers", archives[0] as Buffer);
+    await upload(daemon, "workers", await packFiles({ "manifest.yaml": manifestOf("@team/site", "2.1.0"), "index.html": "site" }));
+    const plugin = { "manifest.yaml": manifestOf("@team/plugin", "1.0.0"), "plugin.js": "export default { name: 'plugin' };" };
+    await upload(daemon, "plugins", await packFiles(plugin));
+    const key = await createKey(daemon);
+    const traffic = { goesOn: true, rounds: 0 };
+    const changing = (async () => {
+      for (; traffic.goesOn; traffic.rounds += 1) {
+        await upload(daemon, "workers", archives[traffic.rounds % 2] as Buffer);
+        await createKey(daemon);
+      }
+    })();
 
-  const backups = await Promise.all(["1", "2"].map((name) => run(daemon.directory, ["backup", `${name}.tgz`, "--json"])));
-  traffic.goesOn = false;
-  await changing;
+    const backups = await Promise.all(["1", "2"].map((name) => run(daemon.directory, ["backup", `${name}.tgz`, "--json"])));
+    traffic.goesOn = false;
+    await changing;
 
-  for (const { status, stderr } of backups) expect(status, stderr).toBe(0);
-  expect(JSON.parse(backups[0]?.stdout ?? "")).toMatchObject({ workers: 2, plugins: 1, skipped: [] });
-  expect((await stat(path.join(daemon.directory, "1.tgz"))).mode & 0o777).toBe(0o600);
-  expect((await readdir(daemon.directory)).toSorted()).toEqual(
-    ["1.tgz", "2.tgz", "plugins", "runtimectl", "state", "workers"].filter((name) => name !== "runtimectl"),
-  );
-  const place = await temporaryDirectory();
-  const restored = await run(place, ["restore", path.join(daemon.directory, "1.tgz"), "--yes", "--json"]);
-  expect(restored.status, restored.stderr).toBe(0);
-  expect(JSON.parse(restored.stdout)).toMatchObject({ dryRun: false, keysBefore: null, kept: [] });
-  const next = await start({ directory: place });
-  expect(await isKnown(next, key)).toBe(true);
-  const served = await Promise.all(["a", "z", "part-7"].map(async (name) => (await call(next, `/app/${name}.txt`)).text()));
-  expect(["x", "y"]).toContain(served[0]);
-  expect(served).toEqual([served[0], served[0], served[0]?.repeat(2000)]);
-  expect(await (await call(next, "/@team/site/")).text()).toBe("site");
-  expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
-});
+    for (const { status, stderr } of backups) expect(status, stderr).toBe(0);
+    expect(JSON.parse(backups[0]?.stdout ?? "")).toMatchObject({ workers: 2, plugins: 1, skipped: [] });
+    expect((await stat(path.join(daemon.directory, "1.tgz"))).mode & 0o777).toBe(0o600);
+    expect((await readdir(daemon.directory)).toSorted()).toEqual(
+      ["1.tgz", "2.tgz", "plugins", "runtimectl", "state", "workers"].filter((name) => name !== "runtimectl"),
+    );
+    const place = await temporaryDirectory();
+    const restored = await run(place, ["restore", path.join(daemon.directory, "1.tgz"), "--yes", "--json"]);
+    expect(restored.status, restored.stderr).toBe(0);
+    expect(JSON.parse(restored.stdout)).toMatchObject({ dryRun: false, keysBefore: null, kept: [] });
+    const next = await start({ directory: place });
+    expect(await isKnown(next, key)).toBe(true);
+    const served = await Promise.all(["a", "z", "part-7"].map(async (name) => (await call(next, `/app/${name}.txt`)).text()));
+    expect(["x", "y"]).toContain(served[0]);
+    expect(served).toEqual([served[0], served[0], served[0]?.repeat(2000)]);
+    expect(await (await call(next, "/@team/site/")).text()).toBe("site");
+    expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
+  },
+);
 
 test("a restore replaces all, keeps what was there aside, and a dry run or a running daemon changes nothing", async () => {
   const daemon = await start();
@@ -193,7 +198,7 @@ test("what cannot be restored is left out of a backup, and said; where there is 
   expect((await run(directory, ["restore", "b.tgz", "--yes", "--discard-old"])).status).toBe(0);
   expect((await readdir(folder)).toSorted()).toEqual(["manifest.yaml", "private"]);
   expect((await stat(path.join(folder, "private"))).mode & 0o777).toBe(0o600);
-  expect(await readdir(path.join(directory, "workers"))).toEqual(["by-hand"]);
+  expect(entriesOf(path.join(directory, "workers"))).toEqual(["by-hand"]);
 });
 
 test("a daemon refuses a damaged key store, names the command that helps, and starts after it", async () => {
@@ -209,4 +214,22 @@ test("a daemon refuses a damaged key store, names the command that helps, and st
 
   expect((await run(daemon.directory, ["restore", "b.tgz", "--yes"])).status).toBe(0);
   expect(await isKnown(await start({ directory: daemon.directory }), key)).toBe(true);
+});
+
+test("a restore refuses while a daemon with another state directory has the same packages, and changes nothing", async () => {
+  const daemon = await start();
+  await upload(daemon, "workers", await workerOf("x"));
+  expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);
+  await daemon.stop();
+  const other = await start({ directory: daemon.directory, env: { RUNTIME_STATE_DIR: path.join(daemon.directory, "other-state") } });
+  const before = await treeDigest(path.join(daemon.directory, "workers"));
+
+  for (const words of [["--yes"], ["--dry-run"]]) {
+    const refused = await run(daemon.directory, ["restore", "b.tgz", "--json", ...words]);
+    expect(refused.status).toBe(7);
+    expect(refused.stderr).toContain("another state directory");
+  }
+
+  expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
+  expect(await (await call(other, "/app/a.txt")).text()).toBe("x");
 });

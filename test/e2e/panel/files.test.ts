@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -86,6 +86,18 @@ test("what somebody else changed meanwhile is not overwritten unless that is con
   await text.press("Control+s");
   await page.getByText("index.html is saved").waitFor();
   expect(await served("")).toBe("both");
+  await text.fill("both again");
+  await text.press("Control+s");
+  await expect.poll(() => served("")).toBe("both again");
+  await page.getByText("Not saved").waitFor({ state: "hidden" });
+  await text.fill("mine");
+  await rm(path.join(version(), "index.html"));
+  await press("Save");
+  const gone = page.getByRole("alertdialog", { name: "index.html was deleted meanwhile" });
+  await gone.waitFor();
+  expect(await readdir(version())).not.toContain("index.html");
+  await gone.getByRole("button", { name: "Save anew" }).click();
+  await expect.poll(() => served("")).toBe("mine");
 });
 
 test("what is not text, and what is too large, is told as that and not shown", async () => {
@@ -109,7 +121,7 @@ test("a path that leads elsewhere shows nothing", async () => {
 
 test("files come by a drop or by the button, once it is shown what they replace", async () => {
   const directory = await temporaryDirectory();
-  await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in" });
+  await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);
   await openAt("1.0.0");
   await entry("index.html").waitFor();
@@ -117,12 +129,22 @@ test("files come by a drop or by the button, once it is shown what they replace"
   const dialog = page.getByRole("dialog", { name: "Upload 2 files?" });
   await dialog.getByText("Replaces what is there: index.html").waitFor();
   await expectAccessible(page);
-  expect(await served("")).toBe("both");
+  expect(await served("")).toBe("mine");
   await dialog.getByRole("button", { name: "Upload" }).click();
   await entry("new näme.txt").waitFor();
   expect([await served(""), await served("new%20n%C3%A4me.txt")]).toEqual(["uploaded", "new"]);
+  await dropPaths(page, [at("folder"), at("index.html")]);
+  const folders = page.getByRole("dialog", { name: "Upload 3 files?" });
+  await folders.getByText("Replaces what is there: index.html").waitFor();
+  await folders.getByRole("button", { name: "Upload" }).click();
+  await entry("folder/").waitFor();
+  expect([await served("folder/in.txt"), await served("folder/far/below.txt")]).toEqual(["in", "below"]);
   await dropPaths(page, [at("folder")]);
-  await page.getByText("Drop files, not folders").waitFor();
+  await page.getByText("Replaces what is there: files of the same name in folder/").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await mkdir(at("hollow/in"), { recursive: true });
+  await dropPaths(page, [at("hollow")]);
+  await page.getByText("There is no file in what was dropped.").waitFor();
   const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Upload files")]);
   await chooser.setFiles([at("folder/in.txt")]);
   await page.getByRole("dialog", { name: "Upload 1 file?" }).getByRole("button", { name: "Upload" }).click();

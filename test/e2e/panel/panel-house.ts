@@ -36,13 +36,15 @@ export async function openPanelHouse(files: Readonly<Record<string, string>>): P
       return ((await response.json()) as { data: { key: string } }).data.key;
     },
     open: async (below, key = daemon.rootKey, url = daemon.url) => {
-      const page = await browser.page(`${url}/cpanel/${below}`, { expectedStatuses: [400, 403, 409] });
+      const page = await browser.page(`${url}/cpanel/${below}`, { expectedStatuses: [400, 403, 409, 412] });
       await signIn(page, key);
       return page;
     },
     ask: async (asked) => (await fetch(`${daemon.url}${asked}`, { headers })).json(),
     dispose: async () => {
-      await Promise.all([daemon.dispose(), browser.close()]);
+      // A browser writes a line when a daemon is killed in the midst of a stream.
+      await browser.close();
+      await daemon.dispose();
     },
   };
 }

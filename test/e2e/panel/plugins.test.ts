@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -6,6 +6,9 @@ import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn } from "./panel-browser.js";
 
@@ -150,26 +153,35 @@ test("a plugin is switched off and on again, and its page says what it does and 
   expect(browser.complaints).toEqual([]);
 });
 
-test("an archive is uploaded after a question, what is refused says why and installs nothing, and a name is typed to delete", async () => {
-  const page = await open("plugins", { expectedStatuses: [400] });
+test("an archive is shown before it is sent, what is refused says why and installs nothing, and a name is typed to delete", async () => {
+  const page = await open("plugins", { expectedStatuses: [400, 409] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");
-    await page.getByRole("button", { name: "Upload plugin" }).click();
+    await page.getByRole("button", { name: "Upload archive" }).click();
     await (await chooser).setFiles({ name, mimeType: "application/octet-stream", buffer });
   };
   const before = await client.plugins.list();
   await choose("notes.tgz", Buffer.from("no archive"));
+  await page.getByRole("alert").getByText("INVALID_ARCHIVE").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Close" }).click();
+  await choose("notes.tgz", await packPlugin("name: notes\nversion: 3.0.0\nbase: /board\n"));
+  await page.getByText("A new plugin notes, which takes effect at once").waitFor();
+  await page.getByText("A plugin runs inside the daemon").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Upload", exact: true }).click();
-  const refusal = page.getByRole("alertdialog").getByRole("alert");
-  await refusal.getByText("INVALID_ARCHIVE").waitFor();
-  expect(await refusal.textContent()).toMatch(/request \S{8,}/);
+  const refusal = page.getByRole("dialog").getByRole("alert");
+  await refusal.getByText("It was not installed").waitFor();
+  expect(await refusal.textContent()).toMatch(/[A-Z_]+ request \S{8,}/);
   await expectAccessible(page);
   expect(await client.plugins.list()).toEqual(before);
   await page.getByRole("button", { name: "Cancel" }).click();
   await choose("notes.tgz", await packPlugin("name: notes\nversion: 3.0.0\n"));
   await page.getByRole("button", { name: "Upload", exact: true }).click();
-  await page.getByText("notes 3.0.0 is installed.").waitFor();
+  const done = page.getByRole("dialog", { name: "notes 3.0.0 is installed" });
+  await done.getByText("It is at work.").waitFor();
+  await expectAccessible(page);
+  await done.getByRole("button", { name: "Close" }).click();
   expect(await statusOf("notes")).toBe("loaded");
   await page.getByRole("button", { name: "Delete notes" }).click();
   const confirm = page.getByRole("button", { name: "Delete plugin" });
@@ -183,6 +195,38 @@ test("an archive is uploaded after a question, what is refused says why and inst
   expect(await statusOf("notes")).toBeUndefined();
   await expect.poll(() => rowOf(page, "notes").count()).toBe(0);
   await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("a folder that is dropped is packed as a plugin, and one that cannot be loaded says why", async () => {
+  const page = await open("plugins");
+  await rowOf(page, "basis").waitFor();
+  const folder = path.join(await temporaryDirectory(), "lonely");
+  await writeTree(folder, {
+    "manifest.yaml": "name: lonely\nversion: 0.1.0\npluginEntry: lib/start.js\ndependencies: [nobody]\n",
+    ".gitignore": "lib\n",
+    "lib/start.js": "export default {};",
+    ".env": "SECRET=1",
+  });
+  await dropPaths(page, [folder]);
+  await page.getByRole("dialog", { name: "Upload lonely 0.1.0?" }).getByRole("button", { name: "Upload" }).click();
+  const done = page.getByRole("dialog", { name: "lonely 0.1.0 is installed" });
+  await done.getByText(/nobody/).waitFor();
+  expect((await readdir(path.join(daemon.directory, "plugins/lonely"), { recursive: true })).toSorted()).toEqual([
+    ".gitignore",
+    "lib",
+    "lib/start.js",
+    "manifest.yaml",
+  ]);
+  await done.getByRole("link", { name: "Show lonely" }).click();
+  await page.getByRole("heading", { name: "lonely", level: 1 }).waitFor();
+  await client.plugins.remove({ params: { name: "lonely" } });
+  const viewer = await open("plugins", { key: await newKey({ role: "viewer" }) });
+  await rowOf(viewer, "basis").waitFor();
+  await dropPaths(viewer, [folder]);
+  await viewer.getByText("This key may not install plugins").waitFor();
+  expect(await statusOf("lonely")).toBeUndefined();
+  for (const each of [page, viewer]) await each.context().close();
   expect(browser.complaints).toEqual([]);
 });
 

@@ -77,7 +77,10 @@ test("the choice of a theme outlives the page, and is all that is stored before 
 
 test("a session that ends in the midst of work is announced, and signing in again goes on with the work", async () => {
   const { id, key } = await newKey("soon-revoked");
-  const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { expectedStatuses: [401] });
+  const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { expectedStatuses: [401, 503] });
+  // Else the end is told before anything is pressed.
+  const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open." };
+  await page.route("**/api/events", (route) => route.fulfill({ status: 503, json: { error } }));
   await signIn(page, key);
   await page.getByLabel("Name", { exact: true }).fill("half-written");
   await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(id) } });

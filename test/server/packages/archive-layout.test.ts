@@ -1,10 +1,10 @@
-import { readdirSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buildTgz, longName, paxHeader } from "../../support/build-tar.js";
 import { buildZip } from "../../support/build-zip.js";
 import { treeLines } from "../../support/tree-digest.js";
+import { entriesOf } from "../../support/entries-of.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
 
 let fixture: PackagesFixture;
@@ -25,7 +25,7 @@ describe("where an archive goes", () => {
     expect((await fixture.install(scoped)).installedAt).toBe(path.join(fixture.uploads, "@team", "app", "2.0.0"));
     const unversioned = buildTgz({ name: "manifest.yml", content: "name: plain\n" });
     expect((await fixture.install(unversioned)).installedAt).toBe(path.join(fixture.uploads, "plain", "latest"));
-    expect(readdirSync(fixture.uploads).toSorted()).toEqual(["@team", "app", "plain"]);
+    expect(entriesOf(fixture.uploads).toSorted()).toEqual(["@team", "app", "plain"]);
   });
 
   const manifest = "name: app\n";
@@ -105,7 +105,7 @@ describe("where an archive goes", () => {
     ["tar: no metadata", buildTgz({ name: "package/index.html" }), "a.tgz"],
   ] as const)("%s has no name", async ([, archive, filename]) => {
     await expect(fixture.install(archive, filename)).rejects.toMatchObject({ code: "MISSING_PACKAGE_NAME" });
-    expect(readdirSync(fixture.uploads)).toEqual([]);
+    expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
   test("modes are 644 and 755 whatever the archive or the umask says, and every file is one of its own", async () => {

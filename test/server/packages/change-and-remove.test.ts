@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
 import { buildTgz } from "../../support/build-tar.js";
+import { entriesOf } from "../../support/entries-of.js";
 import { writeFiles } from "../../support/pack-archive.js";
 import { treeLines } from "../../support/tree-digest.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
@@ -44,7 +45,7 @@ describe("enabling and disabling", () => {
     expect(await readFile(inUploads("app/1.0.0/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: app\nversion: 1.0.0 # one\n");
     await fixture.packages.setEnabled("app", "2.0.0", true);
     expect(answering("app")).toBe("2.0.0");
-    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["@team", "app", "mixed"]);
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["@team", "app", "mixed"]);
     await fixture.reopen();
     expect(answering("app")).toBe("2.0.0");
   });
@@ -89,10 +90,10 @@ describe("deleting", () => {
     await fixture.packages.removeVersion("app", "1.0.0");
     await fixture.packages.removeVersion("@team/tool", "1.0.0");
     expect(answering("app")).toBeUndefined();
-    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["@team", "mixed"]);
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["@team", "mixed"]);
     expect(readdirSync(inUploads("@team"))).toEqual(["other"]);
     await fixture.packages.remove("@team/other");
-    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["mixed"]);
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
   test("a worker goes with all its versions; what runs is told where its files lie", async () => {
@@ -106,7 +107,7 @@ describe("deleting", () => {
     });
     await fixture.packages.remove("app");
     expect(filesAtRetirement).toEqual([["manifest.yaml"], ["package.json"]]);
-    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["@team", "mixed"]);
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["@team", "mixed"]);
   });
 
   test("of a worker that is also built in, the uploaded versions go", async () => {
@@ -123,7 +124,7 @@ describe("deleting", () => {
     await packages.removeVersion("app", "2.0.0");
     expect(packages.resolve("app", "2.0.0")).toBeUndefined();
     await packages.close();
-    expect(readdirSync(second)).toEqual([]);
+    expect(entriesOf(second)).toEqual([]);
   });
 
   test("a link to a version goes, what it leads to stays when it is another's", async () => {

@@ -6,6 +6,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buildTgz } from "../../support/build-tar.js";
+import { entriesOf } from "../../support/entries-of.js";
 import { writeFiles } from "../../support/pack-archive.js";
 import { treeDigest } from "../../support/tree-digest.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
@@ -56,7 +57,7 @@ test(`after each of ${kills} kills at random moments every package is wholly old
     expect(readdirSync(path.join(fixture.uploads, "flag", "1.0.0"))).toEqual(["manifest.yaml"]);
     const scope = existsSync(path.join(fixture.uploads, "@team")) ? ["@team"] : [];
     // What was being unpacked is deleted in the background when there is much of it.
-    await expect.poll(() => readdirSync(fixture.uploads)).toEqual([...scope, "app", "flag"]);
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual([...scope, "app", "flag"]);
   }
 });
 
@@ -99,7 +100,7 @@ describe("a change that a crash interrupted", () => {
     prepare();
     await fixture.reopen();
     expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe(mark);
-    expect(readdirSync(fixture.uploads)).toEqual(["app"]);
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
     expect(fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
   });
 
@@ -111,7 +112,7 @@ describe("a change that a crash interrupted", () => {
     renameSync(staged("replaced"), path.join(fixture.root, "gone"));
     await fixture.reopen();
     expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe("new");
-    expect(readdirSync(fixture.uploads)).toEqual(["app"]);
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
   test("of a new scope is finished too", async () => {
@@ -120,13 +121,13 @@ describe("a change that a crash interrupted", () => {
     journal([{ from: ".staging/one/wrapped", to: "fresh" }]);
     await fixture.reopen();
     expect(await readFile(inUploads("fresh/1.0.0/mark"), "utf8")).toBe("new");
-    expect(readdirSync(fixture.uploads)).toEqual(["app", "fresh"]);
+    expect(entriesOf(fixture.uploads)).toEqual(["app", "fresh"]);
   });
 
   test("of which only the folder for all changes is left is cleaned up", async () => {
     rmSync(staged(), { recursive: true });
     await fixture.reopen();
-    expect(readdirSync(fixture.uploads)).toEqual(["app"]);
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
   test("hundreds of leftovers do not keep the room from opening", async () => {

@@ -20,7 +20,7 @@ const install = (archive) => packages.install({ path: archive, filename: "a.tgz"
 await install(small);
 const { code } = await install(big).catch((error) => error);
 const mark = readFileSync(path.join(directory, "app", "1.0.0", "mark"), "utf8");
-const entries = readdirSync(directory);
+const entries = readdirSync(directory).filter((name) => name !== ".instances");
 await packages.remove("app");
 const removedAfterwards = packages.list().length === 0;
 await packages.close();

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildTgz } from "../../support/build-tar.js";
 import { treeLines } from "../../support/tree-digest.js";
 import { hostileArchives } from "./hostile-archives.js";
+import { entriesOf } from "../../support/entries-of.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
 
 describe("a hostile archive is refused and changes nothing", () => {
@@ -23,7 +24,7 @@ describe("a hostile archive is refused and changes nothing", () => {
   test.for(hostileArchives)("$what: $code", async ({ bytes, filename, code }) => {
     await expect(fixture.install(bytes, filename)).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
-    expect(await readdir(fixture.uploads)).toEqual(["victim"]);
+    expect(entriesOf(fixture.uploads)).toEqual(["victim"]);
     expect(fixture.retirements).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
 import { ApiError } from "../../../src/shared/api-error.js";
 import { buildTgz, type TarEntry } from "../../support/build-tar.js";
+import { entriesOf } from "../../support/entries-of.js";
 import { run, writeFiles } from "../../support/pack-archive.js";
 import { treeDigest, treeLines } from "../../support/tree-digest.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
@@ -102,7 +103,7 @@ describe("replacing", () => {
     expect(fixture.retirements).toEqual([
       { folder: path.join(fixture.uploads, "app"), movedTo: path.join(fixture.uploads, "app", "0.9.0") },
     ]);
-    await expect.poll(() => readdirSync(fixture.uploads)).toEqual(["app"]);
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
   test("a worker that lies in its folder without a version is replaced by the same version", async () => {
@@ -149,7 +150,7 @@ describe("refusing", () => {
     await writeFiles(path.join(fixture.builtIn, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     await expect(fixture.install(app("1.0.0"))).rejects.toMatchObject({ code: "BUILT_IN_WORKER_CHANGE_FORBIDDEN" });
-    expect(readdirSync(fixture.uploads)).toEqual([]);
+    expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
   test("without a directory that can be written there is nowhere to install", async () => {
@@ -196,7 +197,7 @@ test("20 installs of one version at the same time leave one whole version", asyn
   expect(marks).toHaveLength(30);
   expect(new Set(marks.map((line) => line.split(" ").at(-1))).size).toBe(1);
   expect(fixture.packages.list()).toMatchObject([{ versions: ["1.0.0"] }]);
-  await expect.poll(() => readdirSync(fixture.uploads), { timeout: 20_000 }).toEqual(["app"]);
+  await expect.poll(() => entriesOf(fixture.uploads), { timeout: 20_000 }).toEqual(["app"]);
 });
 
 test("different workers of one scope can be installed and deleted at the same time", async () => {
@@ -209,7 +210,7 @@ test("different workers of one scope can be installed and deleted at the same ti
   await Promise.all(again);
   expect(fixture.packages.list().map(({ name }) => name)).toEqual(names.filter((_, index) => index % 2 === 0));
   await Promise.all(names.filter((_, index) => index % 2 === 0).map((name) => fixture.packages.remove(name)));
-  await expect.poll(() => readdirSync(fixture.uploads)).toEqual([]);
+  await expect.poll(() => entriesOf(fixture.uploads)).toEqual([]);
 });
 
 test("a full disk is told as such, and nothing is left", async () => {

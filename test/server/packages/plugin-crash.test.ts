@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { entriesOf } from "../../support/entries-of.js";
 import { writeFiles } from "../../support/pack-archive.js";
 import { packFiles } from "../../support/pack-files.js";
 import { treeDigest } from "../../support/tree-digest.js";
@@ -57,7 +58,7 @@ test(`after each of ${kills} kills at random moments every plugin is wholly old 
     expect(gateway).toMatchObject({ enabled: existsSync(inUploads("gateway")), folder: path.join(fixture.builtIn, "gateway") });
     const there = ["@team", "gateway"].filter((name) => existsSync(inUploads(name)));
     // What was being unpacked is deleted in the background when there is much of it.
-    await expect.poll(() => readdirSync(fixture.uploads).toSorted()).toEqual([...there, "flag", "guard"].toSorted());
+    await expect.poll(() => entriesOf(fixture.uploads).toSorted()).toEqual([...there, "flag", "guard"].toSorted());
   }
 });
 

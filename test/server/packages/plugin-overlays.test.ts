@@ -1,7 +1,7 @@
-import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { entriesOf } from "../../support/entries-of.js";
 import { writeFiles } from "../../support/pack-archive.js";
 import { treeLines } from "../../support/tree-digest.js";
 import { openPluginPackages, type PluginPackagesFixture } from "./plugin-packages-fixture.js";
@@ -26,7 +26,7 @@ afterEach(async () => {
 const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
-const onlyFolders = (...folders: string[]) => expect.poll(() => readdirSync(fixture.uploads)).toEqual(folders);
+const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
 test("uploaded alone, its keys win, the code stays, and deleting it brings back what was shipped", async () => {
   const before = found("gateway");
@@ -55,7 +55,7 @@ test("uploaded alone, its keys win, the code stays, and deleting it brings back 
 
 test("switching a built-in plugin makes one, which says no more than that", async () => {
   await fixture.packages.setEnabled("gateway", false);
-  expect(readdirSync(fixture.uploads)).toEqual([]);
+  expect(entriesOf(fixture.uploads)).toEqual([]);
 
   await fixture.packages.setEnabled("gateway", true);
 
@@ -86,14 +86,14 @@ test.for([
 test("with only a package.json it is none", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
-  expect(readdirSync(fixture.uploads)).toEqual([]);
+  expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
 test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("with %s it is refused", async (line) => {
   await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
     code: "INVALID_PACKAGE_METADATA",
   });
-  expect(readdirSync(fixture.uploads)).toEqual([]);
+  expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
 test("one that cannot be read is a problem, and the plugin is not used without it", async () => {

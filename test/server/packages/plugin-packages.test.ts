@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { PluginPackages } from "../../../src/server/packages/plugin-packages.js";
+import { entriesOf } from "../../support/entries-of.js";
 import { writeFiles } from "../../support/pack-archive.js";
 import { treeLines } from "../../support/tree-digest.js";
 import { openPluginPackages, type PluginPackagesFixture } from "./plugin-packages-fixture.js";
@@ -17,7 +17,7 @@ afterEach(() => fixture.close());
 const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const names = () => fixture.packages.discover().map(({ name }) => name);
-const onlyFolders = (...folders: string[]) => expect.poll(() => readdirSync(fixture.uploads)).toEqual(folders);
+const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
 describe("installing", () => {
@@ -131,7 +131,7 @@ describe("installing", () => {
     });
 
     await expect(refused).rejects.toBe(denied);
-    expect(readdirSync(fixture.uploads)).toEqual([]);
+    expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
   test("without a directory that can be written there is nowhere to install", async () => {
@@ -214,9 +214,8 @@ test("a change that a crash interrupted is finished when the room opens", async 
     ".staging/two/content/package/manifest.yaml": "name: half\n",
   });
 
-  const packages = await PluginPackages.open(fixture.options);
+  await fixture.reopen();
 
-  expect(packages.discover()).toMatchObject([{ name: "guard", version: "2.0.0" }]);
+  expect(fixture.packages.discover()).toMatchObject([{ name: "guard", version: "2.0.0" }]);
   await onlyFolders("guard");
-  await packages.close();
 });

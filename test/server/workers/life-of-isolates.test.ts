@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { rename, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -201,12 +204,21 @@ describe("the pool", () => {
   });
 
   test("refuses what does not fit into a worker's queue, with Retry-After", async () => {
+    const gate = createServer();
+    gate.listen(0, "127.0.0.1");
+    await once(gate, "listening");
+    const asksToEnter = once(gate, "request");
+    const { port } = gate.address() as AddressInfo;
     await server.add("crowded", {
-      files: {
-        "index.js": "await new Promise((resolve) => setTimeout(resolve, 2500)); export default { fetch: () => new Response('at last') };",
-      },
+      files: { "index.js": `await fetch("http://127.0.0.1:${port}/"); export default { fetch: () => new Response("at last") };` },
     });
-    const answers = await Promise.all(Array.from({ length: 1100 }, () => server.fetch("/crowded/")));
+    let answeredCount = 0;
+    const asked = Array.from({ length: 1100 }, () => server.fetch("/crowded/").finally(() => (answeredCount += 1)));
+    await expect.poll(() => answeredCount).toBe(1100 - 1024);
+    const [, entrance] = (await asksToEnter) as [IncomingMessage, ServerResponse];
+    entrance.end();
+    const answers = await Promise.all(asked);
+    gate.close();
     const refused = answers.filter(({ status }) => status === 503);
     expect(refused.length).toBe(1100 - 1024);
     expect(refused[0]?.headers.get("retry-after")).toBe("1");

@@ -11,7 +11,7 @@ import { useSearch } from "../../routing/use-search.js";
 import { usePrincipal } from "../../session/use-principal.js";
 import { appColumns } from "./app-columns.js";
 import { filterApps, namespaceChoices, sourceChoices, stateChoices } from "./app-filters.js";
-import { UploadButtons } from "./upload/upload-buttons.js";
+import { UploadButtons } from "../../upload/upload-buttons.js";
 import { useApps } from "./use-apps.js";
 import { useAppMetrics } from "./use-app-metrics.js";
 
@@ -37,7 +37,7 @@ export function AppList() {
   return (
     <>
       <PageHeading title="Apps" {...(resource.data ? { note: noteOf(uploaded, namespaces) } : {})}>
-        <UploadButtons />
+        <UploadButtons permission="workers:install" />
       </PageHeading>
       {apps.length > 0 && (
         <Toolbar label="Filter apps">
@@ -55,7 +55,7 @@ export function AppList() {
         rows={rows}
         onClearFilters={clear}
         empty={
-          <StateNote title="No app is installed" action={<UploadButtons />}>
+          <StateNote title="No app is installed" action={<UploadButtons permission="workers:install" />}>
             Drop a folder or an archive here: an HTML page, or a module with <code>fetch</code>. Or from a terminal:{" "}
             <code>runtimectl workers upload ./dir</code>
           </StateNote>

@@ -2,22 +2,24 @@ import { NotFound } from "../not-found.js";
 import type { SectionProps } from "../sections.js";
 import { AppList } from "./app-list.js";
 import { AppPage } from "./app-page.js";
-import { DropArea } from "./upload/drop-area.js";
+import { DropArea } from "../../upload/drop-area.js";
+import { useAppTarget } from "./use-app-target.js";
 import "./apps.css";
 
 /** What is installed and served: the list, and a page for each app, whose scope is a segment of its own: `apps/@team/shop/logs`. */
 export function Apps({ rest }: SectionProps) {
+  const target = useAppTarget();
   const nameSegments = rest[0]?.startsWith("@") ? 2 : 1;
   const [view = "versions", ...others] = rest.slice(nameSegments);
   if (others.length > 0 || (rest.length === 1 && nameSegments === 2)) return <NotFound />;
   if (rest.length === 0)
     return (
-      <DropArea>
+      <DropArea target={target}>
         <AppList />
       </DropArea>
     );
   const name = rest.slice(0, nameSegments).join("/");
   const page = <AppPage key={name} name={name} view={view} />;
   // What is dropped among an app's files goes there.
-  return view === "files" ? page : <DropArea>{page}</DropArea>;
+  return view === "files" ? page : <DropArea target={target}>{page}</DropArea>;
 }

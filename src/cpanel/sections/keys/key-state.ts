@@ -2,7 +2,8 @@ import type { ApiKey } from "../../../shared/contract/keys.js";
 
 const soonSeconds = 14 * 86_400;
 
-export type KeyState = "active" | "ends soon" | "ended";
+export const keyStates = ["active", "ends soon", "ended"] as const;
+export type KeyState = (typeof keyStates)[number];
 
 /** Whether a key still works; `nowSeconds` is Unix time. */
 export function keyState({ expiresAt }: Pick<ApiKey, "expiresAt">, nowSeconds: number): KeyState {

@@ -48,7 +48,7 @@ export function pluginColumns({ deeds, mayInstall, mayRemove, onDelete }: Plugin
     title: "Actions",
     isActions: true,
     cell: (row) => (
-      <span className="plugin-actions">
+      <span className="row-actions">
         {mayInstall && <Toggle row={row} deeds={deeds} />}
         {mayRemove && row.plugin.removable && (
           <Button kind="bare" aria-label={`Delete ${row.plugin.name}`} onPress={() => onDelete(row)}>

@@ -4,12 +4,11 @@ import { ErrorNote } from "../../components/error-note.js";
 import { Fact, Facts } from "../../components/facts.js";
 import { Moment } from "../../components/moment.js";
 import { PageHeading } from "../../components/page-heading.js";
-import { ResourceList } from "../../components/resource-list.js";
-import { StateNote } from "../../components/state-note.js";
 import { PanelLink } from "../../routing/panel-link.js";
 import { useMay } from "../../session/use-principal.js";
 import { usePanel } from "../../use-panel.js";
 import { DeletePlugin } from "./delete-plugin.js";
+import { OnePlugin } from "./one-plugin.js";
 import { filesOf } from "./plugin-address.js";
 import type { PluginRow } from "./plugin-row.js";
 import { PluginState, reasonOf } from "./plugin-state.js";
@@ -20,7 +19,8 @@ import "./plugins.css";
 
 /** One plugin: what became of it and why, where it lies, and what it does. */
 export function PluginDetail({ name }: { name: string }) {
-  const { installed, rows, refresh } = usePlugins();
+  const plugins = usePlugins();
+  const { rows, refresh } = plugins;
   const { router } = usePanel();
   const [mayInstall, mayRemove] = [useMay("plugins:install"), useMay("plugins:remove")];
   const deeds = usePluginDeeds(refresh);
@@ -41,21 +41,9 @@ export function PluginDetail({ name }: { name: string }) {
         )}
       </PageHeading>
       {deeds.failure && <ErrorNote {...deeds.failure} />}
-      <ResourceList
-        noun="plugin"
-        permission="plugins:read"
-        resource={installed}
-        total={row ? 1 : 0}
-        rows={row ? [row] : []}
-        onClearFilters={() => undefined}
-        empty={
-          <StateNote title={`There is no plugin ${name}`}>
-            It was deleted, or this key may not see it. <PanelLink to="plugins">All plugins</PanelLink>
-          </StateNote>
-        }
-      >
-        {(shown) => shown.map((found) => <Detail key={found.plugin.name} row={found} rows={rows} />)}
-      </ResourceList>
+      <OnePlugin name={name} plugins={plugins}>
+        {(found) => <Detail key={found.plugin.name} row={found} rows={rows} />}
+      </OnePlugin>
       {row && isDoomed && (
         <DeletePlugin
           row={row}

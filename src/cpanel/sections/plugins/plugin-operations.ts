@@ -4,7 +4,6 @@ export const pluginOperations = {
   plugins: {
     list: plugins.list,
     loaded: plugins.loaded,
-    upload: plugins.upload,
     reload: plugins.reload,
     enable: plugins.enable,
     disable: plugins.disable,

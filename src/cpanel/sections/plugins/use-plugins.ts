@@ -6,7 +6,7 @@ import { useMay } from "../../session/use-principal.js";
 import { pluginOperations } from "./plugin-operations.js";
 import { toRows, type PluginRow } from "./plugin-row.js";
 
-interface Plugins {
+export interface Plugins {
   readonly installed: Resource<readonly Plugin[]>;
   readonly rows: readonly PluginRow[];
   /** Reads both lists again after something was changed. */

@@ -2,8 +2,10 @@ import type { Unit } from "./unit.js";
 
 /** A change of files: prepared aside, then done in one instant. */
 export interface FileChange {
-  /** What takes its time, in a folder on the same file system. Nothing shows yet; when it throws, nothing has changed. */
+  /** What takes its time, in a folder on the same file system; others may change the same meanwhile. When it throws, nothing has changed. */
   readonly prepare?: (asideFolder: string) => Promise<void>;
+  /** Whether it may be done, as things are now that nobody else changes anything. When it throws, nothing has changed. */
+  readonly check?: (asideFolder: string) => void;
   /** Does it, by renames. Answers with where a whole unit has gone, if one has. */
   readonly apply: (asideFolder: string) => string | undefined;
   /** Whether it takes several steps: then it may be half done when it throws. */
@@ -14,7 +16,7 @@ export interface FileChange {
 
 /** What a kind of package does around a change of its files. */
 export interface PackageKeeper {
-  /** Does the change of units that lie in one directory, with none other of these packages at a time; what serves them is renewed in the same instant. */
+  /** Does the change of units that lie in one directory, with none other there at a time; what serves them is renewed in the same instant. */
   changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
   /** The names under which what lies in a unit counts, besides that of its place. */
   namesIn(unit: Unit): string[];

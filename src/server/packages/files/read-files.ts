@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { closeSync, createReadStream, fstatSync, statSync } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Download, FileDownload } from "../../../shared/contract/endpoint.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { asReadFailure, notFound, throughLink } from "./file-failure.js";
+import { etagOf } from "./file-etag.js";
 import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-place.js";
 import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
@@ -88,13 +88,12 @@ function find({ mount, below }: FilePlace, text: string): number | "folder" {
 }
 
 function fileDownload(filename: string, descriptor: number): FileDownload {
-  const { size, mtimeNs, ctimeNs, ino, mtimeMs } = fstatSync(descriptor, { bigint: true });
-  const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs} ${ctimeNs}`).digest("base64url").slice(0, 22);
+  const stat = fstatSync(descriptor, { bigint: true });
   return {
     filename,
-    sizeBytes: Number(size),
-    modifiedMs: Number(mtimeMs),
-    etag: `"${mark}"`,
+    sizeBytes: Number(stat.size),
+    modifiedMs: Number(stat.mtimeMs),
+    etag: etagOf(stat),
     open: ({ start, end }) => createReadStream("", { fd: descriptor, start, end, highWaterMark: readAheadBytes }),
     close: () => closeSync(descriptor),
   };

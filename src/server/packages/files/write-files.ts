@@ -6,6 +6,7 @@ import { shown } from "../../../shared/archive/refusal.js";
 import type { UploadedFile } from "../../../shared/contract/endpoint.js";
 import { finish, syncFolder } from "../move-journal.js";
 import { asFileFailure, notFound, taken } from "./file-failure.js";
+import { assertEtag } from "./file-etag.js";
 import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";
 import type { FileChange, PackageKeeper } from "./package-keeper.js";
 import { checkNewName } from "./path-segments.js";
@@ -30,7 +31,7 @@ export class FileWriter {
     const place = this.#places.writable(text, caller);
     for (const name of place.inUnit) checkNewName(name);
     await this.#change(text, [place.unit], {
-      prepare: async () => {
+      check: () => {
         if (kindAt(place) !== "nothing") throw taken(text);
       },
       hasSteps: true,
@@ -39,18 +40,14 @@ export class FileWriter {
     });
   }
 
-  /** Writes files below a folder, in place of those that are there. All of them are checked before the first is written. */
+  /** Writes files below a folder, in place of those that are there, or that have these tags. All are checked before the first is written. */
   async write(
     folder: string,
     files: readonly UploadedFile[],
-    { names, caller }: { names: readonly string[] | undefined; caller: FileCaller },
+    { names, etags, caller }: { names: readonly string[] | undefined; etags: readonly string[] | undefined; caller: FileCaller },
   ) {
-    if (names && names.length !== files.length) {
-      throw new ApiError(
-        "INVALID_REQUEST",
-        `There are ${files.length} files and ${names.length} paths for them; send one path for each file.`,
-      );
-    }
+    assertOneEach(files, names, "path");
+    assertOneEach(files, etags, "ETag");
     const targets = files.map(({ path: source, filename }, index) => {
       const text = `${folder.replace(/\/$/, "")}/${names?.[index] ?? filename}`;
       const place = this.#places.inUnit(text, caller);
@@ -59,10 +56,16 @@ export class FileWriter {
     });
     refuseOverlap(targets.map(({ place }) => place.path));
     const units = [...new Map(targets.map(({ place }) => [place.unit.folder, place.unit])).values()];
+    const refuseFolders = () => {
+      for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
+    };
     await this.#change(folder, units, {
       prepare: async (aside) => {
-        for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
+        refuseFolders();
         for (const target of targets) await copyDurably(target.source, path.join(aside, target.aside));
+      },
+      check: (aside) => {
+        refuseFolders();
         for (const unit of units) {
           const atRoot = targets.filter(({ place }) => place.unit.folder === unit.folder && place.inUnit.length === 1);
           const come = new Map(
@@ -70,6 +73,8 @@ export class FileWriter {
           );
           checkMetadata(this.#keeper, caller, { unit, come });
         }
+        // Last: nobody else changes files of these units until it is done.
+        for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
       apply: (aside) => {
@@ -117,7 +122,7 @@ export class FileWriter {
     const name = below.at(-1) as string;
     let kept = above;
     await this.#change(text, [unit], {
-      prepare: async () => {
+      check: () => {
         if (inUnit.length === 1) checkMetadata(this.#keeper, caller, { unit, gone: [name] });
       },
       apply: (aside) => {
@@ -140,7 +145,7 @@ export class FileWriter {
     const readMoved = (read: (file: string) => void) =>
       inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
     await this.#change(from.path, [to.unit, from.unit], {
-      prepare: async () => {
+      check: () => {
         const gone = from.inUnit.length === 1 ? [from.name] : [];
         const come = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
         const isWithin = to.unit.folder === from.unit.folder;
@@ -199,6 +204,14 @@ function openFor(text: string, pin: () => PinnedFolder): PinnedFolder {
   } catch (error) {
     throw asFileFailure(error, text);
   }
+}
+
+function assertOneEach(files: readonly unknown[], given: readonly string[] | undefined, what: string): void {
+  if (!given || given.length === files.length) return;
+  throw new ApiError(
+    "INVALID_REQUEST",
+    `There are ${files.length} files and ${given.length} ${what}s for them; send one ${what} for each file.`,
+  );
 }
 
 /** No file is written twice, and none is the folder of another. */

@@ -1,31 +1,41 @@
 import type { AnswerHead } from "../answer-head.js";
 import type { FloodGuard } from "../flood-guard.js";
 import { FrameKind } from "../isolate/frames.js";
+import type { IsolateChannel } from "../isolate-channel.js";
 import type { FrameWriter } from "../isolate/frame-writer.js";
 import { CloseCode, readClose, writeClose } from "../isolate/socket-close.js";
 import type { ClientUpgrade } from "./client-upgrade.js";
+import { MessageWatch, type Watched } from "./message-watch.js";
 import { maximumSocketsPerIsolate, socketGraceMs } from "./socket-limits.js";
 import { type SocketHost, WorkerSocket } from "./worker-socket.js";
 
 /** Of a socket whose client is gone: the isolate was told, and its last word about it has not come yet. */
 const leaving = Symbol("leaving");
 
+export interface IsolateSocketsOptions {
+  readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "heardMs">;
+  readonly floodGuard: FloodGuard;
+  readonly blocking: Omit<Watched, "heardMs">;
+  /** One fewer is open. */
+  readonly onGone: () => void;
+}
+
 /** The web sockets of one isolate, by the number that the isolate gave to each. */
 export class IsolateSockets {
   readonly #host: SocketHost;
   readonly #writer: FrameWriter;
   readonly #floodGuard: FloodGuard;
-  /** One fewer is open. */
   readonly #onGone: () => void;
   readonly #sockets = new Map<number, WorkerSocket | typeof leaving>();
   #openCount = 0;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: { host: SocketHost; floodGuard: FloodGuard; onGone: () => void }) {
-    this.#host = options.host;
-    this.#writer = options.host.writer;
-    this.#floodGuard = options.floodGuard;
-    this.#onGone = options.onGone;
+  constructor({ channel, floodGuard, blocking, onGone }: IsolateSocketsOptions) {
+    const watch = new MessageWatch({ heardMs: () => channel.heardMs, ...blocking });
+    this.#host = { writer: channel.writer, hasRoom: () => !channel.isFull, onMessage: () => watch.onMessage() };
+    this.#writer = channel.writer;
+    this.#floodGuard = floodGuard;
+    this.#onGone = onGone;
   }
 
   /** Sockets with a client at their other end. */

@@ -3,7 +3,7 @@ import { messageTimeoutMs } from "./socket-limits.js";
 const checkIntervalMs = 1000;
 
 /** What the watch needs of the isolate. */
-interface Watched {
+export interface Watched {
   /** When something last came from it, on the clock of `performance.now()`. */
   heardMs(): number;
   /** Has it asked whether its event loop turns. */

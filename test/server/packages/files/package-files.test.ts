@@ -262,3 +262,39 @@ async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<st
   }
   return names.toSorted();
 }
+
+test("a file is written over the one that was read and over no other one", async () => {
+  const { unit, folder } = await addWorker({ "index.html": "as read", "other.txt": "other" });
+  const file = path.join(folder, "index.html");
+  const tagOf = async (name: string) => {
+    const answer = await download(`download?path=${unit}/${name}`, {}, "HEAD");
+    await answer.body.dump();
+    return String(answer.headers["etag"]);
+  };
+  const write = (text: string, ifMatch: string[]) =>
+    root.workerFiles.upload({ fields: { path: unit, paths: ["index.html"], ifMatch }, files: [uploadOf("x", Buffer.from(text))] });
+
+  const read = await tagOf("index.html");
+  await writeFile(file, "as re-d");
+  await rejectsWith(write("mine", [read]), "PRECONDITION_FAILED");
+  expect(await readFile(file, "utf8")).toBe("as re-d");
+
+  const now = await tagOf("index.html");
+  await rejectsWith(write("mine", [now, now]), "INVALID_REQUEST");
+  await rejectsWith(write("mine", [await tagOf("other.txt")]), "PRECONDITION_FAILED");
+  expect(await readFile(file, "utf8")).toBe("as re-d");
+  await write("mine", [`W/${now}`]);
+  expect(await readFile(file, "utf8")).toBe("mine");
+  await rejectsWith(write("twice", [now]), "PRECONDITION_FAILED");
+
+  const last = await tagOf("index.html");
+  await rm(file);
+  await rejectsWith(write("anew", [last]), "PRECONDITION_FAILED");
+  const both = { path: unit, paths: ["index.html", "other.txt"], ifMatch: [last, await tagOf("other.txt")] };
+  await rejectsWith(
+    root.workerFiles.upload({ fields: both, files: ["a", "b"].map((text) => uploadOf("x", Buffer.from(text))) }),
+    "PRECONDITION_FAILED",
+  );
+  expect(await readFile(path.join(folder, "other.txt"), "utf8")).toBe("other");
+  await expect(stat(file)).rejects.toMatchObject({ code: "ENOENT" });
+});

@@ -3,6 +3,7 @@ import { ApiError } from "../../../../shared/api-error.js";
 import { logs, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../../shared/package-name.js";
 import { Observable } from "../../../live/observable.js";
+import { pause } from "../../../live/pause.js";
 
 export const logOperations = { workers: { logs } };
 
@@ -102,18 +103,4 @@ function newest(entries: readonly LogEntry[]): readonly LogEntry[] {
     if (characters > mostCharacters) first = index + 1;
   }
   return entries.slice(first);
-}
-
-function pause(forMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, forMs);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState, useDeferredValue } from "
 import { logLevels, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
 import { Button } from "../../../components/button.js";
 import { ErrorNote } from "../../../components/error-note.js";
+import { ScrollRegion } from "../../../components/scroll-region.js";
 import { SearchField } from "../../../components/search-field.js";
 import { SelectField } from "../../../components/select-field.js";
 import { StateNote } from "../../../components/state-note.js";
@@ -86,10 +87,9 @@ function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHe
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
   };
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
-    <div ref={box} className="log-box" role="region" aria-label={label} tabIndex={0} onScroll={onScroll}>
+    <ScrollRegion ref={box} className="log-box" label={label} onScroll={onScroll}>
       <LogLines entries={entries} />
-    </div>
+    </ScrollRegion>
   );
 }
 

@@ -1,0 +1,126 @@
+import path from "node:path";
+import { request } from "undici";
+import { startDaemon, writePackage } from "../support/daemon.mjs";
+import { workerOf } from "../support/worker-source.mjs";
+
+const inside = new URL("../soak/inside-daemon.mjs", import.meta.url).href;
+const answerTimeoutMs = 60_000;
+const syncInterval = "1s";
+const names = ["A", "B", "C"];
+
+/** What is installed from the beginning; `toggled` is switched on and off, the others are served all the time. */
+async function startingWorkers() {
+  return {
+    steady: await workerOf("ok.js"),
+    echo: await workerOf("echo.js"),
+    site: { files: { "index.html": "<!doctype html><title>site</title>" } },
+    toggled: { files: { "index.html": "<!doctype html><title>toggled</title>" } },
+  };
+}
+
+/** Daemons with state directories of their own, that share workers, plugins and, by a primary, keys. */
+export class Daemons {
+  #stage;
+  #record;
+  #shared;
+  #homes;
+  #env;
+  all = [];
+
+  constructor(stage, { record, shared, homes, primaryUrl }) {
+    this.#stage = stage;
+    this.#record = record;
+    this.#shared = shared;
+    this.#homes = homes;
+    this.#env = {
+      RUNTIME_WORKER_DIRS: path.join(shared, "workers"),
+      RUNTIME_PLUGIN_DIRS: path.join(shared, "plugins"),
+      RUNTIME_AUTH_DB_MODE: "sync",
+      RUNTIME_AUTH_DB_SYNC_URL: primaryUrl,
+      RUNTIME_AUTH_DB_SYNC_INTERVAL: syncInterval,
+    };
+  }
+
+  static async start(stage, { record, count, primaryUrl }) {
+    const shared = await stage.temporaryDirectory();
+    for (const [name, worker] of Object.entries(await startingWorkers()))
+      await writePackage(path.join(shared, "workers", name, "1.0.0"), name, worker);
+    const homes = await Promise.all(Array.from({ length: count }, () => stage.temporaryDirectory()));
+    const daemons = new Daemons(stage, { record, shared, homes, primaryUrl });
+    await daemons.startAll();
+    return daemons;
+  }
+
+  get sharedDirectory() {
+    return this.#shared;
+  }
+
+  async startAll() {
+    this.all = await Promise.all(this.#homes.map((directory, index) => this.#start(directory, names[index])));
+  }
+
+  /** Has all finish their work and end; each has to end well. */
+  async stopAll() {
+    for (const daemon of this.all) {
+      daemon.isStopping = true;
+      await daemon.stop();
+      if (daemon.child.exitCode !== 0)
+        this.#record.problem(`${daemon.name} ended with ${daemon.child.exitCode ?? daemon.child.signalCode}`);
+    }
+  }
+
+  async #start(directory, name) {
+    const daemon = { name, ...(await startDaemon(this.#stage, { directory, env: this.#env, nodeFlags: ["--import", inside] })) };
+    daemon.child.stdout.on("data", (chunk) => readInside(daemon, String(chunk)));
+    daemon.child.once("exit", (status, signal) => daemon.isStopping || this.#record.problem(`${name} ended with ${status ?? signal}`));
+    return daemon;
+  }
+
+  /** Calls the API of one; `{ status, code, body }`. A call without an answer is a problem, and has status 0. */
+  async call(daemon, title, { method = "GET", route, json, form }) {
+    const startedAtMs = this.#record.nowMs();
+    const answer = await send(daemon, { method, route, json, form }).catch((error) => ({ status: 0, code: error.message }));
+    if (answer.status === 0) this.#record.problem(`${title} at ${daemon.name}: ${answer.code}`);
+    this.#record.answered(title, { ...answer, startedAtMs });
+    return answer;
+  }
+
+  /** What one serves at a path: `{ status, text }`. */
+  async look(daemon, title, route, headers = {}) {
+    const startedAtMs = this.#record.nowMs();
+    try {
+      const { statusCode: status, body } = await request(`${daemon.url}${route}`, { headers });
+      const text = await body.text();
+      if (status >= 500) this.#record.answered(title, { status, code: codeOf(text), startedAtMs });
+      return { status, text };
+    } catch (error) {
+      this.#record.problem(`${title} at ${daemon.name}: ${error.message}`);
+      return { status: 0, text: "" };
+    }
+  }
+}
+
+async function send(daemon, { method, route, json, form }) {
+  const response = await fetch(`${daemon.url}/api${route}`, {
+    method,
+    headers: { ...daemon.headers, ...(json && { "content-type": "application/json" }) },
+    body: form ?? (json && JSON.stringify(json)),
+    signal: AbortSignal.timeout(answerTimeoutMs),
+  });
+  const text = await response.text();
+  const body = text === "" ? undefined : JSON.parse(text);
+  return { status: response.status, code: body?.error?.code, body };
+}
+
+function codeOf(text) {
+  try {
+    return JSON.parse(text).error?.code;
+  } catch {
+    return undefined;
+  }
+}
+
+function readInside(daemon, text) {
+  const lines = text.split("\n").filter((line) => line.startsWith("inside {") && line.endsWith("}"));
+  if (lines.length > 0) daemon.inside = JSON.parse(lines.at(-1).slice("inside ".length));
+}

@@ -1,0 +1,164 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expectAnswer } from "../support/expect-answer.mjs";
+import { Sqld } from "../support/sqld.mjs";
+import { sampleProcesses } from "../soak/sampler.mjs";
+import { audit } from "./audit.mjs";
+import { appNames, Changes } from "./changes.mjs";
+import { Daemons } from "./daemons.mjs";
+import { disturb } from "./disturbances.mjs";
+import { Ledger } from "./ledger.mjs";
+import { Record } from "./record.mjs";
+import { Watch } from "./watch.mjs";
+
+const servingLoad = fileURLToPath(new URL("serving-load.mjs", import.meta.url));
+const sampleEveryMs = 5_000;
+/** Pauses between the changes of a lane, so that two cores suffice. */
+const pausesMs = { app: 1_500, toggle: 1_000, plugin: 3_000, key: 500 };
+/** Longer than the minute for which daemons keep what was replaced. */
+const leftoversGoMs = 120_000;
+/** What was under way when the time is over has this long. */
+const settleMs = 90_000;
+
+/** Daemons that share all they can, under load, changes and disturbances for a while; then everything is compared with the ledger. */
+export class MixedLoad {
+  #stage;
+  #options;
+  #untilMs;
+  #record = new Record();
+  #ledger = new Ledger();
+  #daemons;
+  #changes;
+  #samples = [];
+  #served = { requests: 0, failures: 0 };
+  #lastSecond = { requests: 0, p99Ms: 0 };
+
+  constructor(stage, options) {
+    this.#stage = stage;
+    this.#options = options;
+  }
+
+  async run() {
+    const { minutes, daemonCount } = this.#options;
+    const sqld = await Sqld.start(this.#stage);
+    this.#daemons = await Daemons.start(this.#stage, { record: this.#record, count: daemonCount, primaryUrl: sqld.url });
+    const watch = new Watch({ daemons: this.#daemons, ledger: this.#ledger, record: this.#record });
+    const directory = await this.#stage.temporaryDirectory();
+    this.#changes = new Changes({ daemons: this.#daemons, ledger: this.#ledger, watch, directory });
+    for (const { url } of this.#daemons.all) for (const name of ["steady", "site", "toggled"]) await expectAnswer(`${url}/${name}/`);
+    this.#untilMs = this.#record.nowMs() + minutes * 60_000;
+    const load = this.#serve();
+    const sampling = setInterval(() => this.#sample(), sampleEveryMs);
+    try {
+      await this.#disturbAndChange(sqld);
+    } finally {
+      clearInterval(sampling);
+      await this.#stage.end(load);
+    }
+    await this.#compareAll();
+    return this.#outcome();
+  }
+
+  async #disturbAndChange(sqld) {
+    const lanes = [
+      ...appNames.map((name) => this.#lane("app", (turn) => this.#changes.changeApp(name, turn))),
+      this.#lane("toggle", (turn) => this.#changes.toggle(turn)),
+      this.#lane("plugin", (turn) => this.#changes.changePlugin(turn)),
+      this.#lane("key", (turn) => this.#changes.churnKey(turn)),
+      disturb({ sqld, daemons: this.#daemons, record: this.#record, untilMs: this.#untilMs }),
+    ];
+    const patience = this.#untilMs - this.#record.nowMs() + settleMs;
+    const hanging = delay(patience, undefined, { ref: false }).then(() => this.#record.problem("something hangs"));
+    await Promise.race([Promise.all(lanes), hanging]);
+  }
+
+  async #lane(kind, change) {
+    for (let turn = 0; this.#record.nowMs() < this.#untilMs; turn += 1) {
+      await change(turn).catch((error) => this.#record.problem(`${kind}: ${error.message}`));
+      await delay(pausesMs[kind]);
+    }
+  }
+
+  #serve() {
+    const { ratePerSecond } = this.#options;
+    const plain = { method: "GET", bodyBytes: 0, statuses: [200] };
+    const targets = this.#daemons.all.flatMap(({ url }) => [
+      { ...plain, title: "serve a worker", url: `${url}/steady/` },
+      { ...plain, title: "serve an echo", url: `${url}/echo/`, method: "POST", bodyBytes: 4096 },
+      { ...plain, title: "serve a static site", url: `${url}/site/` },
+      // Deleted, disabled or not there yet: 404 is right then.
+      ...["uploaded-0", "uploaded-1", "toggled"].map((name) => ({
+        ...plain,
+        title: "serve what is changed",
+        url: `${url}/${name}/`,
+        statuses: [200, 404],
+      })),
+    ]);
+    const child = this.#stage.spawn(process.execPath, [servingLoad, JSON.stringify({ ratePerSecond, targets })], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    child.on("message", (second) => this.#readSecond(second));
+    return child;
+  }
+
+  #readSecond(second) {
+    this.#lastSecond = second;
+    this.#served.requests += second.requests;
+    for (const [counted, times] of Object.entries(second.outcomes)) {
+      const [title, outcome] = counted.split("\n");
+      this.#record.count(title, outcome, times);
+      if (outcome === "well") continue;
+      this.#served.failures += times;
+      this.#record.problem(`${title}, ${times} times: ${outcome}`);
+    }
+  }
+
+  #sample() {
+    const sample = { timeMs: this.#record.nowMs(), perSecond: this.#lastSecond.requests, p99Ms: this.#lastSecond.p99Ms };
+    for (const { name, pid, inside, child } of this.#daemons.all) {
+      if (child.exitCode !== null || child.signalCode !== null || inside === undefined) return;
+      const figures = { ...sampleProcesses(pid), heapMb: inside.heapBytes / 1024 ** 2, lagMs: inside.lagMs };
+      for (const [field, value] of Object.entries(figures)) sample[`${field} ${name}`] = value;
+    }
+    this.#samples.push(sample);
+  }
+
+  /** Everything acknowledged is there at every daemon, and still after all of them were started anew; nothing else lies about. */
+  async #compareAll() {
+    const parts = { daemons: this.#daemons, ledger: this.#ledger, changes: this.#changes, record: this.#record };
+    await audit("at the end", parts);
+    await this.#daemons.stopAll();
+    await this.#daemons.startAll();
+    await audit("after a restart", parts);
+    await this.#lookForLeftovers();
+  }
+
+  /** What was replaced is kept for a while, for isolates of other daemons that still read from it. */
+  async #lookForLeftovers() {
+    const folders = ["workers/.staging", "plugins/.staging"].map((folder) => path.join(this.#daemons.sharedDirectory, folder));
+    const left = async () => (await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])))).flat();
+    for (const deadlineMs = this.#record.nowMs() + leftoversGoMs; (await left()).length > 0; await delay(500)) {
+      if (this.#record.nowMs() < deadlineMs) continue;
+      this.#record.problem(`in .staging there is still ${(await left()).join(", ")}`);
+      return;
+    }
+  }
+
+  #outcome() {
+    const { problems, awayPeriods, explainedFailures, seenAfterMs, outcomes } = this.#record;
+    return {
+      samples: this.#samples,
+      untilMs: this.#untilMs,
+      daemonCount: this.#options.daemonCount,
+      served: this.#served,
+      acknowledgedChanges: this.#ledger.acknowledgedChanges,
+      problems,
+      awayPeriods,
+      explainedFailures,
+      seenAfterMs,
+      outcomes,
+    };
+  }
+}

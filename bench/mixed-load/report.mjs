@@ -1,0 +1,69 @@
+import { describeMachine } from "../support/describe-run.mjs";
+
+const kindTitles = { app: "an app", toggle: "a toggle", plugin: "a plugin", key: "a key, made or revoked" };
+
+/** What a run has shown, as Markdown. */
+export function mixedLoadReport({ minutes, daemonCount, ratePerSecond, outcome, lines, problems }) {
+  const { served, acknowledgedChanges, explainedFailures, awayPeriods, seenAfterMs, outcomes } = outcome;
+  const verdict =
+    problems.length === 0
+      ? "No acknowledged change was lost, no 5xx is unexplained, no memory grew beyond its bounds."
+      : problems.map((problem) => `- **${problem}**`).join("\n");
+  return `# Mixed load
+
+Made by \`npm run mixed-load -- --minutes ${minutes}\` on ${new Date().toISOString().slice(0, 10)}. Machine: ${describeMachine()}.
+
+${minutes} minutes on ${daemonCount} daemons with state directories of their own, which share workers, plugins and, by a libSQL server and a replica each, keys. ${served.requests.toLocaleString("en-US")} requests served (${ratePerSecond} a second were asked), ${served.failures} failed. ${acknowledgedChanges.toLocaleString("en-US")} changes acknowledged; each was looked for at every daemon, and all again at the end and after a restart of all daemons. The primary was away ${awayPeriods.length} times; ${explainedFailures} changes of keys were refused with 503 \`KEY_STORE_UNAVAILABLE\` because of that.
+
+${verdict}
+
+![Figures over time, A blue, B green, C purple; the tinted parts are the times without a primary](mixed-load.svg)
+
+## Memory
+
+Warm: after a fifth of the run, five minutes at most. Medians of a minute; of the heap the least, since what lies above waits for the collector.
+
+${tableOf(
+  ["Figure", "Daemon", "Warm", "End", "Change a minute", "May grow by"],
+  lines.map(({ title, name, digits, before, after, slope, growth }) => [
+    title,
+    name,
+    before.toFixed(digits),
+    after.toFixed(digits),
+    `${slope >= 0 ? "+" : ""}${slope.toFixed(2)}`,
+    growth ?? "–",
+  ]),
+)}
+
+## Until all daemons had a change
+
+From its acknowledgement until every other daemon showed it; changes of keys without those that met a primary that was away.
+
+${tableOf(
+  ["Change", "Times", "Median, ms", "p99, ms", "Longest, ms"],
+  Object.entries(seenAfterMs).map(([kind, times]) => {
+    const sorted = times.toSorted((left, right) => left - right);
+    const at = (share) => sorted[Math.floor((sorted.length - 1) * share)].toFixed(0);
+    return [kindTitles[kind], times.length, at(0.5), at(0.99), at(1)];
+  }),
+)}
+
+## What was done
+
+${tableOf(
+  ["What", "How it ended"],
+  Object.entries(outcomes)
+    .toSorted(([left], [right]) => left.localeCompare(right))
+    .map(([title, counts]) => [
+      title,
+      Object.entries(counts)
+        .map(([ending, times]) => `${ending}: ${times.toLocaleString("en-US")}`)
+        .join(", "),
+    ]),
+)}
+`;
+}
+
+function tableOf(header, rows) {
+  return [header, header.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+}

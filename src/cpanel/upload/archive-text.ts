@@ -1,0 +1,46 @@
+import { EntryTree } from "../../shared/archive/entry-tree.js";
+import { entrySegments } from "../../shared/archive/entry-name.js";
+import { metadataFileNames } from "../../shared/metadata-file-names.js";
+import type { PackageText } from "./package-facts.js";
+
+/** Larger ones are no metadata. */
+const longestMetadataBytes = 1024 * 1024;
+
+export interface ArchiveText extends PackageText {
+  readonly fileCount: number;
+}
+
+/** What was found in an archive: its names, and the texts of what may be metadata. */
+export class ArchiveListing {
+  readonly #tree = new EntryTree();
+  readonly #files = new Set<string>();
+  readonly #texts = new Map<string, string>();
+
+  /** Throws as the daemon would when the name leaves the package or cannot be a file's. */
+  add(name: string, kind: "file" | "directory"): void {
+    const segments = entrySegments(name, kind);
+    if (kind === "directory") return this.#tree.addDirectory(segments);
+    this.#tree.addFile(segments);
+    this.#files.add(segments.join("/"));
+  }
+
+  addText(name: string, text: string): void {
+    this.#texts.set(entrySegments(name, "file").join("/"), text);
+  }
+
+  toText(format: "tar" | "zip"): ArchiveText {
+    const root = this.#tree.packageRoot(format);
+    const below = (path: string) => (root === "" ? path : `${root}/${path}`);
+    return {
+      fileCount: this.#tree.fileCount,
+      read: async (path) => this.#texts.get(below(path)),
+      isFile: async (path) => this.#files.has(below(path)),
+    };
+  }
+}
+
+/** Whether the text of an entry is wanted: metadata at the root, or in the one folder around everything. */
+export function isMetadata(name: string, sizeBytes: number): boolean {
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  return parts.length <= 2 && sizeBytes <= longestMetadataBytes && (metadataFileNames as readonly string[]).includes(parts.at(-1) ?? "");
+}

@@ -1,0 +1,89 @@
+import { mainFiles } from "../../shared/packing/main-files.js";
+import { neverPackedReason } from "../../shared/packing/never-packed.js";
+import { openSelection, type Selection } from "../../shared/packing/selection.js";
+import { usualLimits } from "../../shared/archive/usual-limits.js";
+import type { Folder } from "./folder.js";
+import { readPackageFacts, type PackageFacts, type PackageKind } from "./package-facts.js";
+
+export interface FolderPlan {
+  readonly facts: PackageFacts;
+  /** Paths below the folder, sorted. */
+  readonly files: readonly string[];
+  /** With the rule that left each out; a folder ends in a slash. */
+  readonly leftOut: readonly { readonly path: string; readonly rule: string }[];
+}
+
+/** Decides what of a folder is packed, by the rules by which `runtimectl` packs. */
+export async function planFolder(folder: Folder, kind: PackageKind, signal: AbortSignal): Promise<FolderPlan> {
+  const read = async (path: string) => (await folder.open(path))?.text();
+  const facts = await readPackageFacts({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
+  const walk = new Walk({ folder, facts, selection: await openSelection(read, facts), signal });
+  return walk.plan();
+}
+
+interface WalkOptions {
+  readonly folder: Folder;
+  readonly facts: PackageFacts;
+  readonly selection: Selection;
+  readonly signal: AbortSignal;
+}
+
+class Walk {
+  readonly #folder: Folder;
+  readonly #facts: PackageFacts;
+  readonly #selection: Selection;
+  readonly #signal: AbortSignal;
+  readonly #always: ReadonlySet<string>;
+  readonly #ownArchives: string;
+  readonly #files: string[] = [];
+  readonly #leftOut: { path: string; rule: string }[] = [];
+
+  constructor({ folder, facts, selection, signal }: WalkOptions) {
+    this.#folder = folder;
+    this.#facts = facts;
+    this.#selection = selection;
+    this.#signal = signal;
+    this.#always = new Set([...facts.metadataFiles, ...mainFiles(facts)]);
+    this.#ownArchives = `${facts.name.replace("@", "").replace("/", "-")}-`;
+  }
+
+  async plan(): Promise<FolderPlan> {
+    await this.#visit("");
+    return { facts: this.#facts, files: this.#files.toSorted(), leftOut: this.#leftOut };
+  }
+
+  async #visit(directory: string): Promise<void> {
+    this.#signal.throwIfAborted();
+    const parentName = directory.slice(directory.lastIndexOf("/") + 1);
+    for (const { name, isFolder } of await this.#folder.list(directory)) {
+      const path = directory === "" ? name : `${directory}/${name}`;
+      const reason = neverPackedReason(name, parentName) ?? this.#ownArchiveReason(path);
+      if (reason !== undefined) this.#leftOut.push({ path: isFolder ? `${path}/` : path, rule: reason });
+      else if (isFolder) await this.#enter(path);
+      else this.#take(path);
+    }
+  }
+
+  async #enter(path: string): Promise<void> {
+    const { kept, rule } = await this.#selection.enter(path);
+    const holdsEntrypoint = mainFiles(this.#facts).some((file) => file.startsWith(`${path}/`));
+    if (kept || holdsEntrypoint) return this.#visit(path);
+    this.#leftOut.push({ path: `${path}/`, rule });
+  }
+
+  #take(path: string): void {
+    const { kept, rule } = this.#always.has(path) ? { kept: true, rule: "always in" } : this.#selection.judge(path);
+    if (!kept) return void this.#leftOut.push({ path, rule });
+    this.#files.push(path);
+    if (this.#files.length > usualLimits.archiveEntries)
+      throw new Error(
+        `The folder has more than ${usualLimits.archiveEntries.toLocaleString("en-GB")} files. Leave some out by a file .runtimeignore.`,
+      );
+  }
+
+  /** Else each archive would hold the one before. */
+  #ownArchiveReason(path: string): string | undefined {
+    const isOwn = path.endsWith(".tgz") && !path.includes("/") && path.startsWith(this.#ownArchives);
+    return isOwn ? "always out: an archive of this package" : undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import type { PackageFacts } from "./package-facts.js";
+import type { UploadTarget } from "./upload-target.js";
+
+/** Why the key may not install it; undefined when it may. The daemon decides all the same. */
+export function refusalOf(
+  { name }: PackageFacts,
+  { noun, permission }: Pick<UploadTarget<never>, "noun" | "permission">,
+  principal: Principal,
+): string | undefined {
+  if (!principal.permissions.includes(permission)) return `This key may not install ${noun}s: that needs the permission ${permission}.`;
+  if (namespacesCover(principal.namespaces, name)) return undefined;
+  return `This key may install in ${principal.namespaces.join(", ")} only, and ${name} lies outside.`;
+}

@@ -1,0 +1,29 @@
+import type { ComponentType } from "react";
+import type { Permission } from "../../shared/permissions.js";
+import type { FilesToSend } from "../live/upload-transport.js";
+import type { PackageFacts, PackageKind } from "./package-facts.js";
+
+/** What was installed, and what there is under its name now. */
+export interface Installed<Known> {
+  readonly name: string;
+  readonly version: string;
+  readonly known: Known | undefined;
+}
+
+/** Where packages of a kind are uploaded to. `Known` is what the panel knows of one that is installed. */
+export interface UploadTarget<Known> {
+  readonly kind: PackageKind;
+  /** One of them: `app`. */
+  readonly noun: string;
+  /** What a key needs to install one. */
+  readonly permission: Permission;
+  /** What there is under a name; undefined also for keys that may not see it. */
+  readonly find: (name: string) => Promise<Known | undefined>;
+  /** Sends an archive; resolves once it is installed and the lists show it. */
+  readonly install: (sent: Omit<FilesToSend, "field">) => Promise<{ readonly name: string; readonly version: string }>;
+  /** What installing it would do to what there is. */
+  readonly effectOf: (facts: PackageFacts, known: Known | undefined) => string;
+  /** What whoever sends it should know first. */
+  readonly notesOf: (facts: PackageFacts) => readonly string[];
+  readonly Done: ComponentType<Installed<Known> & { readonly onClose: () => void }>;
+}

@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from "react";
+import type { Offer } from "./offer.js";
+import { makeParcel, type Parcel } from "./parcel.js";
+import type { Installed, UploadTarget } from "./upload-target.js";
+
+/** How far an upload is. */
+export type UploadState<Known> =
+  | { readonly phase: "reading" }
+  | { readonly phase: "unreadable"; readonly error: unknown }
+  | {
+      readonly phase: "ready";
+      readonly parcel: Parcel;
+      readonly known: Known | undefined;
+      readonly error?: unknown;
+      readonly wasCancelled?: boolean;
+    }
+  | { readonly phase: "sending"; readonly parcel: Parcel; readonly sentBytes: number }
+  | ({ readonly phase: "done" } & Installed<Known>);
+
+interface Upload<Known> {
+  readonly state: UploadState<Known>;
+  readonly send: () => void;
+  /** Ends the sending; nothing is installed then. */
+  readonly cancel: () => void;
+}
+
+/** Reads what is offered, then sends it when it is told to. */
+export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upload<Known> {
+  const [state, setState] = useState<UploadState<Known>>({ phase: "reading" });
+  const sending = useRef<AbortController>(undefined);
+  useEffect(() => {
+    const end = new AbortController();
+    const read = async () => {
+      const parcel = await makeParcel(offer, target.kind, end.signal);
+      const known = await target.find(parcel.facts.name);
+      if (!end.signal.aborted) setState({ phase: "ready", parcel, known });
+    };
+    read().catch((error: unknown) => !end.signal.aborted && setState({ phase: "unreadable", error }));
+    return () => {
+      end.abort();
+      sending.current?.abort();
+    };
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- an offer is read once: a new render must not read the folder again, nor end what is sent
+  }, [offer]);
+  const send = async ({ parcel, known }: { parcel: Parcel; known: Known | undefined }) => {
+    const end = new AbortController();
+    sending.current = end;
+    const onSent = (sentBytes: number) => !end.signal.aborted && setState({ phase: "sending", parcel, sentBytes });
+    onSent(0);
+    try {
+      const { file, filename } = parcel;
+      const { name, version } = await target.install({ files: [{ file, filename }], onSent, signal: end.signal });
+      setState({ phase: "done", name, version, known: await target.find(name).catch(() => undefined) });
+    } catch (error) {
+      setState({ phase: "ready", parcel, known, ...(end.signal.aborted ? { wasCancelled: true } : { error }) });
+    }
+  };
+  return { state, send: () => state.phase === "ready" && void send(state), cancel: () => sending.current?.abort() };
+}

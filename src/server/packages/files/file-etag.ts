@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, type BigIntStats } from "node:fs";
+import { ApiError } from "../../../shared/api-error.js";
+import { shown } from "../../../shared/archive/refusal.js";
+import type { FilePlace } from "./file-place.js";
+import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
+
+/** Another one after every change, also one that leaves size and time as they were. */
+export function etagOf({ ino, size, mtimeNs, ctimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs" | "ctimeNs">): string {
+  const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs} ${ctimeNs}`).digest("base64url").slice(0, 22);
+  return `"${mark}"`;
+}
+
+/** Throws PRECONDITION_FAILED unless the file at the place is the one that had this tag. */
+export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
+  // What compresses an answer on its way weakens its tag.
+  if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
+  throw new ApiError(
+    "PRECONDITION_FAILED",
+    `${shown(path)} was changed or deleted after it was read; nothing was written. Read it again, then decide.`,
+  );
+}
+
+function currentEtag(directory: string, below: readonly string[]): string | undefined {
+  try {
+    return inPinnedFolder(PinnedFolder.open(directory, below.slice(0, -1)), (folder) => {
+      const descriptor = folder.openFile(below.at(-1) as string);
+      if (descriptor === undefined) return undefined;
+      try {
+        return etagOf(fstatSync(descriptor, { bigint: true }));
+      } finally {
+        closeSync(descriptor);
+      }
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,13 @@
+import path from "node:path";
+import type { Move } from "./move-journal.js";
+
+/** Targets that were moved, each with where it went. */
+export function movesOf(targets: readonly string[], movedTo: readonly string[]): Move[] {
+  return targets.map((from, index) => ({ from, to: movedTo[index] as string }));
+}
+
+/** Where a folder lies after it or one above it was moved; undefined when neither was. */
+export function newPath(folder: string, moves: readonly Move[]): string | undefined {
+  const move = moves.find(({ from }) => folder === from || folder.startsWith(from + path.sep));
+  return move && path.join(move.to, path.relative(move.from, folder));
+}

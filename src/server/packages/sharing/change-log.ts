@@ -1,0 +1,138 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import type { SharedChange } from "./shared-change.js";
+
+/** From here on the file is begun anew. */
+const mostBytes = 256 * 1024;
+/** What a new file begins with, for those who have not read it yet. */
+const keptLines = 200;
+
+interface Line {
+  /** Another file of changes, made after this one was deleted, has another. */
+  readonly log: string;
+  readonly number: number;
+  readonly by: string;
+  readonly change: SharedChange;
+}
+
+export interface NewChanges {
+  readonly changes: readonly SharedChange[];
+  /** Some are missing. */
+  readonly hasGap: boolean;
+}
+
+const nothingNew: NewChanges = { changes: [], hasGap: false };
+
+/**
+ * The file by which the instances that have a directory tell each other of their changes, a line of JSON each. To look whether there is
+ * something new is one system call, however many packages there are. Only who holds the directory writes.
+ */
+export class ChangeLog {
+  readonly #file: string;
+  readonly #instance: string;
+  #inode = -1;
+  #offset = 0;
+  #log: string | undefined;
+  #number = 0;
+
+  constructor(options: { file: string; instance: string }) {
+    this.#file = options.file;
+    this.#instance = options.instance;
+  }
+
+  /** What other instances have changed since the last time. */
+  read(): NewChanges {
+    const stat = statSync(this.#file, { throwIfNoEntry: false });
+    if (!stat) return this.#forget();
+    if (stat.ino === this.#inode && stat.size === this.#offset) return nothingNew;
+    const isSame = stat.ino === this.#inode && stat.size > this.#offset;
+    const { inode, from, text } = readFrom(this.#file, isSame ? this.#offset : 0);
+    const end = text.lastIndexOf("\n") + 1;
+    this.#inode = inode;
+    this.#offset = from + Buffer.byteLength(text.slice(0, end));
+    return this.#take(text.slice(0, end).split("\n"));
+  }
+
+  /** To be called by who holds the directory, after `read`. */
+  append(change: SharedChange): void {
+    this.#log ??= randomUUID();
+    const line: Line = { log: this.#log, number: this.#number + 1, by: this.#instance, change };
+    const text = `${JSON.stringify(line)}\n`;
+    const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > mostBytes) this.#beginAnew(text);
+    // A line that a crash has cut off is closed first; readers skip it.
+    else this.#write(size > this.#offset ? `\n${text}` : text);
+    this.#number += 1;
+  }
+
+  #write(text: string): void {
+    const descriptor = openSync(this.#file, "a", 0o600);
+    try {
+      writeSync(descriptor, text);
+      const { ino, size } = fstatSync(descriptor);
+      this.#inode = ino;
+      this.#offset = size;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #beginAnew(text: string): void {
+    const lines = readFileSync(this.#file, "utf8").split("\n").filter(Boolean);
+    const next = `${this.#file}~`;
+    writeFileSync(next, `${lines.slice(-keptLines).join("\n")}\n${text}`, { mode: 0o600 });
+    const { ino, size } = statSync(next);
+    renameSync(next, this.#file);
+    this.#inode = ino;
+    this.#offset = size;
+  }
+
+  #take(texts: readonly string[]): NewChanges {
+    const changes: SharedChange[] = [];
+    const isFirst = this.#log === undefined;
+    let hasGap = false;
+    for (const text of texts) {
+      const line = parseLine(text);
+      if (!line) continue;
+      const isOther = line.log !== this.#log;
+      if (!isOther && line.number <= this.#number) continue;
+      if (isOther ? !isFirst || line.number !== 1 : line.number !== this.#number + 1) hasGap = true;
+      this.#log = line.log;
+      this.#number = line.number;
+      if (line.by !== this.#instance) changes.push(line.change);
+    }
+    return { changes, hasGap };
+  }
+
+  #forget(): NewChanges {
+    const hasGap = this.#log !== undefined;
+    this.#inode = -1;
+    this.#offset = 0;
+    this.#log = undefined;
+    this.#number = 0;
+    return { changes: [], hasGap };
+  }
+}
+
+function readFrom(file: string, from: number): { inode: number; from: number; text: string } {
+  const descriptor = openSync(file, "r");
+  try {
+    const { ino, size } = fstatSync(descriptor);
+    const start = Math.min(from, size);
+    const buffer = Buffer.alloc(size - start);
+    const length = readSync(descriptor, buffer, 0, buffer.length, start);
+    return { inode: ino, from: start, text: buffer.toString("utf8", 0, length) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Undefined for what a crash has cut off. */
+function parseLine(text: string): Line | undefined {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import type { Client } from "../../../src/shared/client.js";
+import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
+import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+
+// Several pages are opened in a row.
+vi.setConfig({ testTimeout: 90_000 });
+
+/** Nothing that is due in five seconds or later ever comes: whatever appears has been told, and was not asked for in turn. */
+const withoutTurns = `{
+  const set = window.setTimeout;
+  window.setTimeout = (act, afterMs, ...given) => (afterMs >= 5000 ? 0 : set(act, afterMs, ...given));
+}`;
+
+let house: PanelHouse;
+let client: Client;
+
+beforeAll(async () => {
+  house = await openPanelHouse({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "1.0.0", "the blog") });
+  client = connect(house.daemon.url, house.daemon.rootKey);
+});
+afterAll(async () => {
+  await house.dispose();
+  // A list may be asked for with a key that was revoked, within the second for which a stream trusts it.
+  expect(house.browser.complaints.filter(({ text }) => !text.includes("a status of 401"))).toEqual([]);
+});
+
+/** A page that is told of changes by the daemon alone. */
+async function openTold(at: string, key?: string): Promise<Page> {
+  const page = await house.open(at, key);
+  onTestFinished(() => page.context().close());
+  await page.addInitScript(withoutTurns);
+  const isFollowing = page.waitForResponse("**/api/events");
+  await page.reload();
+  await isFollowing;
+  return page;
+}
+
+/** The page itself lets go of it. */
+const untilStreamEnds = (page: Page) =>
+  page.waitForEvent("requestfailed", { predicate: (request) => request.url().endsWith("/api/events") });
+const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
+  client.workers[verb]({ params: { scope, name, version: "1.0.0" } });
+const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
+const rowOf = (page: Page, name: string) => page.getByRole("rowheader", { name });
+
+test("an app that somebody else uploads, switches off and deletes shows as that at once, in the list and on its page", async () => {
+  const [list, overview] = [await openTold("apps"), await openTold("overview")];
+  await rowOf(list, "shop").waitFor();
+  await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
+  const files = { "manifest.yaml": "name: fresh\nversion: 1.0.0\n", "index.html": "fresh" };
+  await client.workers.upload({ file: await upload(files) });
+  await rowOf(list, "fresh").waitFor();
+  await overview.getByRole("main").getByRole("link", { name: "3 apps" }).waitFor();
+  await list.getByRole("link", { name: "fresh" }).click();
+  await list.getByText("Serving 1.0.0").waitFor();
+  await client.workers.disable({ params: { scope: "_", name: "fresh", version: "1.0.0" } });
+  await list.getByText("Every version is off: nothing answers.").waitFor();
+  await client.workers.remove({ params: { scope: "_", name: "fresh" } });
+  await list.getByText("No app named fresh is installed").waitFor();
+  await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
+});
+
+test("plugins and the pages that they bring, keys and files come and go in the same way", async () => {
+  const page = await openTold("plugins");
+  await page.getByRole("table", { name: "Plugins" }).waitFor();
+  const manifest = "name: notes\nversion: 1.0.0\nbase: /notes\nmenus:\n  - { title: Notes, icon: note, path: /notes/ }\n";
+  await client.plugins.upload({ file: await upload({ "manifest.yaml": manifest, "plugin.js": "export default {};" }) });
+  await rowOf(page, "notes").waitFor();
+  await page.getByRole("navigation", { name: "Pages of plugins" }).getByRole("link", { name: "Notes" }).waitFor();
+  await client.plugins.remove({ params: { name: "notes" } });
+  await expect.poll(() => page.getByRole("navigation", { name: "Pages of plugins" }).count()).toBe(0);
+
+  const keys = await openTold("keys");
+  const made = (await client.keys.create({ body: { name: "robot", role: "viewer" } })).data;
+  await rowOf(keys, "robot").waitFor();
+  await client.keys.revoke({ params: { id: String(made.id) } });
+  await expect.poll(() => rowOf(keys, "robot").count()).toBe(0);
+
+  const files = await openTold("apps/shop/files?path=workers/shop/1.0.0");
+  await rowOf(files, "index.html").waitFor();
+  await client.workerFiles.mkdir({ body: { path: "workers/shop/1.0.0/assets" } });
+  await rowOf(files, "assets/").waitFor();
+});
+
+test("a page asks for nothing because of what its key may not see", async () => {
+  const page = await openTold("apps", await house.key({ role: "editor", namespaces: ["@team"] }));
+  const everything = await openTold("apps");
+  // What its beginning asked for has come when a first change shows.
+  await toggle("@team", "blog", "disable");
+  await page.getByRole("cell", { name: "off" }).waitFor();
+  let questions = 0;
+  page.on("request", (request) => (questions += request.url().endsWith("/api/workers") ? 1 : 0));
+  for (const round of ["one", "two", "three"]) {
+    await toggle("_", "shop", "disable");
+    await everything.getByRole("row", { name: "shop off" }).waitFor();
+    await toggle("_", "shop", "enable");
+    await everything.getByRole("row", { name: "shop 1.0.0" }).waitFor();
+    // One at most: the second event of the first change may have come after its row.
+    expect(questions, round).toBeLessThanOrEqual(1);
+  }
+  await toggle("@team", "blog", "enable");
+  await page.getByRole("cell", { name: "1.0.0" }).waitFor();
+  expect(questions).toBeGreaterThan(0);
+});
+
+test("a page whose key is revoked says so without being touched, and signing out ends the stream, both without an error", async () => {
+  const { id, key } = (await client.keys.create({ body: { name: "leaving", role: "admin" } })).data;
+  const page = await openTold("apps", key);
+  await rowOf(page, "shop").waitFor();
+  await client.keys.revoke({ params: { id: String(id) } });
+  const dialog = page.getByRole("alertdialog", { name: "Your session has ended" });
+  // Whoever is told something is asked for the key again, but for the first second; else every 15 s.
+  await expect
+    .poll(async () => {
+      await client.workers.restart({ params: { scope: "_", name: "shop", version: "1.0.0" } });
+      return dialog.isVisible();
+    })
+    .toBe(true);
+  await dialog.getByLabel("API key").fill(house.daemon.rootKey);
+  const isFollowing = page.waitForResponse("**/api/events");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await isFollowing;
+  const end = untilStreamEnds(page);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You have signed out.").waitFor();
+  await end;
+});
+
+test("a page that nobody looks at leaves its connection to others, and knows the news when somebody looks again", async () => {
+  const page = await openTold("keys");
+  const end = untilStreamEnds(page);
+  const look = (isHidden: boolean) =>
+    page.evaluate(
+      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+    );
+  await look(true);
+  await end;
+  await client.keys.create({ body: { name: "meanwhile", role: "viewer" } });
+  expect(await rowOf(page, "meanwhile").count()).toBe(0);
+  const isFollowing = page.waitForResponse("**/api/events");
+  await look(false);
+  await isFollowing;
+  await rowOf(page, "meanwhile").waitFor();
+});
+
+test("without a stream the lists are asked for in turn", async () => {
+  const page = await house.browser.page(`${house.daemon.url}/cpanel/keys`, { expectedStatuses: [503] });
+  onTestFinished(() => page.context().close());
+  const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open; try again in a moment." };
+  let refusals = 0;
+  await page.route("**/api/events", async (route) => {
+    refusals += 1;
+    await route.fulfill({ status: 503, json: { error } });
+  });
+  await page.getByLabel("API key").fill(house.daemon.rootKey);
+  await page.keyboard.press("Enter");
+  await rowOf(page, "meanwhile").waitFor();
+  await expect.poll(() => refusals).toBeGreaterThan(0);
+  await client.keys.create({ body: { name: "in-turn", role: "viewer" } });
+  await rowOf(page, "in-turn").waitFor();
+});

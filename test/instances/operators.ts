@@ -1,0 +1,135 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "vitest";
+import { UnexpectedAnswerError } from "../../src/shared/client.js";
+import { answerAt, uploadApp, type Instance, type InstanceHouse } from "./instance-house.js";
+import { Ledger } from "./ledger.js";
+
+const appNames = ["shop", "wiki"];
+const toggledName = "toggled";
+/** Every so often an app is deleted instead of replaced, and a key kept instead of revoked. */
+const exceptionEvery = 4;
+/** A lane does not begin its next change sooner. */
+const pauseMs = 100;
+const mostAttempts = 100;
+
+/** Operators who change apps and keys through nginx for as long as they are let, and write down what was acknowledged. */
+export class Operators {
+  readonly ledger = new Ledger();
+  /** How calls failed, and how often. */
+  readonly failures = new Map<string, number>();
+  readonly #house: InstanceHouse;
+  readonly #secrets = new Map<string, string>();
+  #lanes: Promise<void>[] = [];
+  #isStopping = false;
+
+  constructor(house: InstanceHouse) {
+    this.#house = house;
+  }
+
+  async start(): Promise<void> {
+    await uploadApp(this.#house.client, toggledName, toggledName);
+    await this.ledger.change("toggle toggled", "on", () => Promise.resolve(true));
+    const lanes = [...appNames.map((name) => (turn: number) => this.#changeApp(name, turn)), this.#toggle, this.#churnKey];
+    this.#lanes = lanes.map((lane) => this.#run(lane));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#lanes);
+  }
+
+  /** Waits until an instance shows nothing but what the ledger says it may. */
+  async expectLedgerHolds(instance: Instance): Promise<void> {
+    await expect.poll(() => this.#differences(instance), { timeout: 20_000, interval: 100, message: instance.name }).toEqual([]);
+  }
+
+  async #run(lane: (turn: number) => Promise<unknown>): Promise<void> {
+    for (let turn = 0; !this.#isStopping; turn += 1) {
+      await lane(turn);
+      await delay(pauseMs);
+    }
+  }
+
+  async #changeApp(name: string, turn: number): Promise<void> {
+    const { client } = this.#house;
+    const mayBeDeleted = this.ledger.possible(`app ${name}`)[0] !== "absent" && turn % exceptionEvery === exceptionEvery - 1;
+    const edition = `${name}, edition ${turn}`;
+    if (mayBeDeleted)
+      await this.ledger.change(`app ${name}`, "absent", () => this.#ask(() => client.workers.remove({ params: { scope: "_", name } })));
+    else await this.ledger.change(`app ${name}`, edition, () => this.#ask(() => uploadApp(client, name, edition)));
+  }
+
+  readonly #toggle = async (turn: number): Promise<void> => {
+    const { workers } = this.#house.client;
+    const params = { scope: "_", name: toggledName, version: "1.0.0" };
+    const isOn = turn % 2 === 1;
+    await this.ledger.change("toggle toggled", isOn ? "on" : "off", () =>
+      this.#ask(() => (isOn ? workers.enable({ params }) : workers.disable({ params }))),
+    );
+  };
+
+  readonly #churnKey = async (turn: number): Promise<void> => {
+    const { keys } = this.#house.client;
+    const name = `key of turn ${turn}`;
+    let made = { id: 0, key: "" };
+    const isMade = await this.ledger.change(`key ${name}`, "active", () =>
+      this.#ask(async () => (made = (await keys.create({ body: { name, role: "viewer" } })).data)),
+    );
+    if (!isMade) return;
+    this.#secrets.set(name, made.key);
+    if (turn % exceptionEvery === 0) return;
+    await this.ledger.change(`key ${name}`, "absent", () => this.#revoke(made.id));
+  };
+
+  /** Another instance may not know the key yet, so it is asked again; that no one ever does means that the key was lost. */
+  async #revoke(id: number): Promise<boolean> {
+    const failures = new Set<string>();
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const failure = await this.#failureOf(() => this.#house.client.keys.revoke({ params: { id: String(id) } }));
+      if (failure === undefined) return true;
+      failures.add(failure);
+      await delay(pauseMs);
+    }
+    if ([...failures].join() === "KEY_NOT_FOUND") this.failures.set(`key ${id} was lost`, 1);
+    return false;
+  }
+
+  async #ask(call: () => Promise<unknown>): Promise<boolean> {
+    return (await this.#failureOf(call)) === undefined;
+  }
+
+  async #failureOf(call: () => Promise<unknown>): Promise<string | undefined> {
+    try {
+      await call();
+      return undefined;
+    } catch (error) {
+      const failure = error instanceof UnexpectedAnswerError ? `status ${error.status}` : describe(error);
+      this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
+      return failure;
+    }
+  }
+
+  async #differences(instance: Instance): Promise<string[]> {
+    const shown = new Map<string, string>();
+    for (const name of appNames) shown.set(`app ${name}`, absentWhen404(await answerAt(instance.url, `/${name}/`)));
+    shown.set("toggle toggled", (await answerAt(instance.url, `/${toggledName}/`)) === "404" ? "off" : "on");
+    const listed = new Set((await instance.client.keys.list()).keys.map(({ name }) => `key ${name}`));
+    for (const subject of this.ledger.subjects("key")) shown.set(subject, listed.has(subject) ? "active" : "absent");
+    for (const [name, key] of [...this.#secrets].slice(-5)) {
+      const answer = await answerAt(instance.url, "/api/workers", { "x-api-key": key });
+      shown.set(`key ${name}`, answer === "401" ? "absent" : "active");
+    }
+    return [...shown]
+      .filter(([subject, value]) => !this.ledger.possible(subject).includes(value))
+      .map(([subject, value]) => `${subject} is ${value}, not ${this.ledger.possible(subject).join(" or ")}`);
+  }
+}
+
+function absentWhen404(answer: string): string {
+  return answer === "404" ? "absent" : answer;
+}
+
+function describe(error: unknown): string {
+  const { code, message } = error as { code?: string; message: string };
+  return code ?? message;
+}

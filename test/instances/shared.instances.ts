@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { uploadOf } from "../support/connect.js";
+import { manifestOf, packFiles } from "../support/pack-files.js";
+import { answerAt, InstanceHouse, uploadApp, type Instance } from "./instance-house.js";
+
+/** What is promised of a change that another instance made; a new key may take longer, and does not. */
+const promisedMs = 2_000;
+const revocations = 100;
+const revocationsAtOnce = 10;
+const changesOfApps = 20;
+
+/** Waits until an instance answers so, and tells how long it took. */
+async function untilAnswered({ url }: Instance, { route, answer, headers = {} }: Expected): Promise<number> {
+  const fromMs = performance.now();
+  await expect.poll(() => answerAt(url, route, headers), { interval: 20, timeout: 30_000 }).toBe(answer);
+  return performance.now() - fromMs;
+}
+
+interface Expected {
+  readonly route: string;
+  readonly answer: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** Whether an instance takes a key; any other answer as it is. */
+async function shows({ url }: Instance, key: string): Promise<string> {
+  const answer = await answerAt(url, "/api/admin/session", { "x-api-key": key });
+  if (answer === "401") return "refused";
+  return answer.startsWith("{") ? "taken" : answer;
+}
+
+/** Waits until an instance does, or does not, take a key, and tells how long it took. */
+async function untilShown(instance: Instance, key: string, wanted: "taken" | "refused"): Promise<number> {
+  const fromMs = performance.now();
+  await expect.poll(() => shows(instance, key), { interval: 20, timeout: 30_000 }).toBe(wanted);
+  return performance.now() - fromMs;
+}
+
+/** Says what the times were, and gives the longest. */
+function longestOf(what: string, timesMs: readonly number[]): number {
+  const sorted = timesMs.toSorted((left, right) => left - right);
+  const [median = NaN, longest = NaN] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
+  console.log(`${what}: ${timesMs.length} times, median ${median.toFixed(0)} ms, longest ${longest.toFixed(0)} ms`);
+  return longest;
+}
+
+test(
+  "a key made on A works on B and C and through nginx; a revocation on A holds at once there, and soon on B and C",
+  { timeout: 240_000 },
+  async () => {
+    const house = await InstanceHouse.open();
+    const [a, b, c] = house.instances as [Instance, Instance, Instance];
+    const [madeMs, revokedMs]: [number[], number[]] = [[], []];
+    const makeAndRevoke = async (round: number) => {
+      const { data } = await a.client.keys.create({ body: { name: `round ${round}`, role: "viewer" } });
+      expect(await shows(a, data.key)).toBe("taken");
+      madeMs.push(...(await Promise.all([b, c].map((other) => untilShown(other, data.key, "taken")))));
+      expect(await answerAt(house.url, "/api/workers", { "x-api-key": data.key })).toContain("cpanel");
+      await a.client.keys.revoke({ params: { id: String(data.id) } });
+      expect(await shows(a, data.key)).toBe("refused");
+      revokedMs.push(...(await Promise.all([b, c].map((other) => untilShown(other, data.key, "refused")))));
+    };
+
+    for (let round = 0; round < revocations; round += revocationsAtOnce)
+      await Promise.all(Array.from({ length: revocationsAtOnce }, (_, index) => makeAndRevoke(round + index)));
+
+    expect(revokedMs).toHaveLength(2 * revocations);
+    expect(longestOf("a new key is taken elsewhere", madeMs)).toBeLessThan(2 * promisedMs);
+    expect(longestOf("a revoked key is refused elsewhere", revokedMs)).toBeLessThanOrEqual(promisedMs);
+  },
+);
+
+test("what is uploaded, replaced, switched and deleted on A is so on B and C soon", { timeout: 240_000 }, async () => {
+  const house = await InstanceHouse.open();
+  const [a, b, c] = house.instances as [Instance, Instance, Instance];
+  const seenMs: number[] = [];
+  const expectElsewhere = async (expected: Expected) => {
+    expect(await answerAt(a.url, expected.route)).toBe(expected.answer);
+    seenMs.push(...(await Promise.all([b, c].map((other) => untilAnswered(other, expected)))));
+  };
+  const [params, version] = [{ scope: "_", name: "app" }, "1.0.0"];
+
+  for (let turn = 0; turn < changesOfApps; turn += 1) {
+    await uploadApp(a.client, "app", `edition ${turn}`);
+    await expectElsewhere({ route: "/app/", answer: `edition ${turn}` });
+    await a.client.workers.disable({ params: { ...params, version } });
+    await expectElsewhere({ route: "/app/", answer: "404" });
+    await a.client.workers.enable({ params: { ...params, version } });
+    await expectElsewhere({ route: "/app/", answer: `edition ${turn}` });
+    if (turn % 5 !== 4) continue;
+    await a.client.workers.remove({ params });
+    await expectElsewhere({ route: "/app/", answer: "404" });
+  }
+
+  expect(longestOf("a change of an app is seen elsewhere", seenMs)).toBeLessThanOrEqual(promisedMs);
+});
+
+test("a plugin uploaded through nginx is at work on every instance soon, and so is its end", { timeout: 120_000 }, async () => {
+  const house = await InstanceHouse.open();
+  const seenMs: number[] = [];
+  const expectEverywhere = async (answer: string) =>
+    void seenMs.push(...(await Promise.all(house.instances.map((instance) => untilAnswered(instance, { route: "/teller", answer })))));
+
+  for (let edition = 0; edition < 5; edition += 1) {
+    const files = {
+      "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"),
+      "plugin.js": `export default () => ({ routes: { fetch: () => new Response("edition ${edition}") } });`,
+    };
+    await house.client.plugins.upload({ file: uploadOf("teller.tgz", await packFiles(files)) });
+    await expectEverywhere(`edition ${edition}`);
+  }
+  await house.client.plugins.disable({ params: { name: "teller" } });
+  await expectEverywhere("404");
+  await house.client.plugins.enable({ params: { name: "teller" } });
+  await expectEverywhere("edition 4");
+  await house.client.plugins.remove({ params: { name: "teller" } });
+  await expectEverywhere("404");
+
+  expect(longestOf("a change of a plugin is seen elsewhere", seenMs)).toBeLessThanOrEqual(promisedMs);
+});

@@ -1,0 +1,49 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Client } from "../../src/shared/client.js";
+import { connect } from "./connect.js";
+import { startDaemon, type TestDaemon } from "./start-daemon.js";
+
+export interface TestInstance extends TestDaemon {
+  readonly client: Client;
+}
+
+/** Daemons that have the same `workers` and `plugins`, and each a state directory of its own. */
+export interface TestInstances {
+  /** Holds `workers` and `plugins`. */
+  readonly directory: string;
+  readonly workers: string;
+  /** Starts one more, or one anew under a name that it had. */
+  readonly start: (name: string, env?: Record<string, string>) => Promise<TestInstance>;
+  /** Ends all and deletes everything. */
+  readonly dispose: () => Promise<void>;
+}
+
+export async function startInstances(): Promise<TestInstances> {
+  const directory = await mkdtemp(path.join(tmpdir(), "instances-"));
+  const started: TestInstance[] = [];
+  return {
+    directory,
+    workers: path.join(directory, "workers"),
+    async start(name, env = {}) {
+      const own = path.join(directory, name);
+      await mkdir(own, { recursive: true });
+      const daemon = await startDaemon({
+        directory: own,
+        env: {
+          RUNTIME_WORKER_DIRS: path.join(directory, "workers"),
+          RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
+          ...env,
+        },
+      });
+      const instance = { ...daemon, client: connect(daemon.url, daemon.rootKey) };
+      started.push(instance);
+      return instance;
+    },
+    async dispose() {
+      await Promise.all(started.map((instance) => instance.kill()));
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
