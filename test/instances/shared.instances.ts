@@ -93,6 +93,8 @@ test("what is uploaded, replaced, switched and deleted on A is so on B and C soo
   }
 
   expect(longestOf("a change of an app is seen elsewhere", seenMs)).toBeLessThanOrEqual(promisedMs);
+  // What waits for each replaced folder adds up to no warning of Node's.
+  for (const { daemon } of house.instances) expect(daemon().output()).not.toContain("Warning");
 });
 
 test("a plugin uploaded through nginx is at work on every instance soon, and so is its end", { timeout: 120_000 }, async () => {

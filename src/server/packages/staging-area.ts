@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { existsSync, readdirSync, rmdirSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -48,6 +49,8 @@ export class StagingArea {
     this.#remover = options.remover;
     this.#log = options.log;
     this.#shared = new SharedDirectory(options);
+    // Every folder that is kept for others waits on it.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** A new folder for one change. */
