@@ -88,7 +88,7 @@ test(
     const keysWhileAway = (await b.client.keys.list()).keys.length;
     await house.primary.restart();
     await expectHealed(house, "after the kill");
-    house.primary.freeze();
+    await house.primary.freeze();
     const frozen = await observe(house, load, "primary frozen");
     house.primary.thaw();
     await expectHealed(house, "after the frost");
