@@ -1,12 +1,13 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
-import type { ChangeType } from "../../shared/contract/changes.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
 import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
+import { changeableVersion, workerNotFound } from "./changeable-version.js";
+import { followWorkerChanges } from "./follow-worker-changes.js";
 import { inStagedFolder } from "./in-staged-folder.js";
 import { InstallAreas } from "./install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
@@ -23,10 +24,9 @@ import type { WorkerPackagesOptions } from "./worker-packages-options.js";
 import type { StagedFolder } from "./staged-folder.js";
 import type { StagingArea } from "./staging-area.js";
 import type { ChangeFollower, SharedChange } from "./sharing/shared-change.js";
+import { wholeWorker, workerChange } from "./worker-change.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 import { parseWorkerManifest } from "./worker-version.js";
-
-export type { InstalledVersion } from "./installed-version.js";
 
 /** The installed workers: what there is, and every way to change it. */
 export class WorkerPackages implements PackageKeeper {
@@ -93,7 +93,7 @@ export class WorkerPackages implements PackageKeeper {
   folderOf(name: string, version: string): string {
     this.#areas.catchUp();
     const installed = this.#catalog.versions(name)?.get(version);
-    if (!installed) throw this.#notFound(name, version);
+    if (!installed) throw workerNotFound(this.#catalog, name, version);
     return installed.folder;
   }
 
@@ -135,16 +135,16 @@ export class WorkerPackages implements PackageKeeper {
   async #setEnabled(name: string, version: string, enabled: boolean): Promise<void> {
     this.#areas.catchUp();
     const isDoneAlready = (current: CatalogedVersion) => current.enabled === enabled && current.problem === undefined;
-    const found = this.#changeable(name, version);
+    const found = changeableVersion(this.#catalog, name, version);
     if (isDoneAlready(found)) return;
     const area = this.#areas.of(found.directory);
     const isDone = await inStagedFolder(area, async (staged) => {
       const isHere = await area.exclusively(async () => {
-        const current = this.#changeable(name, version);
+        const current = changeableVersion(this.#catalog, name, version);
         if (current.directory !== area.directory) return false;
         if (isDoneAlready(current)) return true;
         const { filePath, text } = toggledManifest(current.folder, enabled);
-        const change = this.#changeOf(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
+        const change = workerChange(enabled ? "worker.enabled" : "worker.disabled", { name, version }, [current]);
         await staged.writeFile(filePath, text, change, () => {
           for (const folder of this.#catalog.refresh(current.directory, current.workerFolder)) void this.#retire(folder, undefined);
         });
@@ -161,14 +161,14 @@ export class WorkerPackages implements PackageKeeper {
   async remove(name: string): Promise<void> {
     this.#areas.catchUp();
     const found = this.#catalog.found(name);
-    if (found.length === 0) throw this.#notFound(name, undefined);
+    if (found.length === 0) throw workerNotFound(this.#catalog, name, undefined);
     if (found.every(({ source }) => source === "built-in")) {
       throw new ApiError("BUILT_IN_WORKER_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     }
-    const whole = (version: CatalogedVersion) => this.#wholeWorker(version);
+    const whole = (version: CatalogedVersion) => wholeWorker(this.#catalog, version);
     const change = { type: "worker.deleted", subject: { name } } as const;
     const isRemoved = await this.#locks.run(name, () => this.#takeAway(change, () => this.#catalog.found(name), whole));
-    if (!isRemoved) throw this.#notFound(name, undefined);
+    if (!isRemoved) throw workerNotFound(this.#catalog, name, undefined);
   }
 
   /** Deletes one version, wherever it is uploaded. */
@@ -176,13 +176,13 @@ export class WorkerPackages implements PackageKeeper {
     const find = () => this.#catalog.found(name).filter((candidate) => candidate.version === version);
     this.#areas.catchUp();
     const found = find();
-    if (found.length === 0) throw this.#notFound(name, version);
+    if (found.length === 0) throw workerNotFound(this.#catalog, name, version);
     if (found.every(({ source }) => source === "built-in")) {
       throw new ApiError("BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN", `${name} ${version} is built in and cannot be deleted.`);
     }
     const change = { type: "worker.version-deleted", subject: { name, version } } as const;
     const isRemoved = await this.#locks.run(name, () => this.#takeAway(change, find, ({ folder }) => folder));
-    if (!isRemoved) throw this.#notFound(name, version);
+    if (!isRemoved) throw workerNotFound(this.#catalog, name, version);
   }
 
   async changeFiles(units: readonly Unit[], change: FileChange): Promise<void> {
@@ -231,18 +231,12 @@ export class WorkerPackages implements PackageKeeper {
     const workerFolder = path.dirname(target);
     const bare = this.#catalog.versionsIn(workerFolder).find(({ folder }) => folder === workerFolder);
     const nest = bare && { folder: workerFolder, as: bare.version };
-    const told = this.#changeOf("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
+    const told = workerChange("worker.installed", { name, version }, [{ directory: area.directory, workerFolder }]);
     let retiring: Promise<void>[] = [];
     await staged.place({ from, target, nest }, told, (movedTo) => {
       retiring = this.#catalog.refresh(area.directory, workerFolder).map((folder) => this.#retire(folder, movedTo));
     });
     return retiring;
-  }
-
-  /** The worker's own folder when all in it is of that worker, else the version's. */
-  #wholeWorker(version: CatalogedVersion): string {
-    const isAlone = this.#catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
-    return isAlone ? version.workerFolder : version.folder;
   }
 
   /** Takes away what `find` finds uploaded in each directory at its turn; answers whether that was anything. */
@@ -262,7 +256,7 @@ export class WorkerPackages implements PackageKeeper {
           const targets = [...new Set(versions.map(choose))];
           if (targets.length === 0) return;
           isAnything = true;
-          const told = this.#changeOf(change.type, change.subject, versions);
+          const told = workerChange(change.type, change.subject, versions);
           await staged.takeAway(targets, told, (movedTo) => (retiring = this.#afterTakingAway(versions, movesOf(targets, movedTo))));
         });
         void Promise.all(retiring).then(() => staged.discard());
@@ -281,28 +275,14 @@ export class WorkerPackages implements PackageKeeper {
 
   /** What other instances have changed in a directory. */
   #follow(directory: string, changes: readonly SharedChange[]): void {
-    const absolute = (below: string) => path.join(directory, below);
-    for (const { folders, edited = [], moved = [] } of changes) {
-      const editedFolders = new Set(edited.map(absolute));
-      const isChanged = (folder: string) => editedFolders.has(folder) || edited.some((each) => path.dirname(absolute(each)) === folder);
-      const gone = folders.flatMap((folder) => this.#catalog.refresh(directory, absolute(folder), isChanged));
-      const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));
-      for (const folder of gone) void this.#retire(folder, newPath(folder, moves));
-    }
+    const onRetired = (folder: string, movedTo: string | undefined) => void this.#retire(folder, movedTo);
+    followWorkerChanges({ catalog: this.#catalog, directory, onRetired }, changes);
     for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);
   }
 
   /** Anything may be different, also where it looks the same. */
   #readAnew(directory: string): void {
     for (const folder of this.#catalog.readAnew(directory)) void this.#retire(folder, undefined);
-  }
-
-  #changeOf(
-    type: ChangeType,
-    subject: SharedChange["subject"],
-    versions: readonly Pick<CatalogedVersion, "directory" | "workerFolder">[],
-  ): SharedChange {
-    return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
   }
 
   #retire(folder: string, movedTo: string | undefined): Promise<void> {
@@ -316,20 +296,5 @@ export class WorkerPackages implements PackageKeeper {
       "NO_WORKER_DIRS",
       "None of the worker directories can be installed to. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
     );
-  }
-
-  /** A version that is there and not built in. */
-  #changeable(name: string, version: string): CatalogedVersion {
-    const current = this.#catalog.versions(name)?.get(version);
-    if (!current) throw this.#notFound(name, version);
-    if (current.source !== "built-in") return current;
-    throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
-  }
-
-  #notFound(name: string, version: string | undefined): ApiError {
-    if (version !== undefined && this.#catalog.versions(name)) {
-      return new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${version} of ${name} is not installed.`);
-    }
-    return new ApiError("WORKER_NOT_FOUND", `No worker named ${name} is installed.`);
   }
 }
