@@ -56,6 +56,7 @@ export const commandModules: CommandModules = {
   "daemon install": () => import("./commands/daemon/install.js"),
   "daemon uninstall": () => import("./commands/daemon/uninstall.js"),
   "daemon status": () => import("./commands/daemon/status.js"),
+  "daemon migrate-keys": () => import("./commands/daemon/migrate-keys.js"),
   "daemon backup": () => import("./commands/daemon/backup.js"),
   "daemon restore": () => import("./commands/daemon/restore.js"),
   api: () => import("./commands/api.js"),

@@ -98,6 +98,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       status: { summary: "Show the service, and whether the daemon is ready" },
       backup: { summary: "Write keys and uploaded packages to a file, while the daemon runs" },
       restore: { summary: "Put a backup in the place of keys and uploaded packages" },
+      "migrate-keys": { summary: "Move the keys to a libSQL server that several daemons share" },
     },
   },
   api: { summary: "Call the API directly, signed in" },

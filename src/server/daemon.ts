@@ -7,7 +7,7 @@ import { createDiscoveryHandlers } from "./api/discovery.js";
 import { createDocumentationHandlers } from "./api/documentation.js";
 import { createEventsHandlers } from "./api/events.js";
 import { createFileHandlers } from "./api/files.js";
-import { createHealthHandlers } from "./api/health.js";
+import { createHealthHandlers, type Readiness } from "./api/health.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
 import { createPluginHandlers } from "./api/plugins.js";
@@ -26,6 +26,7 @@ import { Metrics } from "./observe/metrics.js";
 import { UploadMeter } from "./observe/upload-meter.js";
 import { packageRoot } from "./package-root.js";
 import { PluginCode } from "./plugins/plugin-code.js";
+import { readReadiness } from "./readiness.js";
 import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
 import { readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
 
@@ -159,7 +160,7 @@ export class Daemon {
     });
     return {
       discovery: createDiscoveryHandlers(this.#config),
-      health: createHealthHandlers(() => this.#whatIsMissing()),
+      health: createHealthHandlers(() => this.#readReadiness()),
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
       workerFiles: createFileHandlers({ files: workerFiles }),
       pluginFiles: createFileHandlers({ files: pluginFiles, onChanged: () => plugins.reload({ isFresh: () => false }) }),
@@ -173,14 +174,9 @@ export class Daemon {
     };
   }
 
-  async #whatIsMissing(): Promise<string | undefined> {
-    if (this.#phase !== "ready") return this.#phase === "draining" ? "it is stopping" : "it is starting";
-    if (!this.#rooms) return "it is starting";
-    const { isReadable, isWritable, mode, problem } = this.#rooms.store.readState();
-    // A replica serves on while its primary is away.
-    if (!isReadable || (mode === "local" && !isWritable)) return problem ?? "the key store cannot be read";
-    if (!(await this.#rooms.packages.canInstall())) return "no worker directory can be installed to";
-    return undefined;
+  async #readReadiness(): Promise<Readiness> {
+    if (this.#phase === "draining") return { missing: "it is stopping", checks: [] };
+    return this.#phase === "ready" && this.#rooms ? readReadiness(this.#rooms) : { missing: "it is starting", checks: [] };
   }
 }
 

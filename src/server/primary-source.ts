@@ -53,7 +53,11 @@ export function readPrimary(
 ): PrimarySource | undefined {
   const mode = value("RUNTIME_AUTH_DB_MODE");
   if (mode !== "local" && mode !== "sync") throw new ConfigError("RUNTIME_AUTH_DB_MODE", mode, "local or sync");
-  if (mode === "local") return undefined;
+  return mode === "local" ? undefined : readSource(environment, value);
+}
+
+/** Where keys are moved to, whatever the mode is; throws ConfigError. */
+export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
   return {
     url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),
     token: readSecret(environment, tokenForm).secret,

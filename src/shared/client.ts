@@ -50,7 +50,9 @@ type Exchanging<Definition extends EndpointDefinition> = (Definition["events"] e
 type Asking<Definition extends EndpointDefinition> =
   unknown extends CallInput<Definition>
     ? () => Promise<CallOutput<Definition>>
-    : (input: CallInput<Definition>) => Promise<CallOutput<Definition>>;
+    : object extends CallInput<Definition>
+      ? (input?: CallInput<Definition>) => Promise<CallOutput<Definition>>
+      : (input: CallInput<Definition>) => Promise<CallOutput<Definition>>;
 
 interface Following<Definition extends EndpointDefinition> {
   /** The events as they come, until the daemon ends the stream or the signal aborts. Throws when the connection is lost. */

@@ -68,6 +68,7 @@ export const errorTable = {
   WORKER_POOL_SATURATED: [503, "Too many requests wait for this worker, or it has too many web sockets open; try again after Retry-After."],
   PLUGIN_HOOK_FAILED: [503, "A plugin's hook failed or took too long; try again after Retry-After."],
   KEY_STORE_UNAVAILABLE: [503, "The key store cannot be written; try again after Retry-After."],
+  STORAGE_NOT_WRITABLE: [503, "A directory of the daemon is read-only, missing, or closed to it; nothing was changed."],
   TOO_MANY_STREAMS: [503, "Too many event streams are open; close one, or try again after Retry-After."],
   DIRECTORY_BUSY: [
     503,

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../src/shared/api-error.js";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
+import { entriesOf } from "../support/entries-of.js";
 import { openListeningSocket } from "../support/listening-socket.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk.js";
@@ -75,7 +76,7 @@ async function digestOf(disk: SmallDisk): Promise<string> {
   const inside = (...parts: string[]) => path.join(disk.folder, ...parts);
   const leftovers = async () => [
     ...(await readdir(inside("state", "spool"))),
-    ...[...(await readdir(inside("workers"))), ...(await readdir(inside("plugins")))].filter((name) => name.startsWith(".")),
+    ...[...entriesOf(inside("workers")), ...entriesOf(inside("plugins"))].filter((name) => name.startsWith(".")),
   ];
   await expect.poll(leftovers).toEqual([]);
   return (await treeDigest(inside("workers"))) + (await treeDigest(inside("plugins")));

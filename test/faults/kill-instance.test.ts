@@ -8,8 +8,8 @@ import { CountingLoad } from "../support/counting-load.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startInstances, type TestInstance, type TestInstances } from "../support/start-instances.js";
 
-const rounds = 8;
-const starts = 4;
+const rounds = 5;
+const starts = 2;
 const filesPerPackage = 25;
 const version = "1.0.0";
 const uploadedNames = ["shop", "@team/blog", "wiki"];

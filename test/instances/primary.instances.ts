@@ -123,7 +123,7 @@ test(
     expect((await b.client.keys.list()).keys).toHaveLength(1 + (before.keyCalls.get("made") ?? 0));
     await house.primary.restart();
     await expectHealed(house, "after the kill");
-    house.primary.freeze();
+    await house.primary.freeze();
     await expectOnlyKeysStop(house, loads, { title: "primary frozen", before });
     house.primary.thaw();
     await expectHealed(house, "after the frost");

@@ -38,7 +38,8 @@ export class SmallDisk {
   /** Fills it until so many files and folders can be made. */
   async leaveNames(count: number): Promise<void> {
     await mkdir(this.#names);
-    for (let { ffree } = await statfs(this.folder); ffree > count; ffree -= 1) await writeFile(path.join(this.#names, String(ffree)), "");
+    for (let number = 0; (await statfs(this.folder)).ffree > count; number += 1)
+      await writeFile(path.join(this.#names, String(number)), "");
   }
 
   /** Takes away what it was filled with. */

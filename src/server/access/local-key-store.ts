@@ -125,6 +125,8 @@ export class LocalKeyStore implements KeyStore {
 
   #write<Result>(change: () => Result): Result {
     try {
+      // What is written to a deleted file is gone with the daemon.
+      if (!existsSync(this.#file)) throw new Error(`${this.#file} is gone`);
       return change();
     } catch (cause) {
       if (cause instanceof Database.SqliteError && cause.code === "SQLITE_FULL")

@@ -1,25 +1,34 @@
 import { ApiError } from "../../shared/api-error.js";
+import type { HealthCheck } from "../../shared/contract/health.js";
 import { packageVersion } from "../package-root.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** What keeps the daemon from taking requests, in words; undefined when nothing does. */
-export type ReadinessCheck = () => Promise<string | undefined>;
+/** How ready the daemon is. */
+export interface Readiness {
+  /** What keeps it from taking requests, in words for everybody; undefined when nothing does. */
+  readonly missing: string | undefined;
+  /** For operators. */
+  readonly checks: HealthCheck[];
+}
 
 const retryAfterSeconds = 1;
 
-export function createHealthHandlers(whatIsMissing: ReadinessCheck): ResourceHandlers<"health"> {
-  const assertReady = async () => {
-    const missing = await whatIsMissing();
-    if (missing !== undefined) throw new ApiError("NOT_READY", `The daemon is not ready: ${missing}.`, { retryAfterSeconds });
+export function createHealthHandlers(readReadiness: () => Promise<Readiness>): ResourceHandlers<"health"> {
+  const assertReady = async ({ isVerbose = false } = {}): Promise<HealthCheck[]> => {
+    const { missing, checks } = await readReadiness();
+    if (missing === undefined) return checks;
+    const details = isVerbose ? { checks } : undefined;
+    throw new ApiError("NOT_READY", `The daemon is not ready: ${missing}.`, { retryAfterSeconds, details });
   };
   return {
     overall: async () => {
       await assertReady();
       return { ok: true, status: "healthy", version: packageVersion };
     },
-    ready: async () => {
-      await assertReady();
-      return { ok: true, status: "ready", version: packageVersion };
+    ready: async ({ query, principal }) => {
+      const isVerbose = query.verbose === "1" && principal?.permissions.includes("keys:read") === true;
+      const checks = await assertReady({ isVerbose });
+      return { ok: true, status: "ready", version: packageVersion, ...(isVerbose && { checks }) };
     },
     live: () => ({ ok: true, status: "live", version: packageVersion }),
   };

@@ -20,7 +20,10 @@ export type BackupErrorCode =
   | "INVALID_BACKUP"
   | "DIRECTORY_MISSING"
   | "DAEMON_RUNNING"
-  | "RESTORE_UNFINISHED";
+  | "RESTORE_UNFINISHED"
+  | "PRIMARY_NOT_SET"
+  | "PRIMARY_HAS_KEYS"
+  | "PRIMARY_UNAVAILABLE";
 
 /** What went wrong with a backup's file itself. */
 export function invalidBackup(file: string, why: string, cause?: unknown): BackupError {

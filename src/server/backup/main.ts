@@ -2,12 +2,13 @@
 import path from "node:path";
 import { readDirectories } from "../config.js";
 import { BackupError } from "./backup-error.js";
+import { migrateKeys } from "./migrate-keys.js";
 import { restoreBackup } from "./restore-backup.js";
 import { writeBackup } from "./write-backup.js";
 
 interface Job {
-  readonly action: "backup" | "restore";
-  /** Absolute. */
+  readonly action: "backup" | "restore" | "migrate-keys";
+  /** Absolute; not used by migrate-keys. */
   readonly file: string;
   /** In place of those of the environment. */
   readonly variables: Readonly<Record<string, string>>;
@@ -26,6 +27,7 @@ process.stdout.write(JSON.stringify(outcome), () => process.exit("result" in out
 async function run({ action, file, variables, isDryRun, discardOld }: Job): Promise<{ result: object } | { error: object }> {
   const directories = readDirectories({ ...process.env, ...variables }, process.cwd());
   try {
+    if (action === "migrate-keys") return { result: await migrateKeys(directories, { ...process.env, ...variables }, { isDryRun }) };
     if (action === "backup") return { result: { ...(await writeBackup(directories, file)), directories } };
     return { result: { file, ...(await restoreBackup({ directories, file, isDryRun, discardOld })), directories } };
   } catch (error) {
@@ -40,7 +42,7 @@ async function run({ action, file, variables, isDryRun, discardOld }: Job): Prom
     return {
       error: {
         code: isStorage ? "INSUFFICIENT_STORAGE" : "FAILED",
-        message: `${action} of ${path.basename(file)} failed: ${message}`,
+        message: `${action}${file === "" ? "" : ` of ${path.basename(file)}`} failed: ${message}`,
         hint,
       },
     };

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { copyKeyDatabase } from "../access/key-database.js";
+import { copyReplica } from "../access/replica/copy-replica.js";
 import type { Directories } from "../config.js";
 import { packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/move-journal.js";
@@ -29,7 +30,11 @@ export interface WrittenBackup {
  * stays until then.
  */
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
-  const keyStore = path.join(directories.stateDirectory, "keys.db");
+  const local = path.join(directories.stateDirectory, "keys.db");
+  const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
+  // Keys that were moved to a primary leave no local store.
+  const isReplicated = !existsSync(local) && existsSync(replica);
+  const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))
     throw new BackupError("STATE_NOT_FOUND", `there is no key store in ${directories.stateDirectory}; no backup was written`, {
       hint: "name the daemon's directories by --state-dir, --worker-dirs and --plugin-dirs, or by --service",
@@ -42,7 +47,8 @@ export async function writeBackup(directories: Directories, file: string): Promi
   process.once("exit", () => rmSync(unfinished, { recursive: true, force: true }));
   const archive = path.join(unfinished, "archive");
   const copy = path.join(unfinished, "keys.db");
-  const keys = await copyKeyDatabase(keyStore, copy).catch((cause: unknown) => {
+  const copyKeys = async () => (isReplicated ? copyReplica(replica, copy) : copyKeyDatabase(local, copy));
+  const keys = await copyKeys().catch((cause: unknown) => {
     throw new BackupError("KEY_STORE_DAMAGED", `${keyStore} cannot be copied (${(cause as Error).message}); no backup was written`, {
       cause,
     });

@@ -2,9 +2,15 @@ import type { Contract } from "../../shared/contract/index.js";
 import type { EndpointDefinition, HandlerInput, HandlerOutput } from "../../shared/contract/endpoint.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
+type CallerOf<Definition extends EndpointDefinition> = Definition["access"] extends "public"
+  ? Definition["seesCaller"] extends true
+    ? Principal | undefined
+    : undefined
+  : Principal;
+
 /** What an operation does: its input is parsed and its caller allowed; it returns the result or throws an ApiError. */
 export type Handler<Definition extends EndpointDefinition> = (
-  call: HandlerInput<Definition> & { readonly principal: Definition["access"] extends "public" ? undefined : Principal },
+  call: HandlerInput<Definition> & { readonly principal: CallerOf<Definition> },
 ) => HandlerOutput<Definition> | Promise<HandlerOutput<Definition>>;
 
 /** The handlers of one resource. */

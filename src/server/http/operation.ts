@@ -57,7 +57,7 @@ export function createOperation(options: OperationOptions): Middleware {
         fields,
         files: files as never,
         lastEventId: lastEventIdOf(endpoint, context) as never,
-        principal: endpoint.access === "public" ? undefined : principal,
+        principal: endpoint.access === "public" && !endpoint.seesCaller ? undefined : principal,
       });
       state.result = result;
       if (typeof result === "function") {

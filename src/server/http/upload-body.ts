@@ -127,14 +127,24 @@ export async function writeSpool(
   } catch (error) {
     // A file that is still being opened would come into being after its deletion.
     if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
-    throw isDiskFull(error) ? noSpace(error) : error;
+    throw asSpoolFailure(error);
   }
   file.grow(receivedBytes);
 }
 
-function isDiskFull(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOSPC" || code === "EDQUOT";
+function asSpoolFailure(error: unknown): unknown {
+  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") return noSpace(error);
+  const isClosed = syscall === "open" && ["ENOENT", "ENOTDIR", "EROFS", "EACCES", "EPERM"].includes(code);
+  return isClosed ? noSpool(error) : error;
+}
+
+function noSpool(cause: unknown): ApiError {
+  return new ApiError(
+    "STORAGE_NOT_WRITABLE",
+    "The server's state directory is gone or cannot be written; nothing was changed. Bring it back, then try again.",
+    { cause },
+  );
 }
 
 function noSpace(cause: unknown): ApiError {

@@ -70,6 +70,8 @@ export interface EndpointDefinition {
   /** One sentence, imperative. */
   readonly summary: string;
   readonly access: Access;
+  /** Public, and its handler learns who calls, when a credential says so. */
+  readonly seesCaller?: true;
   /** The path lies at the origin, not below the API base. */
   readonly atOrigin?: boolean;
   /** The path names a package by `:scope/:name`, or by `:name` with its scope: a key restricted to other namespaces is refused. */
@@ -182,9 +184,23 @@ export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   if (definition.method !== "GET") codes.push("CSRF_ORIGIN_REQUIRED", "CSRF_ORIGIN_MISMATCH");
   if (definition.body) codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_JSON");
   if (definition.upload)
-    codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_MULTIPART", "NO_FILE_PROVIDED", "INSUFFICIENT_STORAGE");
+    codes.push(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "PAYLOAD_TOO_LARGE",
+      "INVALID_MULTIPART",
+      "NO_FILE_PROVIDED",
+      "STORAGE_NOT_WRITABLE",
+      "INSUFFICIENT_STORAGE",
+    );
   if (definition.form)
-    codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_MULTIPART", "NO_FILE_PROVIDED", "INSUFFICIENT_STORAGE");
+    codes.push(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "PAYLOAD_TOO_LARGE",
+      "INVALID_MULTIPART",
+      "NO_FILE_PROVIDED",
+      "STORAGE_NOT_WRITABLE",
+      "INSUFFICIENT_STORAGE",
+    );
   if (definition.params || definition.query || definition.body || definition.form) codes.push("INVALID_REQUEST");
   if (definition.events) codes.push("TOO_MANY_STREAMS");
   codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "INTERNAL_ERROR");

@@ -14,13 +14,30 @@ export const overall = endpoint({
   errors: ["NOT_READY"],
 });
 
+export const HealthCheck = z.object({
+  name: z.enum(["key-store", "key-replica", "worker-directory"]),
+  status: z
+    .enum(["ok", "degraded", "failed"])
+    .describe("degraded: the daemon serves, and something cannot be done; failed: it is not ready"),
+  message: z.string().optional().describe("What is wrong, in words"),
+  lagSeconds: z.number().min(0).nullable().optional().describe("Of the replica: since it had all that the primary has; null: it never had"),
+});
+export type HealthCheck = z.output<typeof HealthCheck>;
+
 export const ready = endpoint({
   method: "GET",
   path: "/health/ready",
   summary: "Say whether the daemon can take requests",
   access: "public",
+  seesCaller: true,
+  query: z.object({
+    verbose: z
+      .enum(["0", "1"])
+      .optional()
+      .describe("`1`: with what was looked at, for keys with keys:read; when the daemon is not ready, in `error.details`"),
+  }),
   status: 200,
-  result: health("ready"),
+  result: health("ready").extend({ checks: z.array(HealthCheck).optional() }),
   errors: ["NOT_READY"],
 });
 

@@ -4,8 +4,10 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RuntimeEvent } from "../../../src/shared/contract/events.js";
+import { ProcessLock } from "../../../src/server/process-lock.js";
 import { uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { treeDigest } from "../../support/tree-digest.js";
 import { startInstances, type TestInstance, type TestInstances } from "../../support/start-instances.js";
 
 /** What is promised, and what a machine that does much else may add to it. */
@@ -193,3 +195,24 @@ test("uploads of one version to two instances at once leave one whole version, t
     for (const each of [a, b]) await expectSoon(each, "/contested/", [...found][0] as string);
   }
 });
+
+test(
+  "a change that another process holds up is refused after 10 s and changes nothing, while everything is served",
+  { timeout: 60_000 },
+  async () => {
+    await install(a, "held", appThatSays("before"));
+    const folder = path.join(instances.workers, "held");
+    const before = await treeDigest(folder);
+    const lock = ProcessLock.take(path.join(instances.workers, ".instances", "lock"));
+    try {
+      const refused = install(a, "held", appThatSays("after"));
+      await expect(refused).rejects.toMatchObject({ code: "DIRECTORY_BUSY", status: 503 });
+      expect(await get(a, "/held/")).toBe("before");
+      expect(await treeDigest(folder)).toBe(before);
+    } finally {
+      lock?.release();
+    }
+    await install(b, "held", appThatSays("after"));
+    await expectSoon(a, "/held/", "after");
+  },
+);

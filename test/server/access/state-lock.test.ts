@@ -54,3 +54,12 @@ test("nobody but the owner can enter the state directory", async () => {
 
   expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
 });
+
+test("of daemons that start at once on one state directory exactly one serves", async () => {
+  const directory = await temporaryDirectory();
+  const starts = await Promise.allSettled(Array.from({ length: 3 }, () => startDaemon({ directory })));
+  for (const start of starts) if (start.status === "fulfilled") onTestFinished(start.value.kill);
+  expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const start of starts)
+    if (start.status === "rejected") expect(String(start.reason)).toContain("Another runtimed uses the state directory");
+});

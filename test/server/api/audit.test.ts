@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 const folder = () => path.join(daemon.directory, "state", "audit");
-const read = async (query: Parameters<Client["audit"]["list"]>[0]["query"] = {}) => (await root.audit.list({ query })).entries;
+const read = async (query: NonNullable<Parameters<Client["audit"]["list"]>[0]>["query"] = {}) => (await root.audit.list({ query })).entries;
 const shown = (entries: readonly AuditEntry[]) =>
   entries.map(({ action, outcome, code, subject }) =>
     [action, outcome, code, subject?.name].filter((part) => part !== undefined).join(" "),

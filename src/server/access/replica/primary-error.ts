@@ -6,6 +6,8 @@ export type PrimaryErrorKind =
   | "unauthorised"
   | "refused"
   | "without-tables"
+  /** Another one writes. */
+  | "busy"
   /** Something that is no libSQL server, or a broken one. */
   | "unexpected";
 
@@ -36,11 +38,16 @@ export class PrimaryError extends Error {
   }
 
   static refused({ message }: { readonly message: string }): PrimaryError {
-    const kind = /no such table/i.test(message) ? "without-tables" : "refused";
-    return new PrimaryError(kind, `refused a statement (${message})`);
+    return new PrimaryError(kindOf(message), `refused a statement (${message})`);
   }
 
   static unexpected(what: string): PrimaryError {
     return new PrimaryError("unexpected", `does not behave like a libSQL server: ${what}`);
   }
+}
+
+/** By SQLite's words: the server's codes do not tell these apart. */
+function kindOf(message: string): PrimaryErrorKind {
+  if (/no such table/i.test(message)) return "without-tables";
+  return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";
 }

@@ -116,6 +116,26 @@ export function insertTwin(key: NewKey, id: number): Statement {
   };
 }
 
+/** Keys as another store has them, when no change before this one has brought any. */
+export function insertRows(rows: readonly KeyRow[]): Statement {
+  const columns = `id, ${newKeyColumns}, last_used_at, revoked_at`;
+  const values = rows.map((row) => columns.split(", ").map((column) => row[column as keyof KeyRow]));
+  return {
+    sql: `INSERT INTO keys (${columns}, revision) SELECT ${columns
+      .split(", ")
+      .map((_, index) => `value ->> ${index}`)
+      .join(", ")}, ${thisRevision}
+      FROM json_each(?2) WHERE EXISTS ${thisRevision} AND NOT EXISTS (SELECT 1 FROM keys WHERE revision <> ${thisRevision})
+      ON CONFLICT (hash) DO NOTHING`,
+    values: [JSON.stringify(values)],
+  };
+}
+
+/** One row with `moved`: how many keys this very change has brought. */
+export function selectMoved(): Statement {
+  return { sql: `SELECT count(*) AS moved FROM keys WHERE revision = ${thisRevision}`, values: [] };
+}
+
 /** Times go forwards only, whichever daemon is the last to tell. */
 export function writeUses(uses: readonly (readonly [id: number, usedAt: number])[]): Statement {
   return {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "undici";
 import type { PrimarySource } from "../../primary-source.js";
 import { PrimaryError } from "./primary-error.js";
@@ -12,9 +13,11 @@ export interface Statement {
   readonly values: readonly SqlValue[];
 }
 
-/** Within this the server has answered, or the call has failed. */
+/** Within this the server has answered, or the call has failed, where no other deadline is given. */
 const primaryDeadlineMs = 2_000;
 const mostConnections = 4;
+/** Before a write is tried again. */
+const longestPauseMs = 40;
 
 /**
  * A libSQL server, by its HTTP protocol (Hrana 2, https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_2_SPEC.md). Nothing here
@@ -22,40 +25,57 @@ const mostConnections = 4;
  */
 export class Primary {
   readonly #pool: Pool;
+  readonly #deadlineMs: number;
   readonly #headers: Record<string, string>;
+  #lastWrite: Promise<unknown> = Promise.resolve();
 
-  private constructor(pool: Pool, token: string | undefined) {
+  private constructor(pool: Pool, { token, deadlineMs }: { token: string | undefined; deadlineMs: number }) {
     this.#pool = pool;
+    this.#deadlineMs = deadlineMs;
     this.#headers = { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   }
 
   /** Connects when it is first asked. */
-  static async at({ url, token }: Pick<PrimarySource, "url" | "token">): Promise<Primary> {
+  static async at({
+    url,
+    token,
+    deadlineMs = primaryDeadlineMs,
+  }: Pick<PrimarySource, "url" | "token"> & { deadlineMs?: number }): Promise<Primary> {
     const undici = await import("undici");
-    return new Primary(new undici.Pool(url, { connections: mostConnections }), token);
+    return new Primary(new undici.Pool(url, { connections: mostConnections }), { token, deadlineMs });
   }
 
   /** Reads as of one instant; the rows of each statement. Throws PrimaryError. */
   async read(...statements: Statement[]): Promise<SqlRow[][]> {
-    return this.#run("BEGIN", statements, AbortSignal.timeout(primaryDeadlineMs));
+    return this.#run("BEGIN", statements, AbortSignal.timeout(this.#deadlineMs));
   }
 
   /**
-   * Does all of it or nothing; the rows of each statement. A connection that breaks is tried once more, so doing it twice must be the same as
-   * doing it once. Throws PrimaryError.
+   * Does all of it or nothing; the rows of each statement. What broke off or met another writer is tried again, so doing it twice must be the
+   * same as doing it once. One after the other: writers that wait for each other in the server get their turn by chance, or an error.
+   * Throws PrimaryError.
    */
   async write(...statements: Statement[]): Promise<SqlRow[][]> {
-    const signal = AbortSignal.timeout(primaryDeadlineMs);
-    try {
-      return await this.#run("BEGIN IMMEDIATE", statements, signal);
-    } catch (error) {
-      if (!(error instanceof PrimaryError) || error.kind !== "unreachable") throw error;
-      return this.#run("BEGIN IMMEDIATE", statements, signal);
-    }
+    const signal = AbortSignal.timeout(this.#deadlineMs);
+    const written = this.#lastWrite.then(() => this.#writeUntilDone(statements, signal));
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
   }
 
   async close(): Promise<void> {
     await this.#pool.destroy();
+  }
+
+  async #writeUntilDone(statements: readonly Statement[], signal: AbortSignal): Promise<SqlRow[][]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#run("BEGIN IMMEDIATE", statements, signal);
+      } catch (error) {
+        const kind = error instanceof PrimaryError ? error.kind : undefined;
+        if (kind !== "busy" && !(kind === "unreachable" && attempt === 1)) throw error;
+        await delay(Math.random() * longestPauseMs);
+      }
+    }
   }
 
   async #run(begin: string, statements: readonly Statement[], signal: AbortSignal): Promise<SqlRow[][]> {
@@ -71,6 +91,7 @@ export class Primary {
   }
 
   async #send(body: object, signal: AbortSignal): Promise<PipelineAnswer> {
+    if (signal.aborted) throw PrimaryError.late(this.#deadlineMs);
     try {
       const { statusCode, body: answer } = await this.#pool.request({
         method: "POST",
@@ -86,7 +107,7 @@ export class Primary {
     } catch (cause) {
       if (cause instanceof PrimaryError) throw cause;
       if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its answer is no JSON");
-      throw signal.aborted ? PrimaryError.late(primaryDeadlineMs) : PrimaryError.unreachable(cause);
+      throw signal.aborted ? PrimaryError.late(this.#deadlineMs) : PrimaryError.unreachable(cause);
     }
   }
 }

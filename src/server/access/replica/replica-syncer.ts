@@ -1,9 +1,10 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
 import { syncNow, type SyncAnswer, type SyncJob } from "./syncer/sync-job.js";
 
-/** A sync takes milliseconds; a process that says nothing for so long hangs in libsql, and is killed. */
+/** A process that has neither answered nor written anything for so long hangs in libsql, and is killed. */
 const syncerSilenceMs = 5_000;
 const heapMegabytes = 64;
 
@@ -63,10 +64,15 @@ export class ReplicaSyncer {
     return child;
   }
 
+  #bytesWritten(): number {
+    const sizes = [this.#job.file, `${this.#job.file}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
   #ask(child: ChildProcess): Promise<SyncAnswer> {
     return new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
-        clearTimeout(timer);
+        clearInterval(timer);
         child.off("message", onMessage);
         child.off("exit", onExit);
         child.channel?.unref();
@@ -75,10 +81,13 @@ export class ReplicaSyncer {
       const onMessage = (answer: unknown) => settle(() => resolve(answer as SyncAnswer));
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the process that syncs ended (${signal ?? code})`)));
-      const timer = setTimeout(
-        () => settle(() => reject(new Error(`the process that syncs was silent for ${syncerSilenceMs / 1000} s`))),
-        syncerSilenceMs,
-      );
+      let bytes = this.#bytesWritten();
+      // Only a whole replica takes so long, and one can see it grow.
+      const timer = setInterval(() => {
+        const bytesBefore = bytes;
+        bytes = this.#bytesWritten();
+        if (bytes === bytesBefore) settle(() => reject(new Error(`the process that syncs was silent for ${syncerSilenceMs / 1000} s`)));
+      }, syncerSilenceMs);
       child.on("message", onMessage);
       child.on("exit", onExit);
       child.send(syncNow, (error) => {

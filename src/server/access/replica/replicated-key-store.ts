@@ -23,8 +23,9 @@ import { ReplicaFolder } from "./replica-folder.js";
 import { ReplicatedKeyTable, type ForeignChange } from "./replicated-key-table.js";
 import { Replication } from "./replication.js";
 
-/** A start waits so long for the primary's newest keys; then it goes on with those that it has. */
+/** A start waits so long for the primary's newest keys; then it goes on with those that it has. Where it has none, there is more to fetch. */
 const firstSyncWaitMs = 2_000;
+const firstReplicaWaitMs = 30_000;
 /** The primary does not make a change later than this after it was sent; the answer has the rest of the deadline. */
 const acceptanceMs = 1_500;
 /** How long uses are collected before they are sent. */
@@ -79,7 +80,9 @@ export class ReplicatedKeyStore implements KeyStore {
   /** Opens the replica, and brings it up to date when the primary answers soon; goes on without it when not. */
   static async open(options: ReplicatedKeyStoreOptions): Promise<ReplicatedKeyStore> {
     const store = new ReplicatedKeyStore(await Primary.at(options.source), options);
-    await Promise.race([store.#replication.begin(), delay(firstSyncWaitMs, undefined, { ref: false })]);
+    const hasReplica = await store.#replication.open();
+    const first = store.#replication.begin();
+    await Promise.race([first, delay(hasReplica ? firstSyncWaitMs : firstReplicaWaitMs, undefined, { ref: false })]);
     return store;
   }
 
@@ -150,6 +153,7 @@ export class ReplicatedKeyStore implements KeyStore {
   #note(row: SqlRow | undefined): StoredKey {
     const keyRow = row as unknown as ReplicatedKeyRow;
     this.#table.noteOwn(keyRow);
+    this.#replication.hurry();
     return fromRow(keyRow);
   }
 

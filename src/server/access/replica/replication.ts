@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { PrimarySource } from "../../primary-source.js";
 import type { Log } from "../../observe/log.js";
 import type { ReplicaState } from "../key-store.js";
@@ -61,13 +60,14 @@ export class Replication {
   #failedSyncs = 0;
   #renewals = 0;
   #running: Promise<void> = Promise.resolve();
+  #endPause: () => void = () => undefined;
 
   constructor(options: ReplicationOptions) {
     this.#options = options;
     this.#syncer = this.#syncerOf(options.folder.currentFile);
   }
 
-  /** Undefined while the primary has not answered since the start. */
+  /** Undefined while the primary has not answered since the start, and while it has not the keys that it should have. */
   get primary(): KnownPrimary | undefined {
     return this.#known;
   }
@@ -86,9 +86,25 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the replica that is there, then asks the primary for the first time and goes on in the background; resolves after that first time. */
+  /** Opens the replica that is there; false when there is none that can be used. */
+  async open(): Promise<boolean> {
+    const { folder, log, onAnother } = this.#options;
+    if (!folder.hasCurrent) return false;
+    try {
+      this.#reader = new ReplicaReader(folder.currentFile);
+      await onAnother(this.#reader, false);
+      return true;
+    } catch (error) {
+      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
+      this.#reader?.close();
+      this.#reader = undefined;
+      folder.removeCurrent();
+      return false;
+    }
+  }
+
+  /** Asks the primary for the first time, and goes on in the background; resolves after that first time. */
   async begin(): Promise<void> {
-    await this.#openCurrent();
     const first = this.#once();
     this.#running = this.#goOn(first);
     await first;
@@ -96,10 +112,16 @@ export class Replication {
 
   async end(): Promise<void> {
     this.#ending.abort();
+    this.#endPause();
     await this.#syncer.stop();
     await this.#running;
     this.#reader?.close();
     this.#reader = undefined;
+  }
+
+  /** The primary has something new: the replica gets it now, so that it is there also when this daemon starts anew without the primary. */
+  hurry(): void {
+    this.#endPause();
   }
 
   /** Throws when the replica that there is cannot be read. */
@@ -113,9 +135,19 @@ export class Replication {
     await first;
     while (!signal.aborted) {
       const pauseMs = this.#problem === undefined ? syncIntervalMs : Math.max(syncIntervalMs, leastPauseAfterFailureMs);
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await this.#pause(pauseMs);
       if (!signal.aborted) await this.#once();
     }
+  }
+
+  #pause(pauseMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pauseMs).unref();
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Never throws. */
@@ -128,6 +160,7 @@ export class Replication {
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#failedSyncs += 1;
+      if (error instanceof PrimaryAlarm) this.#known = undefined;
       const problem = (error as Error).message;
       if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; keys that are known here go on`);
       this.#problem = problem;
@@ -236,20 +269,6 @@ export class Replication {
     this.#behindSinceMs = undefined;
     if (!isFirst) this.#renewals += 1;
     await this.#options.onAnother(this.#reader, isDiverged);
-  }
-
-  async #openCurrent(): Promise<void> {
-    const { folder, log, onAnother } = this.#options;
-    if (!folder.hasCurrent) return;
-    try {
-      this.#reader = new ReplicaReader(folder.currentFile);
-      await onAnother(this.#reader, false);
-    } catch (error) {
-      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
-      this.#reader?.close();
-      this.#reader = undefined;
-      folder.removeCurrent();
-    }
   }
 
   #syncerOf(file: string): ReplicaSyncer {

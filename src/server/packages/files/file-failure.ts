@@ -4,7 +4,8 @@ import { asStorageFailure } from "../storage-full.js";
 
 /** What a system call says of a path, as the caller should see it. */
 export function asFileFailure(error: unknown, path: string): unknown {
-  if (error instanceof ApiError) return error;
+  // Here it is known which path is meant.
+  if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
   const { code = "" } = error as NodeJS.ErrnoException;
   switch (code) {
     case "ENOENT":

@@ -4,8 +4,8 @@ import type { SharedChange } from "./shared-change.js";
 
 /** From here on the file is begun anew. */
 const mostBytes = 256 * 1024;
-/** What a new file begins with, for those who have not read it yet. */
-const keptLines = 200;
+/** What a new file begins with, at most, for those who have not read it yet. */
+const keptBytes = 128 * 1024;
 
 interface Line {
   /** Another file of changes, made after this one was deleted, has another. */
@@ -78,9 +78,10 @@ export class ChangeLog {
   }
 
   #beginAnew(text: string): void {
-    const lines = readFileSync(this.#file, "utf8").split("\n").filter(Boolean);
+    const content = readFileSync(this.#file);
+    const newest = content.subarray(content.indexOf("\n", Math.max(0, content.length - keptBytes)) + 1);
     const next = `${this.#file}~`;
-    writeFileSync(next, `${lines.slice(-keptLines).join("\n")}\n${text}`, { mode: 0o600 });
+    writeFileSync(next, `${newest.toString("utf8")}\n${text}`, { mode: 0o600 });
     const { ino, size } = statSync(next);
     renameSync(next, this.#file);
     this.#inode = ino;

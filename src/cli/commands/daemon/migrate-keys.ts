@@ -1,0 +1,55 @@
+import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
+import { runBackupProgram } from "../../backup/run-backup-program.js";
+import { defineCommand } from "../../command.js";
+import { counted } from "../../counted.js";
+import { confirmOnMachine } from "../../prompts.js";
+
+interface Options extends Pick<DirectoryOptions, "stateDir" | "service"> {
+  readonly primary?: string;
+  readonly tokenFile?: string;
+  readonly dryRun?: boolean;
+}
+
+interface MigratedKeys {
+  readonly keys: number;
+  readonly revoked: number;
+  readonly primary: string;
+  readonly keptAs?: string;
+}
+
+export const command = defineCommand<[], Options>({
+  options: [
+    ...directoryOptions.filter(({ flags }) => /^--(?:state-dir|service) /.test(flags)),
+    { flags: "--primary <url>", description: "Address of the libSQL server (default: RUNTIME_AUTH_DB_SYNC_URL)" },
+    { flags: "--token-file <file>", description: "File that holds its token (default: RUNTIME_AUTH_DB_SYNC_TOKEN_FILE, _TOKEN)" },
+    { flags: "-n, --dry-run", description: "Check both sides and show what would be moved; change nothing" },
+  ],
+  fields: ["dryRun", "keys", "revoked", "primary", "keptAs"],
+  examples: [
+    ["sudo runtimectl daemon migrate-keys --service system --primary http://10.0.0.5:8080", "of the installed service, which is stopped"],
+    ["runtimectl daemon migrate-keys --state-dir /srv/state --primary http://10.0.0.5:8080 --dry-run", "see what would be moved"],
+  ],
+  notes:
+    "Moves the keys of one daemon to the libSQL server that several will share, with their ids and hashes, once: the server must have none.\n" +
+    "All of them go in one transaction. The local store is kept as keys-moved-TIME.db; start the daemon with RUNTIME_AUTH_DB_MODE=sync then.\n" +
+    "Ends with 6 when there is no local store, with 7 while a daemon runs or when the server has keys, with 8 when it does not answer.",
+  async run(context, _none, { primary, tokenFile, dryRun = false, ...directories }) {
+    const variables = {
+      ...directoryVariables(directories),
+      ...(primary !== undefined && { RUNTIME_AUTH_DB_SYNC_URL: primary }),
+      ...(tokenFile !== undefined && { RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: tokenFile }),
+    };
+    const job = { action: "migrate-keys", file: "", variables } as const;
+    if (!dryRun && !context.flags.yes) {
+      const plan = await runBackupProgram<MigratedKeys>(context, { ...job, isDryRun: true });
+      await confirmOnMachine(context, { consequence: `Move ${describe(plan)}`, name: "migrate-keys" });
+    }
+    const moved = await runBackupProgram<MigratedKeys>(context, { ...job, isDryRun: dryRun });
+    const kept = moved.keptAs === undefined ? "" : `\nkept ${moved.keptAs}`;
+    context.output.result({ dryRun, ...moved }, `${dryRun ? "would move" : "moved"} ${describe(moved)}${kept}`);
+  },
+});
+
+function describe({ keys, revoked, primary }: MigratedKeys): string {
+  return `${counted(keys, "key")} and ${revoked} revoked to ${primary}`;
+}

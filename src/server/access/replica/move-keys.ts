@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import type { PrimarySource } from "../../primary-source.js";
+import { openKeyDatabase } from "../key-database.js";
+import type { KeyRow } from "../key-row.js";
+import { PrimaryError } from "./primary-error.js";
+import { createTables, insertRows, readHead, selectMoved, underMark } from "./primary-statements.js";
+import { Primary, type SqlRow } from "./primary.js";
+
+/** All keys go in one transaction, so there may be much to send. */
+const moveDeadlineMs = 60_000;
+/** The primary does not begin it later than this. */
+const acceptanceMs = 50_000;
+const rowsInStatement = 500;
+
+export interface MovedKeys {
+  /** Not revoked. */
+  readonly keys: number;
+  /** Their hashes stay known, too. */
+  readonly revoked: number;
+}
+
+/**
+ * Copies the keys of a local store that nobody has open, with ids and hashes, to a primary that has none: all of them or none. Throws
+ * PrimaryError, PrimaryHasKeysError, or what is wrong with the file.
+ */
+export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
+  const rows = readRows(file);
+  const revoked = rows.filter(({ revoked_at: revokedAt }) => revokedAt !== null).length;
+  const primary = await Primary.at({ ...source, deadlineMs: moveDeadlineMs });
+  try {
+    let head = await askHead(primary);
+    if (head && Number(head["keys"]) > 0) throw new PrimaryHasKeysError();
+    if (isDryRun) return { keys: rows.length - revoked, revoked };
+    if (!head) {
+      await primary.write(...createTables(randomUUID(), randomUUID()));
+      head = (await askHead(primary)) as SqlRow;
+    }
+    await send(primary, rows, head);
+    return { keys: rows.length - revoked, revoked };
+  } finally {
+    await primary.close();
+  }
+}
+
+/** The primary has keys already. */
+export class PrimaryHasKeysError extends Error {
+  constructor() {
+    super("the primary has keys already, and those of two stores cannot be put together");
+  }
+}
+
+async function send(primary: Primary, rows: readonly KeyRow[], { epoch, now_ms: nowMs }: SqlRow): Promise<void> {
+  const marked = { epoch: String(epoch), mark: randomUUID(), instance: randomUUID(), notAfterMs: Number(nowMs) + acceptanceMs };
+  const parts = Array.from({ length: Math.ceil(rows.length / rowsInStatement) }, (_, part) =>
+    rows.slice(part * rowsInStatement, (part + 1) * rowsInStatement),
+  );
+  const results = await primary.write(...underMark(marked, [...parts.map((part) => insertRows(part)), selectMoved()]));
+  const moved = Number(results.at(-3)?.[0]?.["moved"] ?? 0);
+  if (moved !== rows.length) throw new PrimaryHasKeysError();
+}
+
+/** With `keys`, how many there are, revoked ones included; undefined when there are no tables. */
+async function askHead(primary: Primary): Promise<SqlRow | undefined> {
+  try {
+    const [head, count] = await primary.read(readHead(0), { sql: "SELECT count(*) AS keys FROM keys", values: [] });
+    return head?.[0] && { ...head[0], keys: count?.[0]?.["keys"] ?? 0 };
+  } catch (error) {
+    if (error instanceof PrimaryError && error.kind === "without-tables") return undefined;
+    throw error;
+  }
+}
+
+function readRows(file: string): KeyRow[] {
+  const database = openKeyDatabase(file);
+  try {
+    return database.prepare<[], KeyRow>("SELECT * FROM keys ORDER BY id").all();
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,75 @@
+import { existsSync, renameSync } from "node:fs";
+import path from "node:path";
+import { PrimaryError } from "../access/replica/primary-error.js";
+import { moveKeys, PrimaryHasKeysError, type MovedKeys } from "../access/replica/move-keys.js";
+import { StateLock } from "../access/state-lock.js";
+import { ConfigError } from "../config-error.js";
+import { valueOf } from "../config-variables.js";
+import type { Directories } from "../config.js";
+import { syncFolder } from "../packages/move-journal.js";
+import { readSource, type PrimarySource } from "../primary-source.js";
+import { BackupError } from "./backup-error.js";
+
+export interface MigratedKeys extends MovedKeys {
+  readonly primary: string;
+  /** Where the local store is kept; undefined when nothing was moved. */
+  readonly keptAs: string | undefined;
+}
+
+/** Moves the keys of a local store into an empty primary, and puts the local store aside, so that it cannot be used by mistake. */
+export async function migrateKeys(
+  { stateDirectory }: Directories,
+  environment: Readonly<Record<string, string | undefined>>,
+  { isDryRun }: { isDryRun: boolean },
+): Promise<MigratedKeys> {
+  const source = readPrimary(environment);
+  const file = path.join(stateDirectory, "keys.db");
+  if (!existsSync(file))
+    throw new BackupError("STATE_NOT_FOUND", `there is no local key store in ${stateDirectory}; nothing was changed`, {
+      hint: "name the daemon's state directory by --state-dir or --service; keys that were moved before are in keys-moved-TIME.db there",
+    });
+  const lock = lockState(stateDirectory);
+  try {
+    const moved = await moveKeys(file, source, { isDryRun }).catch((error: unknown) => {
+      throw explained(error);
+    });
+    if (isDryRun) return { ...moved, primary: source.url, keptAs: undefined };
+    const keptAs = path.join(stateDirectory, `keys-moved-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.db`);
+    renameSync(file, keptAs);
+    await syncFolder(stateDirectory);
+    return { ...moved, primary: source.url, keptAs };
+  } finally {
+    lock.release();
+  }
+}
+
+function readPrimary(environment: Readonly<Record<string, string | undefined>>): PrimarySource {
+  try {
+    return readSource(environment, (name) => valueOf(environment, name));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new BackupError("PRIMARY_NOT_SET", `${error.message} Nothing was changed.`, { cause: error });
+  }
+}
+
+function lockState(stateDirectory: string): StateLock {
+  try {
+    return new StateLock(stateDirectory);
+  } catch (cause) {
+    throw new BackupError("DAEMON_RUNNING", `a runtimed uses ${stateDirectory}, or it cannot be locked; nothing was changed`, {
+      cause,
+      hint: "stop the daemon first: systemctl stop runtimed.socket runtimed.service, or end its process",
+    });
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof PrimaryHasKeysError)
+    return new BackupError("PRIMARY_HAS_KEYS", `${error.message}; nothing was changed`, {
+      cause: error,
+      hint: "keys are moved once, from one daemon; make those of other daemons anew",
+    });
+  if (error instanceof PrimaryError)
+    return new BackupError("PRIMARY_UNAVAILABLE", `the primary ${error.message}; nothing was changed`, { cause: error });
+  return error;
+}

@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { connect } from "../../support/connect.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { startSqld, type Sqld } from "../../support/start-sqld.js";
+
+async function primary(): Promise<Sqld> {
+  const sqld = await startSqld();
+  onTestFinished(sqld.dispose);
+  return sqld;
+}
+
+const clientOf = ({ url, rootKey }: TestDaemon) => connect(url, rootKey);
+const syncTo = ({ url }: Sqld) => ({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: url });
+const takes = async ({ url }: TestDaemon, key: string) =>
+  (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status === 200;
+
+test("a daemon's keys are moved to an empty primary once, with ids and hashes; several daemons and a backup have them then", async () => {
+  const sqld = await primary();
+  const local = await startDaemon();
+  onTestFinished(local.dispose);
+  const make = async (name: string) => (await clientOf(local).keys.create({ body: { name, role: "viewer", expiresIn: "1d" } })).data;
+  const [kept, revoked] = [await make("kept"), await make("revoked")];
+  await clientOf(local).keys.revoke({ params: { id: String(revoked.id) } });
+  const before = (await clientOf(local).keys.list()).keys;
+  const stateDirectory = path.join(local.directory, "state");
+  const migrate = (...args: string[]) =>
+    runRuntimectl(local, ["daemon", "migrate-keys", "--state-dir", stateDirectory, "--primary", sqld.url, "--yes", "--json", ...args]);
+
+  expect(await migrate()).toMatchObject({ status: 7, stderr: expect.stringContaining("a runtimed uses") });
+  await local.stop();
+  const dryRun = await migrate("--dry-run");
+  expect(JSON.parse(dryRun.stdout)).toMatchObject({ dryRun: true, keys: 1, revoked: 1, primary: sqld.url });
+  expect(existsSync(path.join(stateDirectory, "keys.db"))).toBe(true);
+
+  const { status, stdout } = await migrate();
+
+  expect(status).toBe(0);
+  const { keptAs } = JSON.parse(stdout) as { keptAs: string };
+  expect(existsSync(keptAs)).toBe(true);
+  expect(await migrate()).toMatchObject({ status: 6, stderr: expect.stringContaining("there is no local key store") });
+  const first = await startDaemon({ directory: local.directory, env: syncTo(sqld) });
+  onTestFinished(first.dispose);
+  const second = await startDaemon({ env: syncTo(sqld) });
+  onTestFinished(second.dispose);
+  for (const daemon of [first, second]) {
+    expect((await clientOf(daemon).keys.list()).keys).toEqual(before);
+    expect(await takes(daemon, kept.key)).toBe(true);
+    expect(await takes(daemon, revoked.key)).toBe(false);
+  }
+  expect((await clientOf(second).keys.create({ body: { name: "next", role: "viewer" } })).data.id).toBe(revoked.id + 1);
+
+  // A backup of one of them has the keys as a local store, which can be moved to another primary.
+  const backup = path.join(second.directory, "backup.tgz");
+  await expect
+    .poll(async () => {
+      const taken = await runRuntimectl(second, ["daemon", "backup", backup, ...directoriesOf(second), "--json"]);
+      return (JSON.parse(taken.stdout) as { keys: number }).keys;
+    })
+    .toBe(2);
+  await second.stop();
+  expect((await runRuntimectl(second, ["daemon", "restore", backup, ...directoriesOf(second), "--yes"])).status).toBe(0);
+  const alone = await startDaemon({ directory: second.directory });
+  onTestFinished(alone.dispose);
+  expect(await takes(alone, kept.key)).toBe(true);
+  expect(await takes(alone, revoked.key)).toBe(false);
+}, 90_000);
+
+test("keys are not moved to a primary that has some, or that does not answer, and nothing changes then", async () => {
+  const sqld = await primary();
+  const owner = await startDaemon({ env: syncTo(sqld) });
+  onTestFinished(owner.dispose);
+  const { data } = await clientOf(owner).keys.create({ body: { name: "first here", role: "viewer" } });
+  const local = await startDaemon();
+  onTestFinished(local.dispose);
+  await clientOf(local).keys.create({ body: { name: "too late", role: "viewer" } });
+  await local.stop();
+  const stateDirectory = path.join(local.directory, "state");
+  const before = await readdir(stateDirectory);
+  const migrate = () => runRuntimectl(local, ["daemon", "migrate-keys", "--state-dir", stateDirectory, "--primary", sqld.url, "--yes"]);
+
+  expect(await migrate()).toMatchObject({ status: 7, stderr: expect.stringContaining("the primary has keys already") });
+  await sqld.kill();
+  expect(await migrate()).toMatchObject({ status: 8, stderr: expect.stringContaining("cannot be reached") });
+  expect(await runRuntimectl(local, ["daemon", "migrate-keys", "--state-dir", stateDirectory, "--yes"])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining("RUNTIME_AUTH_DB_SYNC_URL"),
+  });
+
+  expect((await readdir(stateDirectory)).filter((name) => name.endsWith(".db"))).toEqual(before.filter((name) => name.endsWith(".db")));
+  await sqld.restart();
+  expect((await clientOf(owner).keys.list()).keys.map(({ id }) => id)).toEqual([data.id]);
+  const again = await startDaemon({ directory: local.directory });
+  onTestFinished(again.dispose);
+  expect((await clientOf(again).keys.list()).keys.map(({ name }) => name)).toEqual(["too late"]);
+}, 90_000);
+
+function directoriesOf({ directory }: TestDaemon): string[] {
+  return ["state", "worker", "plugin"].flatMap((kind) => [
+    kind === "state" ? "--state-dir" : `--${kind}-dirs`,
+    path.join(directory, kind === "state" ? kind : `${kind}s`),
+  ]);
+}

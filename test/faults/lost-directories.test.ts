@@ -1,0 +1,137 @@
+import { execFile } from "node:child_process";
+import { rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { ApiError } from "../../src/shared/api-error.js";
+import type { Client } from "../../src/shared/client.js";
+import { connect, uploadOf } from "../support/connect.js";
+import { entriesOf } from "../support/entries-of.js";
+import { manifestOf, packFiles } from "../support/pack-files.js";
+import { startDaemon } from "../support/start-daemon.js";
+import { treeDigest } from "../support/tree-digest.js";
+
+const timeout = 120_000;
+const version = { scope: "_", name: "app", version: "1.0.0" };
+const folder = "workers/app/1.0.0";
+
+async function uploadAll(client: Client): Promise<void> {
+  const app = { "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": "app" };
+  const code = "export default { routes: { fetch: () => new Response('plugin') } };";
+  await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(app)) });
+  const teller = { "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"), "plugin.js": code };
+  await client.plugins.upload({ file: uploadOf("teller.tgz", await packFiles(teller)) });
+}
+
+/** Each kind of change, and "done" or the code of its refusal. */
+async function tryAll(client: Client): Promise<Record<string, string>> {
+  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": "other" });
+  const plugin = await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0") });
+  const changes: Record<string, () => Promise<unknown>> = {
+    upload: () => client.workers.upload({ file: uploadOf("app.tgz", archive) }),
+    toggle: () => client.workers.disable({ params: version }),
+    "file upload": () => client.workerFiles.upload({ fields: { path: folder }, files: [uploadOf("note.txt", Buffer.from("note"))] }),
+    folder: () => client.workerFiles.mkdir({ body: { path: `${folder}/made` } }),
+    deletion: () => client.workers.remove({ params: version }),
+    "plugin upload": () => client.plugins.upload({ file: uploadOf("teller.tgz", plugin) }),
+    "plugin toggle": () => client.plugins.disable({ params: { name: "teller" } }),
+    "plugin deletion": () => client.plugins.remove({ params: { name: "teller" } }),
+  };
+  const outcomes: Record<string, string> = {};
+  for (const [what, change] of Object.entries(changes)) outcomes[what] = await outcomeOf(change());
+  return outcomes;
+}
+
+/** Rights are nothing to root, so for root the folders become immutable (chattr of e2fsprogs). */
+async function makeWritable(directories: readonly string[], isWritable: boolean): Promise<void> {
+  const change = process.getuid?.() === 0 ? ["chattr", "-R", isWritable ? "-i" : "+i"] : ["chmod", "-R", isWritable ? "u+w" : "a-w"];
+  const [program = "", ...args] = [...change, ...directories];
+  await promisify(execFile)(program, args);
+}
+
+const outcomeOf = (change: Promise<unknown>) =>
+  change.then(
+    () => "done",
+    (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+  );
+
+test(
+  "in read-only directories each change is refused with what is wrong, all is served, and they heal by themselves",
+  { timeout },
+  async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const directories = ["workers", "plugins"].map((kind) => path.join(daemon.directory, kind));
+    // Or they could not be deleted.
+    onTestFinished(() => makeWritable(directories, true));
+    const client = connect(daemon.url, daemon.rootKey);
+    await uploadAll(client);
+    const digests = () => Promise.all(directories.map((directory) => treeDigest(directory)));
+    await expect.poll(() => directories.flatMap((directory) => entriesOf(directory))).toEqual(["app", "teller"]);
+    const before = await digests();
+
+    await makeWritable(directories, false);
+    expect(await tryAll(client)).toEqual({
+      upload: "NO_WORKER_DIRS",
+      toggle: "STORAGE_NOT_WRITABLE",
+      "file upload": "PATH_NOT_WRITABLE",
+      folder: "PATH_NOT_WRITABLE",
+      deletion: "STORAGE_NOT_WRITABLE",
+      "plugin upload": "NO_PLUGIN_DIRS",
+      "plugin toggle": "STORAGE_NOT_WRITABLE",
+      "plugin deletion": "STORAGE_NOT_WRITABLE",
+    });
+    expect(await digests()).toEqual(before);
+    expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+    for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
+      expect(await (await fetch(daemon.url + at)).text()).toBe(text);
+
+    await makeWritable(directories, true);
+    expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
+    expect(await outcomeOf(client.health.ready())).toBe("done");
+  },
+);
+
+test(
+  "without its state directory the daemon serves and refuses what it could not keep, until the directory is back",
+  { timeout },
+  async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const client = connect(daemon.url, daemon.rootKey);
+    await uploadAll(client);
+    const { data } = await client.keys.create({ body: { name: "kept", role: "viewer" } });
+    const state = path.join(daemon.directory, "state");
+    const before = await treeDigest(path.join(daemon.directory, "workers"));
+
+    await rename(state, `${state}-away`);
+    const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0") });
+    expect(await outcomeOf(client.workers.upload({ file: uploadOf("app.tgz", archive) }))).toBe("STORAGE_NOT_WRITABLE");
+    expect(await outcomeOf(client.keys.create({ body: { name: "lost", role: "viewer" } }))).toBe("KEY_STORE_UNAVAILABLE");
+    expect(await outcomeOf(client.keys.revoke({ params: { id: String(data.id) } }))).toBe("KEY_STORE_UNAVAILABLE");
+    expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+    expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
+    expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+    expect((await connect(daemon.url, data.key).keys.list()).keys).toHaveLength(1);
+
+    await rename(`${state}-away`, state);
+    await uploadAll(client);
+    await client.keys.revoke({ params: { id: String(data.id) } });
+    expect(await outcomeOf(client.health.ready())).toBe("done");
+  },
+);
+
+test("directories of packages that vanish are made again by the next upload", { timeout }, async () => {
+  const daemon = await startDaemon();
+  onTestFinished(daemon.dispose);
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadAll(client);
+
+  for (const kind of ["workers", "plugins"]) await rm(path.join(daemon.directory, kind), { recursive: true });
+  await expect.poll(async () => (await client.workers.list()).filter(({ source }) => source === "uploaded")).toEqual([]);
+  expect((await fetch(`${daemon.url}/app/`)).status).toBe(404);
+
+  await uploadAll(client);
+  expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+  expect(await (await fetch(`${daemon.url}/teller`)).text()).toBe("plugin");
+});

@@ -1,0 +1,113 @@
+import { expect, onTestFinished, test } from "vitest";
+import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
+import { startSqld, type Sqld } from "../../../support/start-sqld.js";
+
+async function primary(): Promise<Sqld> {
+  const sqld = await startSqld();
+  onTestFinished(() => sqld.dispose());
+  return sqld;
+}
+
+test("two daemons that begin at once on an empty primary have the same keys", async () => {
+  const { url } = await primary();
+  const [a, b] = await Promise.all([openReplicatedStore(url), openReplicatedStore(url)]);
+  const [one, other] = [newKey("one"), newKey("other")];
+
+  const [madeOnA, madeOnB] = await Promise.all([a.store.create(one), b.store.create(other)]);
+
+  expect(madeOnA.id).not.toBe(madeOnB.id);
+  for (const { store } of [a, b]) {
+    await expect.poll(() => store.list()).toHaveLength(2);
+    expect(store.findByHash(one.hash)).toEqual(madeOnA);
+    expect(store.findByHash(other.hash)).toEqual(madeOnB);
+    expect(store.readState()).toMatchObject({ mode: "sync", isReadable: true, isWritable: true, problem: undefined });
+  }
+});
+
+test("a change counts at once where it was made, and everywhere a little later; the others hear of it", async () => {
+  const { url } = await primary();
+  const a = await openReplicatedStore(url);
+  const b = await openReplicatedStore(url);
+  const key = newKey("shared");
+  const { id } = await a.store.create(key);
+  expect(a.store.findByHash(key.hash)).toMatchObject({ id, name: "shared", namespaces: ["@team"] });
+  await expect.poll(() => b.store.findByHash(key.hash)).toEqual(a.store.findByHash(key.hash));
+
+  const twin = newKey("shared");
+  const stored = await a.store.rotate(id, twin, twin.createdAt + 60);
+
+  expect(a.store.find(id)?.expiresAt).toBe(twin.createdAt + 60);
+  await expect.poll(() => b.store.find(id)?.expiresAt).toBe(twin.createdAt + 60);
+  expect(b.store.findByHash(twin.hash)).toEqual(stored);
+
+  expect(await b.store.revoke(id, 1_700_000_100)).toBe(true);
+
+  expect(b.store.findByHash(key.hash)).toBeUndefined();
+  await expect.poll(() => a.store.findByHash(key.hash)).toBeUndefined();
+  expect(await a.store.revoke(id, 1_700_000_101)).toBe(false);
+  expect(a.heard).toEqual([{ type: "key.revoked", id, name: "shared" }]);
+  const twinId = stored?.id;
+  expect(b.heard).toEqual([
+    { type: "key.created", id, name: "shared" },
+    { type: "key.rotated", id, name: "shared" },
+    { type: "key.created", id: twinId, name: "shared" },
+  ]);
+});
+
+test("rotating without overlap ends the old key; rotating one that is gone elsewhere changes nothing", async () => {
+  const { url } = await primary();
+  const a = await openReplicatedStore(url);
+  const b = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
+  const key = newKey();
+  const { id } = await b.store.create(key);
+  await expect.poll(() => a.store.find(id)).toBeDefined();
+  const twin = newKey();
+
+  const stored = await a.store.rotate(id, twin, twin.createdAt);
+
+  expect(a.store.list()).toEqual([stored]);
+  // Here the key is still known: the primary decides.
+  expect(b.store.find(id)).toBeDefined();
+  expect(await b.store.rotate(id, newKey(), 1_800_000_000)).toBeUndefined();
+  expect(await b.store.revoke(id, 1_700_000_001)).toBe(false);
+  const c = await openReplicatedStore(url);
+  expect(c.store.list()).toEqual([stored]);
+});
+
+test("a use is told to the others in time, and never goes back", async () => {
+  const { url } = await primary();
+  const a = await openReplicatedStore(url);
+  const b = await openReplicatedStore(url);
+  const { id } = await a.store.create(newKey());
+  await expect.poll(() => b.store.find(id)).toBeDefined();
+  a.store.markUsed(id, 1_700_000_500);
+  b.store.markUsed(id, 1_700_000_900);
+
+  // A store that closes writes what it has collected.
+  await a.store.close();
+  const c = await openReplicatedStore(url);
+  expect(c.store.find(id)?.lastUsedAt).toBe(1_700_000_500);
+  await b.store.close();
+
+  await expect.poll(() => c.store.find(id)?.lastUsedAt).toBe(1_700_000_900);
+  expect(c.heard).toEqual([]);
+});
+
+test("600 keys that another daemon has made arrive whole, on a new daemon as on one that waits", async () => {
+  const { url } = await primary();
+  const a = await openReplicatedStore(url);
+  const b = await openReplicatedStore(url);
+  const keys = Array.from({ length: 600 }, (_, index) => newKey(`key ${index}`));
+  const pending = [...keys];
+  const makeSome = async () => {
+    for (let key = pending.pop(); key; key = pending.pop()) await a.store.create(key);
+  };
+  await Promise.all([makeSome(), makeSome(), makeSome(), makeSome()]);
+
+  await expect.poll(() => b.store.keyCount, { timeout: 30_000 }).toBe(keys.length);
+
+  const c = await openReplicatedStore(url);
+  expect(c.store.keyCount).toBe(keys.length);
+  expect(c.store.list()).toEqual(a.store.list());
+  expect(b.store.list()).toEqual(a.store.list());
+}, 90_000);

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { onTestFinished } from "vitest";
+import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/access/key-secret.js";
+import type { NewKey } from "../../src/server/access/key-store.js";
+import { ReplicatedKeyStore } from "../../src/server/access/replica/replicated-key-store.js";
+import type { ForeignChange } from "../../src/server/access/replica/replicated-key-table.js";
+import { createLog } from "../../src/server/observe/log.js";
+
+export interface OpenedStore {
+  readonly store: ReplicatedKeyStore;
+  readonly stateDirectory: string;
+  /** What it heard of other daemons' changes. */
+  readonly heard: ForeignChange[];
+}
+
+/** The key store of one daemon, on a real libSQL server; closed when the test ends. */
+export async function openReplicatedStore(
+  url: string,
+  options: { stateDirectory?: string; token?: string; syncIntervalMs?: number } = {},
+): Promise<OpenedStore> {
+  const stateDirectory = options.stateDirectory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
+  const heard: ForeignChange[] = [];
+  const store = await ReplicatedKeyStore.open({
+    source: { url, token: options.token, syncIntervalMs: options.syncIntervalMs ?? 100 },
+    stateDirectory,
+    onForeignChange: (change) => heard.push(change),
+    log: createLog({ level: "silent", pretty: false }),
+  });
+  onTestFinished(async () => {
+    await store.close();
+    await rm(stateDirectory, { recursive: true, force: true });
+  });
+  return { store, stateDirectory, heard };
+}
+
+export function newKey(name = "deploys", changes: Partial<NewKey> = {}): NewKey {
+  const secret = createKeySecret();
+  return {
+    name,
+    keyPrefix: shownPrefixOf(secret),
+    hash: hashKeySecret(secret),
+    role: "editor",
+    permissions: [],
+    namespaces: ["@team"],
+    createdAt: 1_700_000_000,
+    expiresAt: undefined,
+    ...changes,
+  };
+}

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** By which a program changes files, or tells that it did; names that a machine does not know are left out by strace. */
+const changingCalls =
+  "rename renameat renameat2 mkdir mkdirat openat unlink unlinkat rmdir link linkat symlink write writev pwrite64 pwritev ftruncate fallocate fsync fdatasync chmod fchmod sendfile copy_file_range sendto sendmsg".split(
+    " ",
+  );
+
+/** The thread of JavaScript, or all others: those that do what is asked for without waiting. */
+export type ThreadRole = "main" | "other";
+
+export interface CallTrace {
+  /** Ends the trace, not the program; answers with how often each call was made, by role. */
+  readonly stop: () => Promise<Map<string, number>>;
+}
+
+/**
+ * Attaches strace to threads of a process; resolves when it watches them. With `killAt`, SIGKILL comes instead of the so-manieth such call
+ * of one of these threads.
+ */
+export async function traceCalls(options: {
+  pid: number;
+  role: ThreadRole;
+  output: string;
+  killAt?: { call: string; count: number };
+}): Promise<CallTrace> {
+  const { pid, role, output, killAt } = options;
+  const threads = readdirSync(`/proc/${pid}/task`).filter((thread) => (thread === String(pid)) === (role === "main"));
+  const calls = killAt ? [killAt.call] : changingCalls;
+  const named = calls.map((call) => `?${call}`).join(",");
+  const inject = killAt ? [`--inject=${killAt.call}:signal=SIGKILL:when=${killAt.count}`] : [];
+  const child = spawn("strace", [`--trace=${named}`, ...inject, "-o", output, ...threads.flatMap((thread) => ["-p", thread])], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(child, "close");
+  await new Promise<void>((resolve, reject) => {
+    let complaint = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      complaint += chunk.toString();
+      if (complaint.split(" attached").length > threads.length) resolve();
+    });
+    child.on("error", () => reject(new Error("strace is not installed; this test needs it (apt install strace)")));
+    child.on("close", () => reject(new Error(`strace cannot watch a process here: ${complaint}`)));
+  });
+  return {
+    stop: async () => {
+      child.kill("SIGINT");
+      await ended;
+      return countsIn(output);
+    },
+  };
+}
+
+/** Highest count of one thread, since each is counted for itself. */
+function countsIn(file: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  const ofThreads = new Map<string, number>();
+  for (const line of readFileSync(file, "utf8").split("\n")) {
+    const [, thread = "", call] = /^(?:(\d+) +)?(\w+)\(/.exec(line) ?? [];
+    if (call === undefined) continue;
+    const key = `${thread} ${call}`;
+    const count = (ofThreads.get(key) ?? 0) + 1;
+    ofThreads.set(key, count);
+    counts.set(call, Math.max(counts.get(call) ?? 0, count));
+  }
+  return counts;
+}
