@@ -10,8 +10,8 @@ const kills = 30;
 const killSpanMs = 1_500;
 /** What was replaced stays a minute, for isolates of other instances that still read from it. */
 const keptMs = 120_000;
-/** What nginx answers for a change whose daemon was killed, and what an instance says of a key that it does not know yet. */
-const explained = ["status 502", "KEY_NOT_FOUND"];
+/** What nginx answers for a change whose daemon was killed; and a DELETE that was done it sends to the next instance, too, which says so. */
+const explained = ["status 502", "KEY_NOT_FOUND", "WORKER_NOT_FOUND"];
 
 test(
   `${kills} kills of daemons at random moments lose no acknowledged change, and no request to an app`,

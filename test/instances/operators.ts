@@ -78,34 +78,28 @@ export class Operators {
     if (!isMade) return;
     this.#secrets.set(name, made.key);
     if (turn % exceptionEvery === 0) return;
-    await this.ledger.change(`key ${name}`, "absent", () => this.#revoke(made.id));
+    await Promise.all(this.#house.instances.map((instance) => this.#untilKnown(made.id, instance)));
+    await this.ledger.change(`key ${name}`, "absent", () => this.#ask(() => keys.revoke({ params: { id: String(made.id) } })));
   };
 
-  /** Another instance may not know the key yet, so it is asked again; that no one ever does means that the key was lost. */
-  async #revoke(id: number): Promise<boolean> {
-    const failures = new Set<string>();
+  /** Waits until an instance, which may be killed meanwhile, has a key that was made; that it never does means that the key was lost. */
+  async #untilKnown(id: number, { client, name }: Instance): Promise<void> {
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-      const failure = await this.#failureOf(() => this.#house.client.keys.revoke({ params: { id: String(id) } }));
-      if (failure === undefined) return true;
-      failures.add(failure);
+      const listed = await client.keys.list().catch(() => ({ keys: [] }));
+      if (listed.keys.some((key) => key.id === id)) return;
       await delay(pauseMs);
     }
-    if ([...failures].join() === "KEY_NOT_FOUND") this.failures.set(`key ${id} was lost`, 1);
-    return false;
+    this.failures.set(`key ${id} is lost to ${name}`, 1);
   }
 
   async #ask(call: () => Promise<unknown>): Promise<boolean> {
-    return (await this.#failureOf(call)) === undefined;
-  }
-
-  async #failureOf(call: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await call();
-      return undefined;
+      return true;
     } catch (error) {
       const failure = error instanceof UnexpectedAnswerError ? `status ${error.status}` : describe(error);
       this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
-      return failure;
+      return false;
     }
   }
 

@@ -4,11 +4,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../src/shared/api-error.js";
 import { uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
-import { neighbourSource, p99Of, SteadyLoad } from "../support/steady-load.js";
+import { ControlLoad, neighbourSource, p99Of, SteadyLoad } from "../support/steady-load.js";
 import { answerAt, InstanceHouse, uploadApp, type Instance } from "./instance-house.js";
 
 const certificate = fileURLToPath(new URL("../fixtures/tls/certificate.pem", import.meta.url));
 const phaseMs = 15_000;
+/** A phase in which the machine did other things is looked at again, so many times. */
+const mostLooks = 4;
 /** What the issue allows, at most. */
 const longestLagMs = 50;
 /** A change of keys is refused after two seconds; a busy machine takes its time. */
@@ -16,6 +18,8 @@ const longestRefusalMs = 4_000;
 
 interface Phase {
   readonly p99Ms: number;
+  /** Of a server without any daemon, at the same time: what is slow there is the machine. */
+  readonly machineP99Ms: number;
   /** The worst of the instances. */
   readonly lagMs: number;
   readonly requests: number;
@@ -25,9 +29,14 @@ interface Phase {
   readonly longestKeyCallMs: number;
 }
 
+interface Loads {
+  readonly apps: SteadyLoad;
+  readonly control: ControlLoad;
+}
+
 /** A while under load through nginx, with uploads, toggles and keys being made meanwhile. */
-async function observe(house: InstanceHouse, load: SteadyLoad, title: string): Promise<Phase> {
-  await load.take();
+async function observe(house: InstanceHouse, loads: Loads, title: string): Promise<Phase> {
+  await Promise.all([loads.apps.take(), loads.control.take()]);
   const keyCalls = new Map<string, number>();
   let longestKeyCallMs = 0;
   const endMs = performance.now() + phaseMs;
@@ -53,11 +62,33 @@ async function observe(house: InstanceHouse, load: SteadyLoad, title: string): P
     }
   };
   await Promise.all([makeKeys(), changeApps()]);
-  const { timesMs, problems } = await load.take();
+  const [{ timesMs, problems }, control] = await Promise.all([loads.apps.take(), loads.control.take()]);
   const lags = await Promise.all(house.instances.map((instance) => lagOf(instance)));
-  const phase = { p99Ms: p99Of(timesMs), lagMs: Math.max(...lags), requests: timesMs.length, problems, keyCalls, longestKeyCallMs };
+  const phase = {
+    p99Ms: p99Of(timesMs),
+    machineP99Ms: p99Of(control.timesMs),
+    lagMs: Math.max(...lags),
+    requests: timesMs.length,
+    problems,
+    keyCalls,
+    longestKeyCallMs,
+  };
   console.log(title, phase);
   return phase;
+}
+
+/** Looks while the primary is away, until requests are as fast as before, or as the machine lets them be; checks all that is promised then. */
+async function expectOnlyKeysStop(house: InstanceHouse, loads: Loads, { title, before }: { title: string; before: Phase }): Promise<void> {
+  for (let look = 1; ; look += 1) {
+    const away = await observe(house, loads, title);
+    expect([...away.keyCalls.keys()]).toEqual(["KEY_STORE_UNAVAILABLE"]);
+    expect(away.longestKeyCallMs).toBeLessThan(longestRefusalMs);
+    expect(away.problems).toEqual([]);
+    expect(away.lagMs).toBeLessThan(Math.max(longestLagMs, 2 * before.lagMs));
+    const fastEnoughMs = Math.max(2 * before.p99Ms, before.p99Ms + 20, 2 * away.machineP99Ms);
+    if (look === mostLooks) expect(away.p99Ms).toBeLessThanOrEqual(fastEnoughMs);
+    if (away.p99Ms <= fastEnoughMs) return;
+  }
 }
 
 /** The 99th percentile of the event loop's delay, as the daemon tells it. */
@@ -68,7 +99,7 @@ async function lagOf({ url, daemon }: Instance): Promise<number> {
 
 test(
   "a primary that is killed or frozen stops changes of keys with 503, and nothing else; when it is back all is well by itself",
-  { timeout: 240_000 },
+  { timeout: 6 * 60_000 },
   async () => {
     const house = await InstanceHouse.open();
     const files = { "manifest.yaml": manifestOf("neighbour", "1.0.0"), "index.js": neighbourSource };
@@ -79,30 +110,24 @@ test(
     for (const { url } of house.instances)
       await expect.poll(() => answerAt(url, "/api/workers", { "x-api-key": key.key })).toContain("neighbour");
     const pids = house.instances.map(({ daemon }) => daemon().process.pid);
-    const load = new SteadyLoad(`${house.url}/neighbour/`, { NODE_EXTRA_CA_CERTS: certificate });
-    onTestFinished(() => load.stop());
+    const apps = new SteadyLoad(`${house.url}/neighbour/`, { NODE_EXTRA_CA_CERTS: certificate });
+    onTestFinished(() => apps.stop());
+    const control = await ControlLoad.start();
+    onTestFinished(() => control.stop());
+    const loads = { apps, control };
 
-    const before = await observe(house, load, "with its primary");
+    const before = await observe(house, loads, "with its primary");
+    expect([...before.keyCalls.keys()]).toEqual(["made"]);
     await house.primary.kill();
-    const killed = await observe(house, load, "primary killed");
-    const keysWhileAway = (await b.client.keys.list()).keys.length;
+    await expectOnlyKeysStop(house, loads, { title: "primary killed", before });
+    expect((await b.client.keys.list()).keys).toHaveLength(1 + (before.keyCalls.get("made") ?? 0));
     await house.primary.restart();
     await expectHealed(house, "after the kill");
     await house.primary.freeze();
-    const frozen = await observe(house, load, "primary frozen");
+    await expectOnlyKeysStop(house, loads, { title: "primary frozen", before });
     house.primary.thaw();
     await expectHealed(house, "after the frost");
 
-    expect([...before.keyCalls.keys()]).toEqual(["made"]);
-    expect(keysWhileAway).toBe(1 + (before.keyCalls.get("made") ?? 0));
-    for (const away of [killed, frozen]) {
-      expect([...away.keyCalls.keys()]).toEqual(["KEY_STORE_UNAVAILABLE"]);
-      expect(away.longestKeyCallMs).toBeLessThan(longestRefusalMs);
-      expect(away.problems).toEqual([]);
-      // Both are measured on a machine that does other things too.
-      expect(away.p99Ms).toBeLessThan(2 * before.p99Ms + 20);
-      expect(away.lagMs).toBeLessThan(Math.max(longestLagMs, 2 * before.lagMs));
-    }
     for (const { url } of house.instances) expect(await answerAt(url, "/api/workers", { "x-api-key": key.key })).toContain("neighbour");
     expect(house.instances.map(({ daemon }) => daemon().process.pid)).toEqual(pids);
   },
