@@ -92,7 +92,7 @@ const successes: Readonly<Record<string, string>> = {
 /** They run until they are interrupted, or overwrite nothing and so succeed once, and have tests of their own. */
 const lasting = ["dev", "tui", "events", "files get"];
 /** They need what not every machine has, or the directories of a daemon, and have tests of their own. */
-const elsewhere = ["daemon backup", "daemon restore", "daemon status"];
+const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status"];
 
 test("every command is in this contract", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(
