@@ -136,7 +136,13 @@ test("files come by a drop or by the button, once it is shown what they replace"
   await dropPaths(page, [at("folder"), at("index.html")]);
   const folders = page.getByRole("dialog", { name: "Upload 3 files?" });
   await folders.getByText("Replaces what is there: index.html").waitFor();
+  let goOn: (() => void) | undefined;
+  const looked = new Promise<void>((resolve) => (goOn = resolve));
+  await page.route("**/api/workers/files/upload", (route) => looked.then(() => route.continue()));
   await folders.getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("progressbar", { name: "Upload" }).waitFor();
+  await expectAccessible(page);
+  goOn?.();
   await entry("folder/").waitFor();
   expect([await served("folder/in.txt"), await served("folder/far/below.txt")]).toEqual(["in", "below"]);
   await dropPaths(page, [at("folder")]);

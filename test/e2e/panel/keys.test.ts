@@ -104,6 +104,7 @@ test("a key is rotated: a twin is shown, and the old one goes on for the time th
   await expectAccessible(page);
   await page.getByRole("dialog", { name: "Rotate turning" }).getByRole("button", { name: "Rotate key" }).click();
   const secret = await page.getByRole("alertdialog", { name: "The key turning" }).getByLabel("Secret").inputValue();
+  await expectAccessible(page);
   expect([await identify(secret), await identify(key)]).toEqual([200, 200]);
   const listed = (await connect(daemon.url, daemon.rootKey).keys.list()).keys;
   expect(listed.find((each) => each.id === id)?.expiresAt).toBeLessThan(Date.now() / 1000 + 86_500);

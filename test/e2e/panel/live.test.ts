@@ -32,8 +32,11 @@ async function openTold(at: string, key?: string): Promise<Page> {
   const page = await house.open(at, key);
   onTestFinished(() => page.context().close());
   await page.addInitScript(withoutTurns);
+  const address = page.url();
+  // The stream that is there ends before the next is waited for.
+  await page.goto("about:blank");
   const isFollowing = page.waitForResponse("**/api/events");
-  await page.reload();
+  await page.goto(address);
   await isFollowing;
   return page;
 }
