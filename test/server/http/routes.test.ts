@@ -1,8 +1,7 @@
-import { rename, rm, symlink } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "../../../src/shared/contract/index.js";
 import { createSender, expectRefusal } from "../../support/send.js";
+import { inUnforeseenFailure } from "../../support/in-unforeseen-failure.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
 let daemon: TestDaemon;
@@ -148,16 +147,10 @@ describe("request ids", () => {
 });
 
 test("a failure of the daemon's own tells the client nothing but where to look, and the log everything", async () => {
-  const spool = path.join(daemon.directory, "state", "spool");
-  await rename(spool, `${spool}.away`);
-  // A way that never ends, which nobody has foreseen.
-  await symlink("spool", spool);
   const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
   const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
 
-  const answer = await send({ method: "POST", path: "/api/workers/upload", headers, body });
-  await rm(spool);
-  await rename(`${spool}.away`, spool);
+  const answer = await inUnforeseenFailure(daemon, () => send({ method: "POST", path: "/api/workers/upload", headers, body }));
 
   expectRefusal(answer, "INTERNAL_ERROR");
   expect(answer.text).not.toMatch(/ELOOP|spool|\/tmp|at |\.ts|\.js/);

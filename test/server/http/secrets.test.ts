@@ -1,7 +1,6 @@
-import { rename } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exchange } from "../../support/exchange.js";
+import { inUnforeseenFailure } from "../../support/in-unforeseen-failure.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { createSender, type Call } from "../../support/send.js";
@@ -98,14 +97,13 @@ function signIn(body: string): Call {
 
 /** Makes the daemon fail while it handles a call with this key. */
 async function failInside(key: string): Promise<void> {
-  const spool = path.join(daemon.directory, "state", "spool");
-  await rename(spool, `${spool}.away`);
-  const answer = await send({
-    method: "POST",
-    path: "/api/workers/upload",
-    headers: { "x-api-key": key, "content-type": "multipart/form-data; boundary=B", origin: new URL(daemon.url).origin },
-    body: '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n',
-  });
-  await rename(`${spool}.away`, spool);
+  const answer = await inUnforeseenFailure(daemon, () =>
+    send({
+      method: "POST",
+      path: "/api/workers/upload",
+      headers: { "x-api-key": key, "content-type": "multipart/form-data; boundary=B", origin: new URL(daemon.url).origin },
+      body: '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n',
+    }),
+  );
   expect(answer.status).toBe(500);
 }

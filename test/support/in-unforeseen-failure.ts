@@ -1,0 +1,19 @@
+import { rename, rm, symlink } from "node:fs/promises";
+import path from "node:path";
+import type { TestDaemon } from "./start-daemon.js";
+
+/** Does something while an upload makes the daemon fail for a reason that it does not foresee: ELOOP, a path that never ends. */
+export async function inUnforeseenFailure<Result>(
+  { directory }: Pick<TestDaemon, "directory">,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const spool = path.join(directory, "state", "spool");
+  await rename(spool, `${spool}.away`);
+  await symlink("spool", spool);
+  try {
+    return await act();
+  } finally {
+    await rm(spool);
+    await rename(`${spool}.away`, spool);
+  }
+}
