@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Kills the daemon before each of the system calls by which it changes the disk. Needs strace, and takes minutes: no part of `npm test`. */
+/** Kills, full disks and damaged stores, and kills before each of the system calls that change the disk, which need strace. Takes minutes: no part of `npm test`. */
 export default defineConfig({
   test: {
     include: ["test/faults/*.sweep.ts"],

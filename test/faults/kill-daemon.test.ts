@@ -7,7 +7,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-const rounds = 40;
+const rounds = 15;
 const filesPerPackage = 25;
 const version = "1.0.0";
 /** The kill comes at a random moment between the first call and this many times what the uploads took when nothing else ran. */
