@@ -23,7 +23,6 @@ interface ReceivedForm {
   readonly files: readonly UploadedFile[];
 }
 
-/** A name for each file, and what says where they go. */
 /** A name and an ETag for each file, and some more. */
 const mostFields = 2 * mostPaths + 20;
 
