@@ -10,6 +10,6 @@ export default defineConfig({
     // Two cores: more forks would only make daemons wait for each other.
     maxWorkers: 2,
     // What is built runs as Node runs it: vite's own import would load the code of plugins in another way.
-    server: { deps: { external: [/\/dist\//] } },
+    server: { deps: { external: [/\/(build|dist)\//] } },
   },
 });

@@ -9,6 +9,6 @@ export default defineConfig({
     // One daemon at a time: what is counted are its system calls.
     maxWorkers: 1,
     fileParallelism: false,
-    server: { deps: { external: [/\/dist\//] } },
+    server: { deps: { external: [/\/(build|dist)\//] } },
   },
 });

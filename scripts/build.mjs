@@ -1,16 +1,18 @@
-// Compiles src/ to dist/: the daemon one file to one file, the process that unpacks and the command line as bundles so that they start fast, each built-in plugin
-// as one file that stands alone, since the daemon imports copies of it.
+// Compiles src/ to dist/: the daemon and the command line as bundles so that they start fast, each built-in plugin as one file that stands
+// alone, since the daemon imports copies of it; and to build/ the daemon's modules one by one.
 import { cp, mkdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildCli } from "./build-cli.mjs";
+import { buildDaemon } from "./build-daemon.mjs";
 import { buildPanel } from "./build-panel.mjs";
 import { writeDeclarations } from "./write-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = path.join(root, "dist");
+const modules = path.join(root, "build");
 const shared = {
   absWorkingDir: root,
   outbase: "src",
@@ -22,17 +24,11 @@ const shared = {
   logLevel: "warning",
 };
 
-await rm(dist, { recursive: true, force: true });
-await build({ ...shared, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts", "src/plugin/*.ts"] });
-// Every upload waits for this process to start: one file, and what it seldom needs in files of their own.
-await build({
-  ...shared,
-  bundle: true,
-  splitting: true,
-  chunkNames: "server/packages/archive/[name]-[hash]",
-  entryPoints: ["src/server/packages/archive/main.ts", "src/server/packages/archive/gunzip-thread.ts"],
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-});
+for (const directory of [dist, modules]) await rm(directory, { recursive: true, force: true });
+await buildDaemon(shared);
+await build({ ...shared, entryPoints: ["src/plugin/*.ts"] });
+// For tests, benchmarks and the docs, which run single modules as Node runs them; not part of the package.
+await build({ ...shared, outdir: modules, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
 await buildCli(path.join(dist, "cli"));
 await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
 

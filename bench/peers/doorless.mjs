@@ -2,12 +2,12 @@
 // ("engine"): what a request costs when there is no plugin.
 import { mkdirSync } from "node:fs";
 import pino from "pino";
-import { StateLock } from "../../dist/server/access/state-lock.js";
-import { readConfig } from "../../dist/server/config.js";
-import { createFrontDoor } from "../../dist/server/http/front-door.js";
-import { packageRoot } from "../../dist/server/package-root.js";
-import { PluginCode } from "../../dist/server/plugins/plugin-code.js";
-import { openRooms } from "../../dist/server/rooms.js";
+import { StateLock } from "../../build/server/access/state-lock.js";
+import { readConfig } from "../../build/server/config.js";
+import { createFrontDoor } from "../../build/server/http/front-door.js";
+import { packageRoot } from "../../build/server/package-root.js";
+import { PluginCode } from "../../build/server/plugins/plugin-code.js";
+import { openRooms } from "../../build/server/rooms.js";
 
 const [way, directory] = process.argv.slice(2);
 const environment = {

@@ -2,7 +2,7 @@ import { ConfigError } from "./config-error.js";
 import { readConfig, type Config } from "./config.js";
 import { Daemon } from "./daemon.js";
 import { AdminListenError, type Origins } from "./doors.js";
-import { createLog } from "./observe/log.js";
+import { createLog, readableForm } from "./observe/log.js";
 import { LogLevel } from "./observe/log-level.js";
 import { openNotifyChannel } from "./systemd/notify-channel.js";
 import { serviceVariables } from "./systemd/service-environment.js";
@@ -25,7 +25,8 @@ export async function runDaemon(): Promise<Origins> {
   const config = readConfigOrExit();
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
   const level = new LogLevel();
-  const log = createLog({ level: config.logLevel, pretty: config.prettyLog, onChild: level.noteChild });
+  const form = config.prettyLog ? await readableForm() : undefined;
+  const log = createLog({ level: config.logLevel, form, onChild: level.noteChild });
   level.of(log);
   const daemon = new Daemon(config, log);
   const manager = new ServiceManager(await openNotifyChannel(config.service.notifySocket, log));

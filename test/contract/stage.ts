@@ -79,7 +79,7 @@ export function pathOf(id: string, params: Readonly<Record<string, string>> = {}
 /** The API gives no lifetime below a day, so the key is put there before the daemon starts. */
 async function leaveExpiredKey(stateDirectory: string): Promise<string> {
   await mkdir(stateDirectory, { recursive: true });
-  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent", pretty: false }) });
+  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent" }) });
   const secret = createKeySecret();
   const nowSeconds = Math.floor(Date.now() / 1000);
   store.create({

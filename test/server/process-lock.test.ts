@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { ProcessLock } from "../../src/server/process-lock.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
-const program = new URL("../../dist/server/process-lock.js", import.meta.url).href;
+const program = new URL("../../build/server/process-lock.js", import.meta.url).href;
 
 /** A process that takes a lock, says whether it got it, and stays. */
 async function holder(file: string): Promise<{ got: string; kill: () => Promise<unknown> }> {

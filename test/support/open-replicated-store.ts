@@ -26,7 +26,7 @@ export async function openReplicatedStore(
     source: { url, token: options.token, syncIntervalMs: options.syncIntervalMs ?? 100 },
     stateDirectory,
     onForeignChange: (change) => heard.push(change),
-    log: createLog({ level: "silent", pretty: false }),
+    log: createLog({ level: "silent" }),
   });
   onTestFinished(async () => {
     await store.close();

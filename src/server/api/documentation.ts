@@ -4,6 +4,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import { packageVersion } from "../package-root.js";
 
 export function createDocumentationHandlers(apiBase: string): ResourceHandlers<"documentation"> {
-  const document = createOpenApi({ apiBase, version: packageVersion });
-  return { openapi: () => document, page: () => docsPage };
+  let document: ReturnType<typeof createOpenApi> | undefined;
+  // Made when it is first asked for: that is seldom, and takes as long as opening the rooms.
+  return { openapi: () => (document ??= createOpenApi({ apiBase, version: packageVersion })), page: () => docsPage };
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * A backup is a gzipped tar: `format.json`, `keys.db`, then for each package its files below `<kind>/<directory>/<number>/` and after them

@@ -8,20 +8,31 @@ const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["
 /** What waits while stdout takes nothing, a file on a full disk for one; what goes past it is lost. */
 const mostWaitingBytes = 1024 * 1024;
 
-/** JSON lines on stdout; on a terminal a readable form. `level` is one of pino's; `onChild` hears of each log that is made of this one. */
-export function createLog(options: { level: string; pretty: boolean; onChild?: (child: Log) => void }): Log {
-  const common = {
-    level: options.level,
-    serializers: { err: errorFields },
-    ...(options.onChild && { onChild: options.onChild }),
-    redact: { paths: secretFields, censor: "[secret]" },
-  };
-  if (!options.pretty) return pino(common, stdout());
-  return pino({ ...common, transport: { target: "pino-pretty", options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" } } });
+/** What turns a line of JSON into what people read. */
+export type LineForm = (line: string) => string;
+
+/** JSON lines on stdout, or those in a form. `level` is one of pino's; `onChild` hears of each log that is made of this one. */
+export function createLog({ level, form, onChild }: { level: string; form?: LineForm | undefined; onChild?: (child: Log) => void }): Log {
+  const output = stdout();
+  return pino(
+    {
+      level,
+      serializers: { err: errorFields },
+      ...(onChild && { onChild }),
+      redact: { paths: secretFields, censor: "[secret]" },
+    },
+    form ? { write: (line) => output.write(form(line)) } : output,
+  );
+}
+
+/** For terminals. */
+export async function readableForm(): Promise<LineForm> {
+  const { default: pretty } = await import("pino-pretty");
+  return pretty.prettyFactory({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
 }
 
 /** A log that cannot be written must not end what it tells of; the next line tries again, with those that wait. */
-function stdout(): pino.DestinationStream {
+function stdout(): { write(text: string): void } {
   const destination = pino.destination({ dest: 1, sync: true, maxLength: mostWaitingBytes });
   destination.on("error", () => undefined);
   return destination;

@@ -17,7 +17,9 @@ export interface RequestOrigin {
   onSignal(request: LazyRequest): void;
 }
 
-const NativeRequest = globalThis.Request;
+let nativeClass: typeof Request | undefined;
+/** Node's own, whatever was installed since; to load it takes Node a while, so it is asked for late. */
+const nativeRequest = (): typeof Request => (nativeClass ??= globalThis.Request);
 const decoder = new TextDecoder();
 const noBytes = new Uint8Array(0);
 /** Paths, with their queries, that `new URL` would leave as they are. */
@@ -146,6 +148,7 @@ export class LazyRequest {
   }
 
   #toNative(): Request {
+    const NativeRequest = nativeRequest();
     const init: RequestInit = { method: this.method, headers: this.headers, signal: this.signal };
     if (this.#body && this.#isBodyUsed) {
       const request = new NativeRequest(this.url, { ...init, body: "" });
@@ -179,6 +182,7 @@ const delegatedMethods = ["blob", "bytes", "formData"] as const;
 /** Makes lazy requests pass for `Request` everywhere: prototype, `new Request(request)`, `fetch(request)`. */
 export function installRequest(): void {
   const lazy = LazyRequest.prototype;
+  const NativeRequest = nativeRequest();
   // Once is enough, however many ask for it.
   if (lazy instanceof NativeRequest) return;
   for (const name of delegatedGetters) {

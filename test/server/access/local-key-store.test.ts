@@ -10,7 +10,7 @@ import { createLog } from "../../../src/server/observe/log.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
 function openStore(stateDirectory: string): LocalKeyStore {
-  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent", pretty: false }) });
+  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent" }) });
   onTestFinished(() => store.close());
   return store;
 }

@@ -14,7 +14,7 @@ const inHeader = (secret: string): Credential => ({ secret, channel: "header" })
 const inCookie = (secret: string): Credential => ({ secret, channel: "cookie" });
 
 async function openPrincipals(rootKey: string | undefined, clock = { now: createdAt }) {
-  const store = new LocalKeyStore({ stateDirectory: await temporaryDirectory(), log: createLog({ level: "silent", pretty: false }) });
+  const store = new LocalKeyStore({ stateDirectory: await temporaryDirectory(), log: createLog({ level: "silent" }) });
   onTestFinished(() => store.close());
   const addKey = (secret: string, changes: Partial<NewKey> = {}) =>
     store.create({

@@ -16,7 +16,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
 });
 
-const log = createLog({ level: "silent", pretty: false });
+const log = createLog({ level: "silent" });
 const open = (options: { fileBytes?: number; keptFiles?: number; now?: () => number } = {}) =>
   AuditLog.open({ directory, fileBytes: 1024 ** 2, keptFiles: 3, now: Date.now, log, ...options });
 const record = (audit: AuditLog, name: string) =>

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { AuditLog } from "../../../dist/server/audit/audit-log.js";
+import { AuditLog } from "../../../build/server/audit/audit-log.js";
 
 const [directory] = process.argv.slice(2);
 const options = {

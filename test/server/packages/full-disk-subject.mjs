@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { PackageTools } from "../../../dist/server/packages/package-tools.js";
-import { WorkerPackages } from "../../../dist/server/packages/worker-packages.js";
+import { PackageTools } from "../../../build/server/packages/package-tools.js";
+import { WorkerPackages } from "../../../build/server/packages/worker-packages.js";
 
 const [directory, small, big] = process.argv.slice(2);
 const tools = new PackageTools({ maxExpandedSizeBytes: 1024 ** 3, maxArchiveEntries: 1000 });

@@ -1,8 +1,8 @@
 // Changes plugins without end, to be killed at any instant: node plugin-crash-subject.mjs <directory> <built-in> <archive of A> <of B> <of another>.
 import { copyFileSync } from "node:fs";
 import { pino } from "pino";
-import { PackageTools } from "../../../dist/server/packages/package-tools.js";
-import { PluginPackages } from "../../../dist/server/packages/plugin-packages.js";
+import { PackageTools } from "../../../build/server/packages/package-tools.js";
+import { PluginPackages } from "../../../build/server/packages/plugin-packages.js";
 
 const [directory, builtInDirectory, first, second, other] = process.argv.slice(2);
 const packages = await PluginPackages.open({

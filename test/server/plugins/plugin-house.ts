@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { InstalledPlugin } from "../../../src/server/installed-plugin.js";
 import type { PluginCode as PluginCodeClass } from "../../../src/server/plugins/plugin-code.js";
 import { Plugins } from "../../../src/server/plugins/plugins.js";
-import { compiledFile, packageRoot } from "../../../src/server/package-root.js";
+import { packageRoot } from "../../../src/server/package-root.js";
 import { PluginManifest } from "../../../src/shared/plugin-manifest.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
@@ -29,7 +29,9 @@ export class PluginHouse {
 
   static async open(): Promise<PluginHouse> {
     const directory = await temporaryDirectory();
-    const { PluginCode } = (await import(compiledFile("server/plugins/plugin-code.js"))) as { PluginCode: typeof PluginCodeClass };
+    const { PluginCode } = (await import(path.join(packageRoot, "build/server/plugins/plugin-code.js"))) as {
+      PluginCode: typeof PluginCodeClass;
+    };
     const code = new PluginCode({ directory: path.join(directory, "code"), packageRoot });
     await code.open();
     const house = new PluginHouse(directory, code);

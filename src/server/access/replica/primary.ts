@@ -41,7 +41,7 @@ export class Primary {
     token,
     deadlineMs = primaryDeadlineMs,
   }: Pick<PrimarySource, "url" | "token"> & { deadlineMs?: number }): Promise<Primary> {
-    const undici = await import("undici");
+    const { default: undici } = await import("undici");
     return new Primary(new undici.Pool(url, { connections: mostConnections }), { token, deadlineMs });
   }
 
