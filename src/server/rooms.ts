@@ -85,7 +85,7 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
     ...workerPlaces,
     reservedNames: reservedNames(config.apiBase),
     tools,
-    knownVersionsFile: path.join(stateDirectory, "known-workers.json"),
+    knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal: (manifest) => engine.refusal(manifest) ?? cronRefusal(manifest),
     onAnswering: (name, version) => {

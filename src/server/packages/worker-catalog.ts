@@ -3,7 +3,7 @@ import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../observe/log.js";
 import type { Look } from "./catalog-poll.js";
 import type { InstalledVersion } from "./installed-version.js";
-import type { KnownVersions } from "./known-versions.js";
+import type { KnownFolders } from "./known-folders.js";
 import type { PackageDirectory } from "./package-directories.js";
 import { newestFirst, VersionChoice } from "./version-choice.js";
 import { fingerprint, hasChanged, listFolders, readWorkerFolder, type FoundVersion, type WorkerFolder } from "./worker-folders.js";
@@ -39,7 +39,7 @@ interface Listing {
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];
   readonly #reservedNames: ReadonlySet<string>;
-  readonly #known: KnownVersions;
+  readonly #known: KnownFolders;
   readonly #log: Log;
   readonly #onAnswering: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
   readonly #listings = new Map<string, Listing>();
@@ -53,7 +53,7 @@ export class WorkerCatalog {
   constructor(options: {
     directories: readonly PackageDirectory[];
     reservedNames: ReadonlySet<string>;
-    known: KnownVersions;
+    known: KnownFolders;
     /** The version that answers for a name may be another one now; undefined = none does. */
     onAnswering?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
     log: Log;
@@ -180,6 +180,7 @@ export class WorkerCatalog {
   #forget(folder: string): void {
     this.#folders.delete(folder);
     this.#listings.delete(folder);
+    this.#known.forget(folder);
   }
 
   #catalog(read: WorkerFolder, found: FoundVersion, before: readonly CatalogedVersion[]): CatalogedVersion {

@@ -14,7 +14,7 @@ export interface WorkerPackagesOptions extends Retiring {
   /** Shared with other kinds of packages; closed by whoever made them, after this. */
   readonly tools: PackageTools;
   /** Where what was read is kept for the next start. */
-  readonly knownVersionsFile?: string;
+  readonly knownFoldersFile?: string;
   /** Why a worker with this manifest would not be served here; such an upload is refused. */
   readonly refusal?: (manifest: WorkerManifest) => string | undefined;
   /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */

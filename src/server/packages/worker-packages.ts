@@ -12,7 +12,7 @@ import { inStagedFolder } from "./in-staged-folder.js";
 import { InstallAreas } from "./install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
 import { KeyedLock } from "./keyed-lock.js";
-import { KnownVersions } from "./known-versions.js";
+import { KnownFolders } from "./known-folders.js";
 import { toggledManifest } from "./manifest-toggle.js";
 import type { Move } from "./move-journal.js";
 import { movesOf, newPath } from "./moved-paths.js";
@@ -32,7 +32,7 @@ import { parseWorkerManifest } from "./worker-version.js";
 export class WorkerPackages implements PackageKeeper {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
-  readonly #known: KnownVersions;
+  readonly #known: KnownFolders;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
   /** What is asked of this instance is done in that order; against other instances, directories are held. */
@@ -55,7 +55,7 @@ export class WorkerPackages implements PackageKeeper {
   private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: InstallAreas) {
     this.#options = options;
     this.#areas = areas;
-    this.#known = new KnownVersions({ file: options.knownVersionsFile, log: options.log });
+    this.#known = new KnownFolders({ file: options.knownFoldersFile, log: options.log });
     this.#catalog = new WorkerCatalog({
       directories,
       known: this.#known,

@@ -3,23 +3,32 @@ import { readFileSync, statSync } from "node:fs";
 import writeFileAtomic from "write-file-atomic";
 import type { Log } from "../observe/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
+import { Recollection, type Recollected } from "./recollection.js";
 import type { WorkerVersion } from "./worker-version.js";
 
 /** After a change more are likely to follow. */
 const saveDelayMs = 2000;
 
-type Entry = readonly [identity: string, version: WorkerVersion];
+/** What the file holds. */
+interface Kept {
+  readonly versions: readonly Recollected<WorkerVersion>[];
+  readonly metadataFiles: readonly Recollected<readonly string[]>[];
+  readonly folders: readonly Recollected<readonly string[]>[];
+}
 
 /**
- * What the metadata of versions said, kept in a file for the next start: with thousands of workers, parsing takes longer than all the
- * rest. An entry counts only for a folder whose identity is the same; the file is believed only as this very program wrote it.
+ * What folders hold and the metadata of versions said, kept in a file for the next start: with thousands of workers, to look for all of it
+ * and to parse it takes longer than all the rest. The file is believed only as this very program wrote it.
  */
-export class KnownVersions {
+export class KnownFolders {
+  /** What the metadata in a folder said. */
+  readonly versions: Recollection<WorkerVersion>;
+  /** Names of the metadata files in a folder. */
+  readonly metadataFiles: Recollection<readonly string[]>;
+  /** Names of the folders in a folder. */
+  readonly folders: Recollection<readonly string[]>;
   readonly #file: string | undefined;
   readonly #log: Log;
-  /** From earlier, and what this daemon has seen. */
-  readonly #before: ReadonlyMap<string, Entry>;
-  readonly #current = new Map<string, Entry>();
   #isSaved = true;
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,29 +36,15 @@ export class KnownVersions {
   constructor(options: { file: string | undefined; log: Log }) {
     this.#file = options.file;
     this.#log = options.log;
-    this.#before = options.file === undefined ? new Map() : readEntries(options.file);
-  }
-
-  /** What is known of a folder with this identity, else what `read` finds; `isSettled` = no later change can have the same identity. */
-  recall(
-    folder: string,
-    { identity, isSettled }: { identity: string; isSettled: boolean },
-    read: () => WorkerVersion | undefined,
-  ): WorkerVersion | undefined {
-    const entry = this.#current.get(folder) ?? this.#before.get(folder);
-    if (entry?.[0] === identity) {
-      this.#current.set(folder, entry);
-      return entry[1];
-    }
-    const version = read();
-    if (version && isSettled) this.#current.set(folder, [identity, version]);
-    else this.#current.delete(folder);
-    this.#saveSoon();
-    return version;
+    const kept = options.file === undefined ? undefined : readKept(options.file);
+    const onChange = () => this.#saveSoon();
+    this.versions = new Recollection(kept?.versions, onChange);
+    this.metadataFiles = new Recollection(kept?.metadataFiles, onChange);
+    this.folders = new Recollection(kept?.folders, onChange);
   }
 
   forget(folder: string): void {
-    if (this.#current.delete(folder)) this.#saveSoon();
+    for (const recollection of [this.versions, this.metadataFiles, this.folders]) recollection.forget(folder);
   }
 
   /** Writes what is not written yet. */
@@ -58,7 +53,8 @@ export class KnownVersions {
     this.#timer = undefined;
     if (this.#file === undefined || this.#isSaved) return;
     this.#isSaved = true;
-    const text = JSON.stringify([...this.#current]);
+    const kept: Kept = { versions: this.versions.current, metadataFiles: this.metadataFiles.current, folders: this.folders.current };
+    const text = JSON.stringify(kept);
     await writeFileAtomic(this.#file, `${seal(text)}\n${text}`, { mode: 0o600, fsync: false }).catch((error: unknown) =>
       this.#log.warn({ err: error }, "what is known of the installed workers could not be kept; the next start reads it again"),
     );
@@ -70,15 +66,15 @@ export class KnownVersions {
   }
 }
 
-function readEntries(file: string): Map<string, Entry> {
+/** Undefined when it is not there, not readable, or not ours: then all is read from the folders. */
+function readKept(file: string): Kept | undefined {
   try {
     const content = readFileSync(file, "utf8");
     const end = content.indexOf("\n");
     const text = content.slice(end + 1);
-    return content.slice(0, end) === seal(text) ? new Map(JSON.parse(text) as [string, Entry][]) : new Map();
+    return content.slice(0, end) === seal(text) ? (JSON.parse(text) as Kept) : undefined;
   } catch {
-    // Not there, or not readable: then all is read from the folders.
-    return new Map();
+    return undefined;
   }
 }
 
