@@ -3,32 +3,21 @@ import { readFileSync, statSync } from "node:fs";
 import writeFileAtomic from "write-file-atomic";
 import type { Log } from "../observe/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
-import { Recollection, type Recollected } from "./recollection.js";
-import type { WorkerVersion } from "./worker-version.js";
+import type { WorkerFolder } from "./worker-folders.js";
 
 /** After a change more are likely to follow. */
 const saveDelayMs = 2000;
 
-/** What the file holds. */
-interface Kept {
-  readonly versions: readonly Recollected<WorkerVersion>[];
-  readonly metadataFiles: readonly Recollected<readonly string[]>[];
-  readonly folders: readonly Recollected<readonly string[]>[];
-}
-
 /**
- * What folders hold and the metadata of versions said, kept in a file for the next start: with thousands of workers, to look for all of it
- * and to parse it takes longer than all the rest. The file is believed only as this very program wrote it.
+ * What the folders of workers held, kept in a file for the next start: with thousands of workers, to look for it all and to parse it takes
+ * longer than all the rest. The file is believed only as this very program wrote it.
  */
 export class KnownFolders {
-  /** What the metadata in a folder said. */
-  readonly versions: Recollection<WorkerVersion>;
-  /** Names of the metadata files in a folder. */
-  readonly metadataFiles: Recollection<readonly string[]>;
-  /** Names of the folders in a folder. */
-  readonly folders: Recollection<readonly string[]>;
   readonly #file: string | undefined;
   readonly #log: Log;
+  /** From an earlier daemon, and what this one has seen. */
+  readonly #before: ReadonlyMap<string, WorkerFolder>;
+  readonly #current = new Map<string, WorkerFolder>();
   #isSaved = true;
   #timer: NodeJS.Timeout | undefined;
 
@@ -36,15 +25,23 @@ export class KnownFolders {
   constructor(options: { file: string | undefined; log: Log }) {
     this.#file = options.file;
     this.#log = options.log;
-    const kept = options.file === undefined ? undefined : readKept(options.file);
-    const onChange = () => this.#saveSoon();
-    this.versions = new Recollection(kept?.versions, onChange);
-    this.metadataFiles = new Recollection(kept?.metadataFiles, onChange);
-    this.folders = new Recollection(kept?.folders, onChange);
+    this.#before = options.file === undefined ? new Map() : readKept(options.file);
+  }
+
+  /** What an earlier daemon saw in a folder, which may have changed since. */
+  recall(folder: string): WorkerFolder | undefined {
+    return this.#before.get(folder);
+  }
+
+  /** What is in a folder now. */
+  note(found: WorkerFolder): void {
+    const { folder } = found;
+    if ((this.#current.get(folder) ?? this.#before.get(folder)) !== found) this.#saveSoon();
+    this.#current.set(folder, found);
   }
 
   forget(folder: string): void {
-    for (const recollection of [this.versions, this.metadataFiles, this.folders]) recollection.forget(folder);
+    if (this.#current.delete(folder)) this.#saveSoon();
   }
 
   /** Writes what is not written yet. */
@@ -53,8 +50,7 @@ export class KnownFolders {
     this.#timer = undefined;
     if (this.#file === undefined || this.#isSaved) return;
     this.#isSaved = true;
-    const kept: Kept = { versions: this.versions.current, metadataFiles: this.metadataFiles.current, folders: this.folders.current };
-    const text = JSON.stringify(kept);
+    const text = JSON.stringify([...this.#current.values()]);
     await writeFileAtomic(this.#file, `${seal(text)}\n${text}`, { mode: 0o600, fsync: false }).catch((error: unknown) =>
       this.#log.warn({ err: error }, "what is known of the installed workers could not be kept; the next start reads it again"),
     );
@@ -66,15 +62,16 @@ export class KnownFolders {
   }
 }
 
-/** Undefined when it is not there, not readable, or not ours: then all is read from the folders. */
-function readKept(file: string): Kept | undefined {
+/** Empty when it is not there, not readable, or not ours: then all is read from the folders. */
+function readKept(file: string): Map<string, WorkerFolder> {
   try {
     const content = readFileSync(file, "utf8");
     const end = content.indexOf("\n");
     const text = content.slice(end + 1);
-    return content.slice(0, end) === seal(text) ? (JSON.parse(text) as Kept) : undefined;
+    const kept = content.slice(0, end) === seal(text) ? (JSON.parse(text) as WorkerFolder[]) : [];
+    return new Map(kept.map((folder) => [folder.folder, folder]));
   } catch {
-    return undefined;
+    return new Map();
   }
 }
 

@@ -5,6 +5,8 @@ import type { InstalledVersion } from "./installed-version.js";
 /** `1`, `1.4`, `1.4.2`, `^1.2.0`, `~1.2`: what may stand behind the @ of an address. */
 const rangePattern = /^[\^~]?\d{1,9}(?:\.\d{1,9}){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 const longestRange = 200;
+/** A semantic version that is no prerelease. */
+const stablePattern = /^\d+\.\d+\.\d+(?:\+|$)/;
 /** Addresses are the callers' to choose; so is what is remembered for them. */
 const mostRememberedRanges = 64;
 
@@ -19,7 +21,8 @@ export class VersionChoice {
   /** What answers without a range: `latest`, else the highest stable version, else the highest prerelease. */
   readonly preferred: InstalledVersion | undefined;
   readonly #enabled: ReadonlyMap<string, InstalledVersion>;
-  readonly #remembered = new Map<string, InstalledVersion | undefined>();
+  /** Of most workers nobody ever asks for a range. */
+  #remembered: Map<string, InstalledVersion | undefined> | undefined;
 
   constructor(versions: Iterable<InstalledVersion>) {
     const sorted = [...versions].filter(({ enabled }) => enabled).toSorted((a, b) => newestFirst(a.version, b.version));
@@ -30,9 +33,10 @@ export class VersionChoice {
   /** What answers for a range: the version of exactly that name, else the highest stable one in it, else the highest prerelease in it. */
   pick(range: string): InstalledVersion | undefined {
     const exact = this.#enabled.get(range);
-    if (exact || this.#remembered.has(range)) return exact ?? this.#remembered.get(range);
+    if (exact || this.#remembered?.has(range)) return exact ?? this.#remembered?.get(range);
     if (range.length > longestRange || !rangePattern.test(range)) return undefined;
     const found = this.#search(range);
+    this.#remembered ??= new Map();
     if (this.#remembered.size >= mostRememberedRanges) this.#remembered.clear();
     this.#remembered.set(range, found);
     return found;
@@ -47,5 +51,5 @@ export class VersionChoice {
 }
 
 function isStable({ version }: InstalledVersion): boolean {
-  return version !== latestVersion && semver.prerelease(version) === null;
+  return stablePattern.test(version);
 }

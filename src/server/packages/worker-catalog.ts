@@ -118,13 +118,14 @@ export class WorkerCatalog {
    */
   refresh(directory: string, workerFolder: string, isChanged: (folder: string) => boolean = isNever): string[] {
     const before = this.versionsIn(workerFolder);
-    const read = readWorkerFolder(directory, workerFolder, this.#known);
+    const known = this.#folders.get(workerFolder)?.read ?? this.#known.recall(workerFolder);
+    const read = readWorkerFolder(directory, workerFolder, known);
+    this.#known.note(read);
     const after = read.versions.map((found) => this.#catalog(read, found, isChanged(found.folder) ? [] : before));
     this.#folders.set(workerFolder, { read, versions: after });
     const names = new Set([...before, ...after].map(({ name }) => name));
     for (const name of names) this.#index(name, workerFolder, after);
     const gone = before.filter((version) => !after.includes(version)).map(({ folder }) => folder);
-    for (const folder of gone) if (!after.some((version) => version.folder === folder)) this.#known.forget(folder);
     return gone;
   }
 

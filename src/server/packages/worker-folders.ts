@@ -1,8 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync, type Dirent, type Stats } from "node:fs";
 import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
-import type { KnownFolders } from "./known-folders.js";
-import type { FolderLook } from "./recollection.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
 /** How young a change may be to be told apart from the next one by its time stamp. */
@@ -21,8 +19,12 @@ export interface WorkerFolder {
   readonly folder: string;
   readonly versions: readonly FoundVersion[];
   /** Every path whose change may change this, with the fingerprint it had. */
-  readonly watched: ReadonlyMap<string, string>;
+  readonly watched: readonly Watched[];
+  /** Links in it may lead to more: what they lead to changes without it. */
+  readonly hasLinks: boolean;
 }
+
+type Watched = readonly [target: string, fingerprint: string];
 
 /**
  * What tells whether a path changed: undefined when it is not there, and never the same twice while it is so young that
@@ -34,60 +36,80 @@ export function fingerprint(target: string): string | undefined {
 }
 
 function fingerprintOf(stat: Stats): string {
-  const { identity, isSettled } = lookOf(stat);
-  return isSettled ? identity : `${identity}:${performance.now()}`;
+  return isSettled(stat) ? identityOf(stat) : `${identityOf(stat)}:${performance.now()}`;
 }
 
-function lookOf(stat: Stats): FolderLook {
-  return { identity: identityOf(stat), isSettled: Math.abs(Date.now() - stat.mtimeMs) > timestampGrainMs };
+function isSettled(stat: Stats): boolean {
+  return Math.abs(Date.now() - stat.mtimeMs) > timestampGrainMs;
 }
 
 function identityOf(stat: Stats): string {
   return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
 }
 
-/** Reads a worker's folder: a package itself, which makes one version, or a folder of versions. */
-export function readWorkerFolder(directory: string, folder: string, known: KnownFolders): WorkerFolder {
-  const watched = new Map<string, string>();
-  const stat = statSync(folder, { throwIfNoEntry: false });
-  const read = (versionFolder: string, folderStat: Stats | undefined) =>
-    readVersion({ folder: versionFolder, stat: folderStat, place: placeOf(directory, folder, versionFolder) }, watched, known);
-  const own = read(folder, stat);
-  if (own || !stat) return { directory, folder, versions: own ? [own] : [], watched };
-  const listed = known.folders.recall(folder, lookOf(stat), () => namesIfWithoutLinks(folder));
-  const versions = (listed?.map((name) => path.join(folder, name)) ?? listFolders(folder, directory)).flatMap(
-    (version) => read(version, statSync(version, { throwIfNoEntry: false })) ?? [],
-  );
-  return { directory, folder, versions, watched };
-}
-
 /** Whether anything that was watched is not as it was. */
-export function hasChanged(watched: ReadonlyMap<string, string>): boolean {
+export function hasChanged(watched: readonly Watched[]): boolean {
   for (const [target, before] of watched) if ((fingerprint(target) ?? "") !== before) return true;
   return false;
 }
 
+/**
+ * What is in a worker's folder: a package itself, which makes one version, or versions in folders of theirs. What is known of it from
+ * before is the answer where nothing has changed since; else only the versions that have are read again.
+ */
+export function readWorkerFolder(directory: string, folder: string, known: WorkerFolder | undefined): WorkerFolder {
+  if (known?.directory === directory && !known.hasLinks && !hasChanged(known.watched)) return known;
+  const watched: Watched[] = [];
+  const before: ReadonlyMap<string, string> = new Map(known?.watched);
+  const read = (versionFolder: string): FoundVersion | undefined => {
+    const place = lookAtVersion(versionFolder);
+    watched.push(...place.watched);
+    if (place.identity === undefined) return undefined;
+    const same = place.watched.every(([target, print]) => before.get(target) === print);
+    const found = same ? known?.versions.find((version) => version.folder === versionFolder) : undefined;
+    if (found) return found;
+    const version = readWorkerVersion(versionFolder, placeOf(directory, folder, versionFolder));
+    return version && { ...version, folder: versionFolder, identity: place.identity };
+  };
+  const own = read(folder);
+  if (own) return { directory, folder, versions: [own], watched, hasLinks: false };
+  const entries = readEntries(folder);
+  const versions = foldersOf(entries, folder, directory).flatMap((version) => read(version) ?? []);
+  return { directory, folder, versions, watched, hasLinks: entries.some((entry) => entry.isSymbolicLink()) };
+}
+
+/** Each path is looked at once, and before it is read: a change during the reading is then seen by the next look. */
+function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined } {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  if (!stat) return { watched: [[folder, ""]], identity: undefined };
+  const watched: Watched[] = [[folder, fingerprintOf(stat)]];
+  const identities = [identityOf(stat)];
+  for (const name of metadataFileNames) {
+    const file = path.join(folder, name);
+    const fileStat = lstatSync(file, { throwIfNoEntry: false });
+    if (!fileStat) continue;
+    identities.push(identityOf(fileStat));
+    watched.push([file, fileStat.isSymbolicLink() ? (fingerprint(file) ?? "") : fingerprintOf(fileStat)]);
+  }
+  return { watched, identity: identities.length === 1 ? undefined : identities.join(" ") };
+}
+
 /** Folders in a folder, by name: without dot folders, and without links that lead out of `directory`. */
 export function listFolders(folder: string, directory: string): string[] {
-  return readEntries(folder)
+  return foldersOf(readEntries(folder), folder, directory);
+}
+
+function foldersOf(entries: readonly Dirent[], folder: string, directory: string): string[] {
+  return entries
+    .filter((entry) => !entry.name.startsWith("."))
     .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && leadsInside(path.join(folder, entry.name), directory)))
     .toSorted((a, b) => Number(a.isSymbolicLink()) - Number(b.isSymbolicLink()) || (a.name < b.name ? -1 : 1))
     .map((entry) => path.join(folder, entry.name));
 }
 
-/** Names of the folders in a folder; undefined where links may lead to more: what they lead to changes without it. */
-function namesIfWithoutLinks(folder: string): string[] | undefined {
-  const entries = readEntries(folder);
-  if (entries.some((entry) => entry.isSymbolicLink())) return undefined;
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .toSorted();
-}
-
 function readEntries(folder: string): Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     // Gone, or not ours to read: nothing is in it, as far as we can tell.
     return [];
@@ -101,31 +123,4 @@ function leadsInside(link: string, directory: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Each path is looked at before it is read: a change during the reading is then seen by the next look. */
-function readVersion(
-  { folder, stat, place }: { folder: string; stat: Stats | undefined; place: { name: string; version: string } },
-  watched: Map<string, string>,
-  known: KnownFolders,
-): FoundVersion | undefined {
-  watched.set(folder, stat ? fingerprintOf(stat) : "");
-  if (!stat) return undefined;
-  const stats = [stat];
-  for (const name of known.metadataFiles.recall(folder, lookOf(stat), () => metadataFileNames.filter((each) => lookAt(folder, each)))) {
-    const fileStat = lookAt(folder, name);
-    if (!fileStat) continue;
-    const file = path.join(folder, name);
-    stats.push(fileStat);
-    watched.set(file, fileStat.isSymbolicLink() ? (fingerprint(file) ?? "") : fingerprintOf(fileStat));
-  }
-  if (stats.length === 1) return undefined;
-  const identity = stats.map(identityOf).join(" ");
-  const isSettled = stats.every((each) => lookOf(each).isSettled && !each.isSymbolicLink());
-  const version = known.versions.recall(folder, { identity, isSettled }, () => readWorkerVersion(folder, place));
-  return version && { ...version, folder, identity };
-}
-
-function lookAt(folder: string, name: string): Stats | undefined {
-  return lstatSync(path.join(folder, name), { throwIfNoEntry: false });
 }
