@@ -126,14 +126,14 @@ test("what cannot be installed is refused before it is sent, with the daemon's o
 });
 
 test("a key learns before it sends that a namespace is not its own, and a viewer that it may not install", async () => {
-  const page = await house.open("apps", await house.key({ role: "editor", namespaces: ["@team"] }));
+  const page = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByText("No app is installed").waitFor();
   await expectAccessible(page);
   await dropPaths(page, [await archive('name: shop\nversion: "9.0.0"\n')]);
   await page.getByText("This key may install in @team only, and shop lies outside.").waitFor();
   expect(await page.getByRole("button", { name: "Upload", exact: true }).isDisabled()).toBe(true);
   await expectAccessible(page);
-  const viewer = await house.open("apps", await house.key({ role: "viewer" }));
+  const viewer = await house.open("apps", { key: await house.key({ role: "viewer" }) });
   await viewer.getByRole("link", { name: "shop" }).waitFor();
   expect(await viewer.getByRole("button", { name: /Upload/ }).count()).toBe(0);
   await dropPaths(viewer, [await archive('name: shop\nversion: "9.0.0"\n')]);
@@ -143,7 +143,7 @@ test("a key learns before it sends that a namespace is not its own, and a viewer
 
 test("an upload that is cancelled installs nothing, and can be sent again", async () => {
   const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
-  const page = await house.open("apps", undefined, way.url);
+  const page = await house.open("apps", { url: way.url });
   onTestFinished(async () => {
     await page.close();
     way.close();
@@ -165,7 +165,7 @@ test("an upload that is cancelled installs nothing, and can be sent again", asyn
 }, 60_000);
 
 test("what the daemon refuses says why and under which request, and can be tried again", async () => {
-  const page = await house.open("apps");
+  const page = await house.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);
   await page.getByRole("button", { name: "Upload", exact: true }).click();

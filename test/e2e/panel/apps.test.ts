@@ -108,14 +108,14 @@ test("what was deleted elsewhere, and what never was, has a page that says so", 
 });
 
 test("a viewer sees everything and is offered no change, a key of a namespace sees its own, and one without the permission is told", async () => {
-  const viewer = await house.open("apps/shop", await house.key({ role: "viewer" }));
+  const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key may look, and change nothing.").waitFor();
   expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
   await expectAccessible(viewer);
-  const team = await house.open("apps", await house.key({ role: "editor", namespaces: ["@team"] }));
+  const team = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await team.getByText("1 app; this key sees @team only").waitFor();
   expect(await team.getByRole("rowheader").allTextContents()).toEqual(["@team/blog "]);
-  const blind = await house.open("apps", await house.key({ role: "custom", permissions: ["keys:read"] }));
+  const blind = await house.open("apps", { key: await house.key({ role: "custom", permissions: ["keys:read"] }) });
   await blind.getByText("This key may not see apps").waitFor();
   await expectAccessible(blind);
 });
@@ -155,7 +155,7 @@ test("names that are long break where there is little room", async () => {
 });
 
 test("a list of apps that waits or fails says so, and so does a log that is refused", async () => {
-  const page = await house.open("overview");
+  const page = await house.open("overview", { provoked: [403] });
   const gate = new EventEmitter();
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route("**/api/workers", async (route) => {

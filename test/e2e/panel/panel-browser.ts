@@ -10,10 +10,14 @@ interface Complaint {
   readonly text: string;
 }
 
+/** A line of the console that a test provokes: a status, since a browser writes a line for every answer above 399, or its text. */
+export type Provoked = number | RegExp;
+
 /** A browser whose pages are watched: console errors, requests to other hosts, reports of the content security policy. */
 export class PanelBrowser {
   readonly #browser: Browser;
   readonly #complaints: Complaint[] = [];
+  readonly #provoked: { readonly page: string; readonly line: Provoked; hasCome: boolean }[] = [];
 
   static async open(): Promise<PanelBrowser> {
     return new PanelBrowser(await openBrowser());
@@ -23,46 +27,53 @@ export class PanelBrowser {
     this.#browser = browser;
   }
 
-  /** A page of its own, with cookies of its own, at a path of the daemon. `answers` of these statuses are what the test is about. */
-  async page(url: string, options: { expectedStatuses?: readonly number[]; isNarrow?: boolean; isDark?: boolean } = {}): Promise<Page> {
+  /** A page of its own, with cookies of its own, at a path of the daemon. Each line that is `provoked` must come. */
+  async page(url: string, options: { provoked?: readonly Provoked[]; isNarrow?: boolean; isDark?: boolean } = {}): Promise<Page> {
     const context = await this.#browser.newContext({
       viewport: options.isNarrow ? narrow : wide,
       colorScheme: options.isDark ? "dark" : "light",
       reducedMotion: "reduce",
     });
-    await this.#watch(context, new URL(url).origin, options.expectedStatuses ?? []);
+    await this.#watch(context, url, options.provoked ?? []);
     const page = await context.newPage();
     await page.goto(url);
     return page;
   }
 
-  /** Everything that pages did wrong so far; the caller expects it to be empty. */
+  /** Everything that pages did wrong so far, and what was provoked and has not come; the caller expects it to be empty. */
   get complaints(): readonly Complaint[] {
-    return this.#complaints;
+    const missing = this.#provoked.filter(({ hasCome }) => !hasCome);
+    return [...this.#complaints, ...missing.map(({ page, line }) => ({ page, text: `provoked, and never came: ${line}` }))];
   }
 
   async close(): Promise<void> {
     await this.#browser.close();
   }
 
-  async #watch(context: BrowserContext, origin: string, expectedStatuses: readonly number[]): Promise<void> {
+  async #watch(context: BrowserContext, url: string, lines: readonly Provoked[]): Promise<void> {
+    const { origin } = new URL(url);
+    const provoked = lines.map((line) => ({ page: url, line, hasCome: false }));
+    this.#provoked.push(...provoked);
     const complain = (page: string, text: string) => this.#complaints.push({ page, text });
     await context.exposeFunction("complainOfPolicy", (text: string) => complain("policy", text));
     await context.addInitScript(
       `addEventListener("securitypolicyviolation", (event) => complainOfPolicy(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`,
     );
-    // A browser writes a line for every answer above 399 by itself.
-    const isExpected = (text: string) =>
-      expectedStatuses.some((status) => text.includes(`the server responded with a status of ${status}`));
     context.on("console", (message) => {
-      if (["error", "warning"].includes(message.type()) && !isExpected(message.text()))
-        complain(message.page()?.url() ?? "", message.text());
+      if (!["error", "warning"].includes(message.type())) return;
+      const found = provoked.find(({ line }) => isLine(message.text(), line));
+      if (found) found.hasCome = true;
+      else complain(message.page()?.url() ?? "", `${message.text()} ${message.location().url}`);
     });
     context.on("weberror", (error) => complain(error.page()?.url() ?? "", String(error.error())));
     context.on("request", (request) => {
       if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith("data:")) complain("request", request.url());
     });
   }
+}
+
+function isLine(text: string, line: Provoked): boolean {
+  return typeof line === "number" ? text.includes(`the server responded with a status of ${line}`) : line.test(text);
 }
 
 /** Signs in at the gate and waits for the shell. */

@@ -5,7 +5,15 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
-import { PanelBrowser, signIn } from "./panel-browser.js";
+import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
+
+interface OpenOptions {
+  /** The root key, if none is given. */
+  readonly key?: string;
+  /** Another way to the daemon. */
+  readonly url?: string;
+  readonly provoked?: readonly Provoked[];
+}
 
 /** A daemon with workers on its disk and a watched browser in front of it. */
 export interface PanelHouse {
@@ -13,8 +21,8 @@ export interface PanelHouse {
   readonly browser: PanelBrowser;
   /** A new key of these rights. */
   readonly key: (rights: Readonly<Record<string, unknown>>) => Promise<string>;
-  /** A page below the panel, signed in; `url` is another way to the daemon. */
-  readonly open: (path: string, key?: string, url?: string) => Promise<Page>;
+  /** A page below the panel, signed in. */
+  readonly open: (path: string, how?: OpenOptions) => Promise<Page>;
   /** The body that the API answers with, asked by root. */
   readonly ask: (path: string) => Promise<unknown>;
   readonly dispose: () => Promise<void>;
@@ -35,8 +43,8 @@ export async function openPanelHouse(files: Readonly<Record<string, string>>): P
       expect(response.status).toBe(201);
       return ((await response.json()) as { data: { key: string } }).data.key;
     },
-    open: async (below, key = daemon.rootKey, url = daemon.url) => {
-      const page = await browser.page(`${url}/cpanel/${below}`, { expectedStatuses: [400, 403, 409, 412] });
+    open: async (below, { key = daemon.rootKey, url = daemon.url, provoked = [] } = {}) => {
+      const page = await browser.page(`${url}/cpanel/${below}`, { provoked });
       await signIn(page, key);
       return page;
     },

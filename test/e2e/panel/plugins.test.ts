@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
-import { PanelBrowser, signIn } from "./panel-browser.js";
+import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
 
 // axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -79,8 +79,8 @@ afterAll(async () => {
   await Promise.all([daemon.dispose(), browser.close()]);
 });
 
-async function open(at: string, options: { key?: string; expectedStatuses?: readonly number[] } = {}): Promise<Page> {
-  const page = await browser.page(`${daemon.url}/cpanel/${at}`, { expectedStatuses: options.expectedStatuses ?? [] });
+async function open(at: string, options: { key?: string; provoked?: readonly Provoked[] } = {}): Promise<Page> {
+  const page = await browser.page(`${daemon.url}/cpanel/${at}`, { provoked: options.provoked ?? [] });
   await signIn(page, options.key ?? daemon.rootKey);
   return page;
 }
@@ -154,7 +154,7 @@ test("a plugin is switched off and on again, and its page says what it does and 
 });
 
 test("an archive is shown before it is sent, what is refused says why and installs nothing, and a name is typed to delete", async () => {
-  const page = await open("plugins", { expectedStatuses: [400, 409] });
+  const page = await open("plugins", { provoked: [400] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");
     await page.getByRole("button", { name: "Upload archive" }).click();
@@ -248,7 +248,7 @@ test("a plugin's own page is shown in a frame that reaches nothing of the panel,
 });
 
 test("what cannot be framed says why; what the plugin does not serve itself opens in a tab; what is in no menu is not opened", async () => {
-  const page = await open("plugins", { expectedStatuses: [404] });
+  const page = await open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();
   await page.getByText("The plugin serves nothing at this address.").waitFor();
@@ -268,7 +268,7 @@ test("what cannot be framed says why; what the plugin does not serve itself open
 });
 
 test("a list that is awaited, fails, and comes back says so", async () => {
-  const page = await open("overview", { expectedStatuses: [500] });
+  const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));
   const error = { code: "INTERNAL_ERROR", message: "The daemon failed." };
