@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { build, transform } from "esbuild";
 
 /** Native code, or a program of its own. */
-const notBundled = ["better-sqlite3", "esbuild", "libsql"];
+const notBundled = ["better-sqlite3", "esbuild", "koffi", "libsql"];
 
 /** Packages without what only their readers need; our own lines stay as they are, for the stack of an error to name them. */
 const compactPackages = {
