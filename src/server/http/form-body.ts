@@ -8,9 +8,9 @@ import { mostPaths } from "../../shared/contract/files.js";
 import { formatSize } from "../../shared/size.js";
 import type { Config } from "../config.js";
 import { parseInput } from "./input.js";
+import { createParser, feed, multipartType, writeSpool } from "./multipart-body.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 import { SpoolFile } from "./spool-file.js";
-import { brokenBody, createParser, multipartType, writeSpool } from "./upload-body.js";
 
 interface FormOptions {
   /** Folder for the bytes; whoever gets the files deletes them. */
@@ -56,42 +56,33 @@ async function receive(
   const { maxUploadSizeBytes } = config.limits;
   const parser = createParser(request, { files: mostPaths + 1, fields: mostFields });
   const writings: Promise<void>[] = [];
-  try {
-    await new Promise<void>((resolve, reject) => {
-      parser.on("file", (name, stream, info) => {
-        if (name !== form.files || files.length === mostPaths) {
-          // Destroying the parser destroys this stream too, with an error that nobody else would listen to.
-          stream.on("error", () => {}).resume();
-          reject(name === form.files ? tooManyParts() : unexpectedPart(name, form));
-          return;
-        }
-        const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
-        file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
-        // One comes after the other, so those before are whole.
-        const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
-        files.push(file);
-        const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });
-        writings.push(writing);
-        writing.catch((error: unknown) => {
-          if (!parser.destroyed) reject(error);
-        });
+  const begin = (refuse: (error: unknown) => void) => {
+    parser.on("file", (name, stream, info) => {
+      if (name !== form.files || files.length === mostPaths) {
+        // Destroying the parser destroys this stream too, with an error that nobody else would listen to.
+        stream.on("error", () => {}).resume();
+        refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
+        return;
+      }
+      const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
+      file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
+      // One comes after the other, so those before are whole.
+      const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
+      files.push(file);
+      const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });
+      writings.push(writing);
+      writing.catch((error: unknown) => {
+        if (!parser.destroyed) refuse(error);
       });
-      parser.on("field", (name, value, { valueTruncated }) => {
-        if (valueTruncated) reject(new ApiError("INVALID_MULTIPART", `The field ${JSON.stringify(name)} is too long.`));
-        texts.set(name, [...(texts.get(name) ?? []), value]);
-      });
-      for (const event of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(event, () => reject(tooManyParts()));
-      parser.on("error", (cause) => reject(brokenBody(cause)));
-      parser.on("close", resolve);
-      request.on("close", () => {
-        if (!request.complete) reject(brokenBody());
-      });
-      // Not a pipeline: that would destroy the request, and with it the way to tell the client what is wrong.
-      request.pipe(parser);
     });
+    parser.on("field", (name, value, { valueTruncated }) => {
+      if (valueTruncated) refuse(new ApiError("INVALID_MULTIPART", `The field ${JSON.stringify(name)} is too long.`));
+      texts.set(name, [...(texts.get(name) ?? []), value]);
+    });
+  };
+  try {
+    await feed(request, parser, { begin, tooManyParts });
   } catch (error) {
-    request.unpipe(parser);
-    parser.destroy();
     await Promise.allSettled(writings);
     throw error;
   }
