@@ -5,20 +5,10 @@ import { text } from "node:stream/consumers";
 import { CommandError } from "../command-error.js";
 import type { Context } from "../command.js";
 import { exitCodes, type ExitCode } from "../exit-codes.js";
+import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 
 /** The daemon's own code does the work: only it knows how keys and packages are kept. */
 const program = path.join(import.meta.dirname, "../server/backup/main.js");
-
-export interface BackupJob {
-  readonly action: "backup" | "restore" | "migrate-keys";
-  /** Absolute; "" where there is none. */
-  readonly file: string;
-  readonly variables: Readonly<Record<string, string>>;
-  readonly isDryRun?: boolean;
-  readonly discardOld?: boolean;
-}
-
-type Outcome<Result> = { readonly result: Result } | { readonly error: { code: string; message: string; hint?: string } };
 
 const afterEarlyEnd = {
   backup: "run it again: no backup was written",
@@ -37,7 +27,10 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
 };
 
 /** Runs one job of the daemon's backup program to its end. */
-export async function runBackupProgram<Result>(context: Context, job: BackupJob): Promise<Result> {
+export async function runBackupProgram<Action extends keyof BackupResults>(
+  context: Context,
+  job: BackupJob & { readonly action: Action },
+): Promise<BackupResults[Action]> {
   const child = spawn(process.execPath, [program, JSON.stringify(job)], {
     cwd: context.workingDirectory,
     stdio: ["ignore", "pipe", "inherit"],
@@ -49,7 +42,7 @@ export async function runBackupProgram<Result>(context: Context, job: BackupJob)
   await ended;
   context.signal.removeEventListener("abort", stop);
   context.signal.throwIfAborted();
-  const outcome = parse<Result>(said);
+  const outcome = parse<BackupResults[Action]>(said);
   if (outcome && "result" in outcome) return outcome.result;
   const { code, message, hint } = outcome?.error ?? {
     code: "FAILED",
@@ -59,9 +52,9 @@ export async function runBackupProgram<Result>(context: Context, job: BackupJob)
   throw new CommandError(code, message, { exitCode: exitCodeOf[code] ?? exitCodes.failed, hint });
 }
 
-function parse<Result>(said: string): Outcome<Result> | undefined {
+function parse<Result>(said: string): BackupOutcome<Result> | undefined {
   try {
-    return JSON.parse(said) as Outcome<Result>;
+    return JSON.parse(said) as BackupOutcome<Result>;
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 import { existsSync, renameSync } from "node:fs";
 import path from "node:path";
 import { PrimaryError } from "../access/replica/primary-error.js";
-import { moveKeys, PrimaryHasKeysError, type MovedKeys } from "../access/replica/move-keys.js";
+import type { MigratedKeys } from "../../shared/backup-program.js";
+import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
 import { StateLock } from "../access/state-lock.js";
 import { ConfigError } from "../config-error.js";
 import { valueOf } from "../config-variables.js";
@@ -9,12 +10,6 @@ import type { Directories } from "../config.js";
 import { syncFolder } from "../packages/move-journal.js";
 import { readSource, type PrimarySource } from "../primary-source.js";
 import { BackupError } from "./backup-error.js";
-
-export interface MigratedKeys extends MovedKeys {
-  readonly primary: string;
-  /** Where the local store is kept; undefined when nothing was moved. */
-  readonly keptAs: string | undefined;
-}
 
 /** Moves the keys of a local store into an empty primary, and puts the local store aside, so that it cannot be used by mistake. */
 export async function migrateKeys(

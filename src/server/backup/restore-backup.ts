@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { countKeys } from "../access/key-database.js";
 import { StateLock } from "../access/state-lock.js";
+import type { PackageChange, RestoredBackup } from "../../shared/backup-program.js";
 import type { Directories } from "../config.js";
 import { exists } from "../packages/move-journal.js";
 import { isInUse } from "../packages/sharing/sole-instance.js";
@@ -24,24 +25,6 @@ export interface RestoreOptions {
   readonly isDryRun: boolean;
   /** Delete what was there instead of keeping it aside. */
   readonly discardOld: boolean;
-}
-
-export interface RestoredBackup {
-  readonly createdAt: string;
-  /** In force in the backup, and here before; null where there is no key store, or none that can be read. */
-  readonly keys: number;
-  readonly keysBefore: number | null;
-  readonly packages: readonly PackageChange[];
-  /** Where what was there lies now. */
-  readonly kept: readonly string[];
-  /** An earlier restore was interrupted, and was finished first (in a dry run: would be). */
-  readonly finishedEarlier: boolean;
-}
-
-export interface PackageChange {
-  readonly kind: string;
-  readonly path: string;
-  readonly change: "add" | "replace" | "remove";
 }
 
 /** Puts a backup in the place of keys and uploaded packages, all or nothing; refuses while a daemon runs. */

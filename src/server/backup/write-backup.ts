@@ -9,21 +9,11 @@ import { copyReplica } from "../access/replica/copy-replica.js";
 import type { Directories } from "../config.js";
 import { packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/move-journal.js";
+import type { WrittenBackup } from "../../shared/backup-program.js";
 import { BackupError } from "./backup-error.js";
 import { formatName, formatVersion } from "./backup-format.js";
 import { BackupPieces } from "./backup-pieces.js";
 import { uploadDirectories } from "./package-places.js";
-
-export interface WrittenBackup {
-  readonly file: string;
-  readonly createdAt: string;
-  readonly sizeBytes: number;
-  readonly keys: number;
-  readonly workers: number;
-  readonly plugins: number;
-  /** Paths of links and the like, which are not in it. */
-  readonly skipped: readonly string[];
-}
 
 /**
  * Writes a backup while the daemon may run. The file appears whole, readable by its owner only, or not at all; what is under that name

@@ -5,17 +5,6 @@ import { runBackupProgram } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command.js";
 import { exitCodes } from "../../exit-codes.js";
 
-interface WrittenBackup {
-  readonly file: string;
-  readonly createdAt: string;
-  readonly sizeBytes: number;
-  readonly keys: number;
-  readonly workers: number;
-  readonly plugins: number;
-  readonly skipped: readonly string[];
-  readonly directories: object;
-}
-
 export const command = defineCommand<[file: string], DirectoryOptions>({
   arguments: [{ syntax: "<file>", description: "The backup to write, such as runtimed.tgz; one that is there is replaced" }],
   options: directoryOptions,
@@ -32,7 +21,7 @@ export const command = defineCommand<[file: string], DirectoryOptions>({
     "Ends with 6 when there is no key store, with 9 when links or the like were left out, with 7 when a package changed each time it was read.",
   async run(context, [given], options) {
     const file = path.resolve(context.workingDirectory, given);
-    const backup = await runBackupProgram<WrittenBackup>(context, { action: "backup", file, variables: directoryVariables(options) });
+    const backup = await runBackupProgram(context, { action: "backup", file, variables: directoryVariables(options) });
     for (const skipped of backup.skipped)
       context.output.warn(`${skipped} is not in the backup: it is a link, no file, or has a name that cannot be restored`);
     context.output.facts(backup, [

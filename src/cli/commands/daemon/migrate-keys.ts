@@ -1,3 +1,4 @@
+import type { MigratedKeys } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
 import { runBackupProgram } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command.js";
@@ -8,13 +9,6 @@ interface Options extends Pick<DirectoryOptions, "stateDir" | "service"> {
   readonly primary?: string;
   readonly tokenFile?: string;
   readonly dryRun?: boolean;
-}
-
-interface MigratedKeys {
-  readonly keys: number;
-  readonly revoked: number;
-  readonly primary: string;
-  readonly keptAs?: string;
 }
 
 export const command = defineCommand<[], Options>({
@@ -41,10 +35,10 @@ export const command = defineCommand<[], Options>({
     };
     const job = { action: "migrate-keys", file: "", variables } as const;
     if (!dryRun && !context.flags.yes) {
-      const plan = await runBackupProgram<MigratedKeys>(context, { ...job, isDryRun: true });
+      const plan = await runBackupProgram(context, { ...job, isDryRun: true });
       await confirmOnMachine(context, { consequence: `Move ${describe(plan)}`, name: "migrate-keys" });
     }
-    const moved = await runBackupProgram<MigratedKeys>(context, { ...job, isDryRun: dryRun });
+    const moved = await runBackupProgram(context, { ...job, isDryRun: dryRun });
     const kept = moved.keptAs === undefined ? "" : `\nkept ${moved.keptAs}`;
     context.output.result({ dryRun, ...moved }, `${dryRun ? "would move" : "moved"} ${describe(moved)}${kept}`);
   },

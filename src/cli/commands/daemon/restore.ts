@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { RestoredBackup } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
 import { runBackupProgram } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command.js";
@@ -8,17 +9,6 @@ import { confirmOnMachine } from "../../prompts.js";
 interface Options extends DirectoryOptions {
   readonly dryRun?: boolean;
   readonly discardOld?: boolean;
-}
-
-interface RestoredBackup {
-  readonly file: string;
-  readonly createdAt: string;
-  readonly keys: number;
-  readonly keysBefore: number | null;
-  readonly packages: readonly { kind: "workers" | "plugins"; path: string; change: "add" | "replace" | "remove" }[];
-  readonly kept: readonly string[];
-  readonly finishedEarlier: boolean;
-  readonly directories: object;
 }
 
 export const command = defineCommand<[file: string], Options>({
@@ -43,14 +33,14 @@ export const command = defineCommand<[file: string], Options>({
     const file = path.resolve(context.workingDirectory, given);
     const job = { action: "restore", file, variables: directoryVariables(options), discardOld } as const;
     if (!dryRun && !context.flags.yes) {
-      const plan = await runBackupProgram<RestoredBackup>(context, { ...job, isDryRun: true });
+      const plan = await runBackupProgram(context, { ...job, isDryRun: true });
       context.output.note(`this will change:\n${describe(plan)}`);
       await confirmOnMachine(context, {
         consequence: `Replace all keys and uploaded packages by those of ${plan.createdAt}`,
         name: "restore",
       });
     }
-    const restored = await runBackupProgram<RestoredBackup>(context, { ...job, isDryRun: dryRun });
+    const restored = await runBackupProgram(context, { ...job, isDryRun: dryRun });
     context.output.result({ dryRun, ...restored }, `${describe(restored)}${restored.kept.map((folder) => `\nkept ${folder}`).join("")}`);
   },
 });

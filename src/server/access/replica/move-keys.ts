@@ -1,3 +1,4 @@
+import type { MovedKeys } from "../../../shared/backup-program.js";
 import { randomUUID } from "node:crypto";
 import type { PrimarySource } from "../../primary-source.js";
 import { openKeyDatabase } from "../key-database.js";
@@ -11,13 +12,6 @@ const moveDeadlineMs = 60_000;
 /** The primary does not begin it later than this. */
 const acceptanceMs = 50_000;
 const rowsInStatement = 500;
-
-export interface MovedKeys {
-  /** Not revoked. */
-  readonly keys: number;
-  /** Their hashes stay known, too. */
-  readonly revoked: number;
-}
 
 /**
  * Copies the keys of a local store that nobody has open, with ids and hashes, to a primary that has none: all of them or none. Throws
