@@ -28,6 +28,9 @@ export interface Parcel extends Archive {
   readonly plan: PackPlan | undefined;
 }
 
+/** What the documents of commands that upload say of a parcel, or of the plan for one. */
+export const parcelFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
+
 /** Packs a folder, or takes an archive as it is. What is packed goes away with the command. */
 export async function makeParcel(
   context: Context,

@@ -3,7 +3,7 @@ import { formatSize } from "../../../shared/size.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { mainFiles } from "../../../shared/packing/main-files.js";
-import { describeParcel, makeParcel, sendParcel } from "../../pack/parcel.js";
+import { describeParcel, makeParcel, parcelFields, sendParcel } from "../../pack/parcel.js";
 import { showPlan } from "../../pack/show-plan.js";
 import { pluginState, tellFailure } from "./plugin-state.js";
 
@@ -14,21 +14,7 @@ interface Options {
 export const command = defineCommand<[source: string], Options>({
   arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
   options: [{ flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" }],
-  fields: [
-    "name",
-    "version",
-    "installedAt",
-    "status",
-    "error",
-    "sizeBytes",
-    "sha256",
-    "dryRun",
-    "entrypoint",
-    "pluginEntry",
-    "unpackedBytes",
-    "files",
-    "leftOut",
-  ],
+  fields: ["name", "version", "installedAt", "status", "error", ...parcelFields],
   examples: [
     ["runtimectl plugins upload ./guard", "pack the folder, upload it, say whether it is loaded"],
     ["runtimectl plugins upload ./guard --dry-run", "what would go, what not, and why"],

@@ -5,7 +5,7 @@ import { formatSize } from "../../../shared/size.js";
 import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
 import type { PackPlan } from "../../pack/pack-plan.js";
-import { describeParcel, makeParcel, sendParcel } from "../../pack/parcel.js";
+import { describeParcel, makeParcel, parcelFields, sendParcel } from "../../pack/parcel.js";
 import { showPlan } from "../../pack/show-plan.js";
 import { answeringUrl } from "./answering-url.js";
 
@@ -20,20 +20,7 @@ export const command = defineCommand<[source: string], Options>({
     { flags: "--bundle", description: "Make one file of the code and what it imports, and leave node_modules out" },
     { flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" },
   ],
-  fields: [
-    "name",
-    "version",
-    "installedAt",
-    "url",
-    "sizeBytes",
-    "sha256",
-    "dryRun",
-    "entrypoint",
-    "pluginEntry",
-    "unpackedBytes",
-    "files",
-    "leftOut",
-  ],
+  fields: ["name", "version", "installedAt", "url", ...parcelFields],
   examples: [
     ["runtimectl workers upload ./dir", "pack the folder, upload it, print the URL that answers"],
     ["runtimectl workers upload ./dir --dry-run", "what would go, what not, and why"],
