@@ -1,6 +1,5 @@
-import { Button } from "../../components/button.js";
 import { useServedAt } from "../../live/use-served-at.js";
-import { PanelLink } from "../../routing/panel-link.js";
+import { InstalledButtons } from "../../upload/installed-buttons.js";
 import type { Installed } from "../../upload/upload-target.js";
 import type { App } from "./app.js";
 import { appUrl } from "./app-url.js";
@@ -25,14 +24,7 @@ export function AppInstalled({ name, version, known: app, onClose }: Installed<A
           </p>
         )}
       </div>
-      <div className="modal-buttons">
-        <PanelLink to={`apps/${name}`} className="upload-to-package" onClick={onClose}>
-          Show {name}
-        </PanelLink>
-        <Button kind="primary" onPress={onClose} autoFocus>
-          Close
-        </Button>
-      </div>
+      <InstalledButtons name={name} page={`apps/${name}`} onClose={onClose} />
     </>
   );
 }

@@ -1,7 +1,6 @@
-import { DaemonAwayError } from "../../live/daemon-away-error.js";
 import { Badge } from "../../components/badge.js";
+import { OneOfList } from "../../components/one-of-list.js";
 import { PageHeading } from "../../components/page-heading.js";
-import { ResourceList } from "../../components/resource-list.js";
 import { StateNote } from "../../components/state-note.js";
 import { LazyFileBrowser } from "../../file-browser/lazy-file-browser.js";
 import { useServedAt } from "../../live/use-served-at.js";
@@ -25,7 +24,6 @@ export function AppPage({ name, view }: { name: string; view: string }) {
   const { resource, apps } = useApps();
   const app = apps.find((candidate) => candidate.name === name);
   if (!views.some(({ id }) => id === view)) return <NotFound />;
-  const isGone = resource.data !== undefined && !(resource.error instanceof DaemonAwayError) && !app;
   return (
     <>
       <p className="app-way-back">
@@ -42,43 +40,37 @@ export function AppPage({ name, view }: { name: string; view: string }) {
           </a>
         )}
       </PageHeading>
-      <ResourceList
+      <OneOfList
         noun="app"
         permission="workers:read"
         resource={resource}
-        total={isGone ? 0 : 1}
-        rows={app ? [app] : []}
-        onClearFilters={() => undefined}
+        one={app}
         empty={
           <StateNote title={`No app named ${name} is installed`}>
             It was deleted, or lies in a namespace that this key does not see. All that there is: <PanelLink to="apps">Apps</PanelLink>.
           </StateNote>
         }
       >
-        {([shown]) =>
-          shown && (
-            <>
-              <AppFigures name={name} />
-              <nav aria-label={`Pages of ${name}`} className="app-tabs">
-                {views.map(({ id, title }) => (
-                  <PanelLink
-                    key={id}
-                    to={id === "versions" ? `apps/${name}` : `apps/${name}/${id}`}
-                    {...(id === view ? { "aria-current": "page" } : {})}
-                  >
-                    {title}
-                  </PanelLink>
-                ))}
-              </nav>
-              {view === "versions" && <AppVersions app={shown} onChanged={resource.refresh} />}
-              {view === "logs" && <LogView app={shown} />}
-              {view === "files" && (
-                <LazyFileBrowser of={{ kind: "workers", name, isBuiltIn: shown.isBuiltIn, page: `apps/${name}/files` }} />
-              )}
-            </>
-          )
-        }
-      </ResourceList>
+        {(shown) => (
+          <>
+            <AppFigures name={name} />
+            <nav aria-label={`Pages of ${name}`} className="app-tabs">
+              {views.map(({ id, title }) => (
+                <PanelLink
+                  key={id}
+                  to={id === "versions" ? `apps/${name}` : `apps/${name}/${id}`}
+                  {...(id === view ? { "aria-current": "page" } : {})}
+                >
+                  {title}
+                </PanelLink>
+              ))}
+            </nav>
+            {view === "versions" && <AppVersions app={shown} onChanged={resource.refresh} />}
+            {view === "logs" && <LogView app={shown} />}
+            {view === "files" && <LazyFileBrowser of={{ kind: "workers", name, isBuiltIn: shown.isBuiltIn, page: `apps/${name}/files` }} />}
+          </>
+        )}
+      </OneOfList>
     </>
   );
 }

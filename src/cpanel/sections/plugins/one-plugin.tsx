@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { ResourceList } from "../../components/resource-list.js";
+import { OneOfList } from "../../components/one-of-list.js";
 import { StateNote } from "../../components/state-note.js";
 import { PanelLink } from "../../routing/panel-link.js";
 import type { PluginRow } from "./plugin-row.js";
@@ -13,22 +13,19 @@ interface OnePluginProps {
 
 /** What a page tells of one plugin, once it is known that it is there. */
 export function OnePlugin({ name, plugins: { installed, rows }, children }: OnePluginProps) {
-  const row = rows.find(({ plugin }) => plugin.name === name);
   return (
-    <ResourceList
+    <OneOfList
       noun="plugin"
       permission="plugins:read"
       resource={installed}
-      total={row ? 1 : 0}
-      rows={row ? [row] : []}
-      onClearFilters={() => undefined}
+      one={rows.find(({ plugin }) => plugin.name === name)}
       empty={
         <StateNote title={`There is no plugin ${name}`}>
           It was deleted, or this key may not see it. <PanelLink to="plugins">All plugins</PanelLink>
         </StateNote>
       }
     >
-      {([found]) => found && children(found)}
-    </ResourceList>
+      {children}
+    </OneOfList>
   );
 }

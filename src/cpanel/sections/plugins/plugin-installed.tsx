@@ -1,6 +1,5 @@
 import type { Plugin } from "../../../shared/contract/plugins.js";
-import { Button } from "../../components/button.js";
-import { PanelLink } from "../../routing/panel-link.js";
+import { InstalledButtons } from "../../upload/installed-buttons.js";
 import type { Installed } from "../../upload/upload-target.js";
 import { detailOf } from "./plugin-address.js";
 import { PluginState, reasonOf } from "./plugin-state.js";
@@ -14,14 +13,7 @@ export function PluginInstalled({ name, known: plugin, onClose }: Installed<Plug
           <PluginState plugin={plugin} /> {plugin.status === "loaded" ? "It is at work." : reasonOf(plugin)}
         </p>
       )}
-      <div className="modal-buttons">
-        <PanelLink to={detailOf(name)} className="upload-to-package" onClick={onClose}>
-          Show {name}
-        </PanelLink>
-        <Button kind="primary" onPress={onClose} autoFocus>
-          Close
-        </Button>
-      </div>
+      <InstalledButtons name={name} page={detailOf(name)} onClose={onClose} />
     </>
   );
 }

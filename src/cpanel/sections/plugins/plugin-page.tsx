@@ -1,8 +1,8 @@
 import { Button } from "../../components/button.js";
 import { ErrorNote } from "../../components/error-note.js";
 import { LoadingRows } from "../../components/loading-rows.js";
+import { OneOfList } from "../../components/one-of-list.js";
 import { PageHeading } from "../../components/page-heading.js";
-import { ResourceList } from "../../components/resource-list.js";
 import { StateNote } from "../../components/state-note.js";
 import { useApi } from "../../live/use-api.js";
 import { useResource } from "../../live/use-resource.js";
@@ -45,21 +45,19 @@ export function PluginPage({ name, path }: { name: string; path: string }) {
           </a>
         )}
       </PageHeading>
-      <ResourceList
+      <OneOfList
         noun="plugin"
         permission="plugins:read"
         resource={loaded}
-        total={menu ? 1 : 0}
-        rows={menu ? [menu] : []}
-        onClearFilters={() => undefined}
+        one={menu}
         empty={
           <StateNote title="No plugin at work has this page">
             {name} was disabled or deleted, or it changed its menu. <PanelLink to="plugins">All plugins</PanelLink>
           </StateNote>
         }
       >
-        {(menus) => menus.map((shown) => <Framed key={shown.path} menu={shown} url={daemonPath + shown.path} />)}
-      </ResourceList>
+        {(shown) => <Framed key={shown.path} menu={shown} url={daemonPath + shown.path} />}
+      </OneOfList>
     </>
   );
 }

@@ -1,0 +1,23 @@
+import { Button } from "../components/button.js";
+import { PanelLink } from "../routing/panel-link.js";
+
+interface InstalledButtonsProps {
+  readonly name: string;
+  /** The page of what was installed. */
+  readonly page: string;
+  readonly onClose: () => void;
+}
+
+/** What to do after an upload. */
+export function InstalledButtons({ name, page, onClose }: InstalledButtonsProps) {
+  return (
+    <div className="modal-buttons">
+      <PanelLink to={page} className="upload-to-package" onClick={onClose}>
+        Show {name}
+      </PanelLink>
+      <Button kind="primary" onPress={onClose} autoFocus>
+        Close
+      </Button>
+    </div>
+  );
+}
