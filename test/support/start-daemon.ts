@@ -12,6 +12,8 @@ const startTimeoutMs = 30_000;
 export interface TestDaemon {
   /** Origin, such as `http://127.0.0.1:43210`. */
   readonly url: string;
+  /** Origin of the API and the panel: `url`, where they have no listener of their own. */
+  readonly adminUrl: string;
   readonly rootKey: string;
   /** Temporary folder with `workers`, `plugins` and `state`. */
   readonly directory: string;
@@ -74,7 +76,7 @@ export async function startDaemon(
     }, startTimeoutMs);
     const read = (chunk: Buffer) => {
       output += chunk.toString();
-      const address = /"address":"(http:[^"]+)"/.exec(output)?.[1];
+      const address = /"address":"(http:[^"]+)".*\n/.exec(output)?.[1];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);
@@ -88,6 +90,7 @@ export async function startDaemon(
   });
   return {
     url,
+    adminUrl: /"admin":"(http:[^"]+)"/.exec(output)?.[1] ?? url,
     rootKey,
     directory,
     process: child,

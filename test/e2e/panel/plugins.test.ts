@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
@@ -11,6 +11,7 @@ import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
+import { startPathProxy } from "./path-proxy.js";
 
 // axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -263,6 +264,29 @@ test("what cannot be framed says why; what the plugin does not serve itself open
     await page.getByText("No plugin at work has this page").waitFor();
     expect(await page.locator("iframe").count()).toBe(0);
   }
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+test("behind a path of a proxy a plugin's page is shown; at a listener of its own the panel says where it is instead", async () => {
+  const proxy = await startPathProxy(daemon.url, "/tools/runtime");
+  onTestFinished(proxy.close);
+  // What the page itself asks for at the root is not the daemon's there.
+  const below = await browser.page(`${proxy.url}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
+  await signIn(below, daemon.rootKey);
+  await below.frameLocator("iframe").getByRole("heading", { name: "The board" }).waitFor();
+  await expectAccessible(below);
+  await below.context().close();
+
+  const apart = await startDaemon({ env: { RUNTIME_ADMIN_PORT: "0", RUNTIME_PUBLIC_URL: "https://apps.example.org/" } });
+  onTestFinished(apart.dispose);
+  const { adminUrl } = apart;
+  const plugins = connect(adminUrl, apart.rootKey).plugins;
+  await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest.replace(/dependencies.*\n/, ""), boardCode)) });
+  const page = await browser.page(`${adminUrl}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
+  await signIn(page, apart.rootKey);
+  await page.getByText("Where the panel has a listener of its own, pages of plugins are at the other one.").waitFor();
+  expect(await page.getByRole("link", { name: "Open in a tab" }).getAttribute("href")).toBe("https://apps.example.org/board/");
+  await expectAccessible(page);
   await page.context().close();
   expect(browser.complaints).toEqual([]);
 });

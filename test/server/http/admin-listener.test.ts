@@ -11,7 +11,7 @@ beforeAll(async () => {
   daemon = await startDaemon({
     env: { RUNTIME_ADMIN_PORT: "0", RUNTIME_API_PREFIX: "/_", RUNTIME_PUBLIC_URL: "https://apps.example.org/" },
   });
-  admin = /"admin":"(http:[^"]+)"/.exec(daemon.output())?.[1] ?? "";
+  admin = daemon.adminUrl;
   const worker = { "manifest.yaml": manifestOf("app", "1.0.0"), "index.js": `export default { fetch: () => new Response("app") };` };
   await connect(admin, daemon.rootKey, { apiBase: "/_/api" }).workers.upload({ file: uploadOf("app.tgz", await packFiles(worker)) });
 });
