@@ -1,9 +1,17 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "../shared/api-error.js";
 
+/** Of the daemon, and of the machine. */
+const outOfDescriptorsCodes = new Set<unknown>(["EMFILE", "ENFILE"]);
+
 /** The error as the client may see it: anything without a code is INTERNAL_ERROR, its cause stays in the log. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof Error && "code" in error && outOfDescriptorsCodes.has(error.code))
+    return new ApiError("TOO_MANY_OPEN_FILES", "The daemon may open no more files or connections; try again when some clients have left.", {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   return new ApiError("INTERNAL_ERROR", "The daemon failed to handle the request; its log has the reason under the request id.", {
     cause: error,
   });

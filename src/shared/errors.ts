@@ -70,6 +70,7 @@ export const errorTable = {
   KEY_STORE_UNAVAILABLE: [503, "The key store cannot be written; try again after Retry-After."],
   STORAGE_NOT_WRITABLE: [503, "A directory of the daemon is read-only, missing, or closed to it; nothing was changed."],
   TOO_MANY_STREAMS: [503, "Too many event streams are open; close one, or try again after Retry-After."],
+  TOO_MANY_OPEN_FILES: [503, "The daemon may open no more files or connections (LimitNOFILE); try again after Retry-After."],
   DIRECTORY_BUSY: [
     503,
     "Another instance has been changing packages of the directory for 10 seconds; nothing was changed, try again after Retry-After.",

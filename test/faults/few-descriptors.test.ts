@@ -42,8 +42,10 @@ test(
         `Content-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
     early.socket.write(body);
-    const { status } = await early.nextAnswer().catch(() => ({ status: 0 }));
-    expect(status).not.toBe(201);
+    const answer = await early.nextAnswer();
+    expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { code: "TOO_MANY_OPEN_FILES" } });
+    expect(daemon.output()).toMatch(/"code":"TOO_MANY_OPEN_FILES".*EMFILE.*"msg":"the call failed"/);
     expect(await treeDigest(workers)).toBe(before);
 
     for (const { socket } of [early, ...crowd]) socket.destroy();

@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import { HttpMethodEnum, koaBody } from "koa-body";
 import { ApiError } from "../../shared/api-error.js";
 import { assertPlainEncoding, hasBody, mediaTypeOf } from "./request-body.js";
 
@@ -10,8 +11,6 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
   if (type !== "application/json" || (charset !== undefined && charset !== "utf-8" && charset !== "utf8"))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "This call takes a JSON body in UTF-8; send Content-Type: application/json.");
   if (Number(context.req.headers["content-length"] ?? 0) > maxSizeBytes) throw tooLarge(maxSizeBytes);
-  // Half of all that the daemon would load at its start; most daemons get few such bodies.
-  const { HttpMethodEnum, koaBody } = await import("koa-body");
   const parse = koaBody({
     json: true,
     jsonStrict: false,

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Metric, Registry } from "prom-client";
+import { collectDefaultMetrics, Registry, type Metric } from "prom-client";
 import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics.js";
 import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
 import type { WorkerReading } from "./worker-reading.js";
@@ -13,47 +13,40 @@ interface Numbers {
   readonly plugins: readonly PluginMetrics[];
 }
 
-/** Writes numbers in the text format of Prometheus. prom-client is loaded when the first one asks. */
+/** Writes numbers in the text format of Prometheus. */
 export class Exposition {
-  #prometheus: Promise<Prometheus> | undefined;
+  /** What Node tells about the process; it watches from the first question on. */
+  #defaults: Registry | undefined;
 
   async write(numbers: Numbers): Promise<string> {
-    this.#prometheus ??= loadPrometheus();
-    const prometheus = await this.#prometheus;
+    this.#defaults ??= watchProcess();
     const labelled = numbers.workers.map((reading) => ({
       ...reading,
       sharedLabels: { worker: reading.meter.name, version: reading.meter.version ?? "" },
     }));
     const parts: string[] = [];
-    for (const family of workerFamilies) parts.push(await writeFamily(prometheus, family, labelled));
-    for (const family of daemonFamilies) parts.push(await writeFamily(prometheus, family, [numbers.daemon]));
-    for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(prometheus, family, numbers.plugins));
+    for (const family of workerFamilies) parts.push(await writeFamily(family, labelled));
+    for (const family of daemonFamilies) parts.push(await writeFamily(family, [numbers.daemon]));
+    for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(family, numbers.plugins));
     // What Node itself tells about the process is for those who may see all of the daemon.
-    if (numbers.daemon.process) parts.push(withStandardNaN(await prometheus.defaults.metrics()));
+    if (numbers.daemon.process) parts.push(withStandardNaN(await this.#defaults.metrics()));
     return parts.join("");
   }
 }
 
-interface Prometheus {
-  readonly Registry: typeof Registry;
-  /** What Node tells about the process. */
-  readonly defaults: Registry;
-}
-
-async function loadPrometheus(): Promise<Prometheus> {
-  const { default: prometheus } = await import("prom-client");
-  const defaults = new prometheus.Registry();
-  prometheus.collectDefaultMetrics({ register: defaults, eventLoopMonitoringPrecision: 20 });
-  return { Registry: prometheus.Registry, defaults };
+function watchProcess(): Registry {
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults, eventLoopMonitoringPrecision: 20 });
+  return defaults;
 }
 
 /** Nothing when there are no values. */
-async function writeFamily<Subject>(prometheus: Prometheus, family: MetricFamily<Subject>, subjects: readonly Subject[]): Promise<string> {
+async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: readonly Subject[]): Promise<string> {
   let text = "";
   for (let start = 0; start < subjects.length; start += batchSize) {
     const values = subjects.slice(start, start + batchSize).flatMap((subject) => family.valuesOf(subject));
     if (values.length > 0) {
-      const written = await writeValues(prometheus, family, values);
+      const written = await writeValues(family, values);
       text += `${text === "" ? written : withoutHeader(written)}\n`;
     }
     if (start + batchSize < subjects.length) await setImmediate();
@@ -62,7 +55,7 @@ async function writeFamily<Subject>(prometheus: Prometheus, family: MetricFamily
 }
 
 /** A registry takes anything that it can get values from. */
-async function writeValues({ Registry }: Prometheus, family: MetricFamily<never>, values: readonly MetricValue[]): Promise<string> {
+async function writeValues(family: MetricFamily<never>, values: readonly MetricValue[]): Promise<string> {
   const { name, help, type } = family;
   const registry = new Registry();
   registry.registerMetric({ name, get: () => ({ name, help, type, values }) } as unknown as Metric);

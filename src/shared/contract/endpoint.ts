@@ -203,6 +203,6 @@ export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
     );
   if (definition.params || definition.query || definition.body || definition.form) codes.push("INVALID_REQUEST");
   if (definition.events) codes.push("TOO_MANY_STREAMS");
-  codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "INTERNAL_ERROR");
+  codes.push(...Object.values(definition.inputErrors ?? {}), ...(definition.errors ?? []), "TOO_MANY_OPEN_FILES", "INTERNAL_ERROR");
   return [...new Set(codes)];
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { PassThrough, pipeline, type Readable } from "node:stream";
-import type { ZipArchive } from "archiver";
+import { ZipArchive } from "archiver";
 import type { PinnedFolder } from "./pinned-folder.js";
 
 /** Fast: what is downloaded is mostly seen once. */
@@ -31,20 +31,19 @@ interface ZipEntry {
 
 /** A zip that is made while it is read: one file open at a time, nothing held whole. Links are left out; what vanishes meanwhile is, too. */
 export function zipStream(parts: readonly ZipPart[]): Readable {
+  const archive = new ZipArchive({ zlib: { level: compressionLevel } });
   const output = new PassThrough();
   const ending = new AbortController();
-  output.once("close", () => ending.abort());
-  fill(output, parts, ending.signal).catch((error: unknown) => output.destroy(error as Error));
+  output.once("close", () => {
+    ending.abort();
+    archive.abort();
+  });
+  pipeline(archive, output, () => undefined);
+  fill(archive, parts, ending.signal).catch((error: unknown) => output.destroy(error as Error));
   return output;
 }
 
-async function fill(output: PassThrough, parts: readonly ZipPart[], signal: AbortSignal): Promise<void> {
-  // With all that it brings a part of the daemon's start; few daemons are ever asked for a zip.
-  const { ZipArchive } = await import("archiver");
-  signal.throwIfAborted();
-  const archive = new ZipArchive({ zlib: { level: compressionLevel } });
-  signal.addEventListener("abort", () => archive.abort(), { once: true });
-  pipeline(archive, output, () => undefined);
+async function fill(archive: ZipArchive, parts: readonly ZipPart[], signal: AbortSignal): Promise<void> {
   for (const part of parts) {
     const folder = part.open();
     try {
