@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Kills, full disks and damaged stores, and kills before each of the system calls that change the disk, which need strace. Takes minutes: no part of `npm test`. */
+/** Kills, full disks, damaged stores, jumps of the clock (faketime), and kills before each of the system calls that change the disk (strace). Takes minutes: no part of `npm test`. */
 export default defineConfig({
   test: {
     include: ["test/faults/*.sweep.ts"],
