@@ -1,14 +1,10 @@
 // Bundles the daemon and the programs that it starts, so that they start fast: to find, read and compile hundreds of files takes Node
 // longer than all that they do until the daemon answers.
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 
 /** Native code, or a program of its own. */
 const notBundled = ["better-sqlite3", "esbuild", "koffi", "libsql"];
-
-/** Several packages bring the list of media types, in versions that differ by entries; it is as large as all of our own code. */
-const oneList = { "mime-db": fileURLToPath(new URL("../node_modules/mime-db", import.meta.url)) };
 
 /** Packages without what only their readers need; our own lines stay as they are, for the stack of an error to name them. */
 const compactPackages = {
@@ -23,7 +19,7 @@ const compactPackages = {
 
 /** `options` are those of every build. */
 export async function buildDaemon(options) {
-  const programs = { ...options, bundle: true, external: notBundled, alias: oneList, plugins: [compactPackages] };
+  const programs = { ...options, bundle: true, external: notBundled, plugins: [compactPackages] };
   // What packages that are CommonJS find in each of their files.
   const banner = {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url), __filename = import.meta.filename;",

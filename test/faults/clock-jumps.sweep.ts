@@ -56,12 +56,20 @@ async function makeKey(expiresIn: string): Promise<string> {
   return (await client.keys.create({ body: { name: "short", role: "viewer", expiresIn } })).data.key;
 }
 
+async function upload(text: string): Promise<void> {
+  const archive = await packFiles({
+    "manifest.yaml": manifestOf("app", "1.0.0"),
+    "index.js": `export default { fetch: () => new Response("${text}") };`,
+  });
+  await client.workers.upload({ file: uploadOf("app.tgz", archive) });
+}
+
+const use = (key: string) => statusOf({ "x-api-key": key });
 const statusOf = async (headers: Record<string, string>) => (await fetch(`${daemon.url}/api/workers`, { headers })).status;
 
 test("a clock that jumps over the end of a key ends it at once; one that jumps back gives it the rest of its time", async () => {
   const key = await makeKey("1d");
   const lasting = await makeKey("never");
-  const use = (each: string) => statusOf({ "x-api-key": each });
   expect([await use(key), await use(lasting)]).toEqual([200, 200]);
   const listed = (await client.keys.list()).keys;
 
@@ -122,13 +130,6 @@ test("a stream of events ends soon after the clock has ended its key", { timeout
 });
 
 test("workers are served, installed and changed under a clock that jumps to and fro", async () => {
-  const upload = async (text: string) => {
-    const archive = await packFiles({
-      "manifest.yaml": manifestOf("app", "1.0.0"),
-      "index.js": `export default { fetch: () => new Response("${text}") };`,
-    });
-    await client.workers.upload({ file: uploadOf("app.tgz", archive) });
-  };
   for (const [round, offset] of [0, year, -year, day, 0, -day, 10 * year, 0].entries()) {
     await setClock(offset);
     await upload(`round ${round}`);

@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
-import { ShellSession, type Run } from "./shell-session.js";
+import { ShellSession, succeeded } from "./shell-session.js";
 
 let daemon: TestDaemon;
 let shell: ShellSession;
@@ -24,11 +24,6 @@ afterAll(async () => {
   await daemon?.dispose();
   await shell?.close();
 });
-
-function succeeded(run: Run): Run {
-  expect(run, run.stderr).toMatchObject({ status: 0 });
-  return run;
-}
 
 test("auth and profiles: sign in, look, switch, sign out", async () => {
   const login = succeeded(await shell.run(`auth login --url ${daemon.url} --key-stdin`, { input: `${daemon.rootKey}\n` }));

@@ -1,45 +1,21 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../support/connect.js";
 import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { startRuntimectl } from "../../support/start-runtimectl.js";
 
-const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
 let daemon: TestDaemon;
-const running: ChildProcess[] = [];
 
 beforeAll(async () => {
   daemon = await startDaemon();
   await createKey("first");
-});
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
 });
 afterAll(() => daemon.dispose());
 
 const createKey = (name: string) => connect(daemon.url, daemon.rootKey).keys.create({ body: { name, role: "viewer" } });
 const run = (...words: string[]) => runRuntimectl(daemon, words);
 
-/** Starts a command that goes on until it is interrupted. */
-function start(...words: string[]) {
-  const child = spawn(process.execPath, [program, ...words], {
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      RUNTIMECTL_URL: daemon.url,
-      RUNTIMECTL_KEY: daemon.rootKey,
-      RUNTIMECTL_CONFIG_DIR: path.join(daemon.directory, "runtimectl"),
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running.push(child);
-  const shown = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => (shown.stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (shown.stderr += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { child, shown, ended };
-}
+const start = (...words: string[]) => startRuntimectl(daemon, words);
 
 test("runtimectl audit shows who changed what, as columns and as a document, by action, principal and time", async () => {
   const { status, stdout } = await run("audit", "--since", "1h", "--action", "key.created", "--principal", "root");

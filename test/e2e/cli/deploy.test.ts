@@ -6,26 +6,20 @@ import { buildZip } from "../../support/build-zip.js";
 import { connect } from "../../support/connect.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
-import { ShellSession, type Run } from "./shell-session.js";
+import { ShellSession, succeeded } from "./shell-session.js";
 
 let daemon: TestDaemon;
 let shell: ShellSession;
 
 beforeAll(async () => {
   [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
-  await writeTree(shell.home, { "root.key": daemon.rootKey });
-  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+  await shell.signIn(daemon);
 });
 
 afterAll(async () => {
   await daemon?.dispose();
   await shell?.close();
 });
-
-function succeeded(run: Run): Run {
-  expect(run, run.stderr).toMatchObject({ status: 0 });
-  return run;
-}
 
 /** A worker's folder whose answer is its text; /broken answers 500. */
 async function shop(

@@ -6,7 +6,7 @@ import { connect, uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
-import { ShellSession, type Run } from "./shell-session.js";
+import { ShellSession, succeeded } from "./shell-session.js";
 
 const unit = "workers/@team/app/1.0.0";
 let daemon: TestDaemon;
@@ -24,11 +24,6 @@ afterAll(async () => {
   await daemon?.dispose();
   await shell?.close();
 });
-
-function succeeded(run: Run): Run {
-  expect(run, run.stderr).toMatchObject({ status: 0 });
-  return run;
-}
 
 const names = async () =>
   (JSON.parse(succeeded(await shell.run(`files ls ${unit} --json=name`)).stdout) as { entries: { name: string }[] }).entries.map(

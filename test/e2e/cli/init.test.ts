@@ -3,27 +3,20 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { treeDigest } from "../../support/tree-digest.js";
-import { writeTree } from "../../support/write-tree.js";
-import { ShellSession, type Run } from "./shell-session.js";
+import { ShellSession, succeeded } from "./shell-session.js";
 
 let daemon: TestDaemon;
 let shell: ShellSession;
 
 beforeAll(async () => {
   [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
-  await writeTree(shell.home, { "root.key": daemon.rootKey });
-  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+  await shell.signIn(daemon);
 });
 
 afterAll(async () => {
   await daemon?.dispose();
   await shell?.close();
 });
-
-function succeeded(run: Run): Run {
-  expect(run, run.stderr).toMatchObject({ status: 0 });
-  return run;
-}
 
 describe.each(["fetch", "static", "plugin"])("a project of the template %s", (template) => {
   test("is made, is valid and is deployed as it is", async () => {

@@ -11,8 +11,7 @@ const key = { RUNTIMECTL_KEY: "some-key" };
 
 beforeAll(async () => {
   [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
-  await writeTree(shell.home, { "root.key": daemon.rootKey });
-  await shell.run(`auth login --url ${daemon.url} --key-file root.key`);
+  await shell.signIn(daemon);
 });
 
 afterAll(async () => {

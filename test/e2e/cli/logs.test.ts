@@ -1,13 +1,10 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { startRuntimectl } from "../../support/start-runtimectl.js";
 
-const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
 const talker = `export default { fetch(request) {
   const url = new URL(request.url);
   console[url.pathname.slice(1)](url.searchParams.get("text"));
@@ -15,7 +12,6 @@ const talker = `export default { fetch(request) {
 } };`;
 
 let daemon: TestDaemon;
-const running: ChildProcess[] = [];
 
 beforeAll(async () => {
   daemon = await startDaemon();
@@ -24,32 +20,13 @@ beforeAll(async () => {
     await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("talker.tgz", archive) });
   }
 });
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
-});
 afterAll(() => daemon.dispose());
 
 const say = async (text: string, level = "info") => (await fetch(`${daemon.url}/talker/${level}?text=${encodeURIComponent(text)}`)).text();
 const read = (...words: string[]) => runRuntimectl(daemon, ["workers", "logs", ...words]);
 
 /** Starts `workers logs -f` and leaves it running. */
-function follow(...words: string[]) {
-  const child = spawn(process.execPath, [program, "workers", "logs", "-f", ...words], {
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      RUNTIMECTL_URL: daemon.url,
-      RUNTIMECTL_KEY: daemon.rootKey,
-      RUNTIMECTL_CONFIG_DIR: path.join(daemon.directory, "runtimectl"),
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running.push(child);
-  const shown = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => (shown.stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (shown.stderr += chunk.toString()));
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { child, shown, ended };
-}
+const follow = (...words: string[]) => startRuntimectl(daemon, ["workers", "logs", "-f", ...words]);
 
 const patient = { timeout: 15_000 };
 

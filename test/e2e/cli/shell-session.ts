@@ -3,6 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { writeTree } from "../../support/write-tree.js";
 
 const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
 
@@ -10,6 +12,12 @@ export interface Run {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** A run that is expected to end well. */
+export function succeeded(run: Run): Run {
+  expect(run, run.stderr).toMatchObject({ status: 0 });
+  return run;
 }
 
 export interface RunOptions {
@@ -29,6 +37,12 @@ export class ShellSession {
 
   static async open(): Promise<ShellSession> {
     return new ShellSession(await mkdtemp(path.join(tmpdir(), "runtimectl-session-")));
+  }
+
+  /** Signs in to a daemon; its key stays in a file. */
+  async signIn(daemon: { readonly url: string; readonly rootKey: string }): Promise<void> {
+    await writeTree(this.home, { "root.key": daemon.rootKey });
+    succeeded(await this.run(`auth login --url ${daemon.url} --key-file root.key`));
   }
 
   /** `runtimectl` with these words, in a pipe. */

@@ -1,17 +1,16 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
-import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
+import { boardCode, boardManifest, packPlugin } from "./board-plugin.js";
 import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
-import { startPathProxy } from "./path-proxy.js";
 
 // axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -19,44 +18,6 @@ vi.setConfig({ testTimeout: 90_000 });
 let daemon: TestDaemon;
 let browser: PanelBrowser;
 let client: Client;
-
-const boardManifest = `name: "@team/board"
-version: 1.2.0
-base: /board
-dependencies: [basis]
-menus:
-  - { title: Board, icon: chart, path: /board/ }
-  - { title: Missing, icon: chart, path: /board/missing }
-  - { title: Closed, icon: chart, path: /board/closed }
-  - { title: Elsewhere, icon: chart, path: /elsewhere/ }
-`;
-
-/** Says in its page what it can reach of the panel around it. */
-const boardScript = `
-const tried = (attempt) => { try { return String(attempt()); } catch (error) { return error.name; } };
-document.getElementById("reach").textContent =
-  [origin, tried(() => parent.document.title), tried(() => document.cookie), tried(() => localStorage.length)].join(" ");
-`;
-
-const boardCode = `
-const page = '<!doctype html><html lang="en"><title>Board</title><h1>The board</h1><p id="reach"></p><img src="/board/dot.svg" alt=""><script src="/board/script.js"></script></html>';
-const html = { "content-type": "text/html" };
-export default {
-  routes: {
-    fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname === "/") return new Response(page, { headers: html });
-      if (pathname === "/script.js") return new Response(${JSON.stringify(boardScript)}, { headers: { "content-type": "text/javascript" } });
-      if (pathname === "/dot.svg") return new Response('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', { headers: { "content-type": "image/svg+xml" } });
-      if (pathname === "/closed") return new Response(page, { headers: { ...html, "x-frame-options": "DENY" } });
-      return new Response(null, { status: 404 });
-    },
-  },
-};`;
-
-async function packPlugin(manifest: string, code = "export default {};"): Promise<Buffer> {
-  return packFiles({ "manifest.yaml": manifest, "plugin.js": code });
-}
 
 async function install(name: string, archive: Buffer): Promise<void> {
   await client.plugins.upload({ file: uploadOf(`${name}.tgz`, archive) });
@@ -228,66 +189,6 @@ test("a folder that is dropped is packed as a plugin, and one that cannot be loa
   await viewer.getByText("This key may not install plugins").waitFor();
   expect(await statusOf("lonely")).toBeUndefined();
   for (const each of [page, viewer]) await each.context().close();
-  expect(browser.complaints).toEqual([]);
-});
-
-test("a plugin's own page is shown in a frame that reaches nothing of the panel, and sends no session", async () => {
-  const page = await open("plugins");
-  const asked = page.waitForRequest((request) => request.url().endsWith("/board/dot.svg"));
-  const menu = page.getByRole("navigation", { name: "Pages of plugins" });
-  await menu.getByRole("link", { name: "Board" }).click();
-  await page.getByRole("heading", { name: "Board", level: 1 }).waitFor();
-  const board = page.frameLocator("iframe");
-  await board.getByText("null SecurityError SecurityError SecurityError").waitFor();
-  expect((await (await asked).allHeaders())["cookie"]).toBeUndefined();
-  expect(await menu.getByRole("link", { name: "Board" }).getAttribute("aria-current")).toBe("page");
-  await expectAccessible(page);
-  await page.reload();
-  await board.getByRole("heading", { name: "The board" }).waitFor();
-  await page.context().close();
-  expect(browser.complaints).toEqual([]);
-});
-
-test("what cannot be framed says why; what the plugin does not serve itself opens in a tab; what is in no menu is not opened", async () => {
-  const page = await open("plugins", { provoked: [404] });
-  const menu = page.getByRole("navigation", { name: "Pages of plugins" });
-  await menu.getByRole("link", { name: "Missing" }).click();
-  await page.getByText("The plugin serves nothing at this address.").waitFor();
-  await expectAccessible(page);
-  await menu.getByRole("link", { name: "Closed" }).click();
-  await page.getByText("Its headers do not let it be shown").waitFor();
-  await expectAccessible(page);
-  const elsewhere = menu.getByRole("link", { name: "Elsewhere" });
-  expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);
-  for (const at of ["/elsewhere/", "/board/../api/keys", "//example.com/", "/board/other"]) {
-    await page.goto(`${daemon.url}/cpanel/plugins/@team/board?at=${encodeURIComponent(at)}`);
-    await page.getByText("No plugin at work has this page").waitFor();
-    expect(await page.locator("iframe").count()).toBe(0);
-  }
-  await page.context().close();
-  expect(browser.complaints).toEqual([]);
-});
-test("behind a path of a proxy a plugin's page is shown; at a listener of its own the panel says where it is instead", async () => {
-  const proxy = await startPathProxy(daemon.url, "/tools/runtime");
-  onTestFinished(proxy.close);
-  // What the page itself asks for at the root is not the daemon's there.
-  const below = await browser.page(`${proxy.url}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
-  await signIn(below, daemon.rootKey);
-  await below.frameLocator("iframe").getByRole("heading", { name: "The board" }).waitFor();
-  await expectAccessible(below);
-  await below.context().close();
-
-  const apart = await startDaemon({ env: { RUNTIME_ADMIN_PORT: "0", RUNTIME_PUBLIC_URL: "https://apps.example.org/" } });
-  onTestFinished(apart.dispose);
-  const { adminUrl } = apart;
-  const plugins = connect(adminUrl, apart.rootKey).plugins;
-  await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest.replace(/dependencies.*\n/, ""), boardCode)) });
-  const page = await browser.page(`${adminUrl}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
-  await signIn(page, apart.rootKey);
-  await page.getByText("Where the panel has a listener of its own, pages of plugins are at the other one.").waitFor();
-  expect(await page.getByRole("link", { name: "Open in a tab" }).getAttribute("href")).toBe("https://apps.example.org/board/");
-  await expectAccessible(page);
-  await page.context().close();
   expect(browser.complaints).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { startFakeDaemon, type FakeDaemon } from "../../support/fake-daemon.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
 import { writeTree } from "../../support/write-tree.js";
@@ -61,6 +62,20 @@ export async function openTui(shell: ShellSession, words: string, options: Parti
   const window = await TerminalWindow.open(`exec ${tuiLine(words)}`, { columns: 80, rows: 24, cwd: shell.home, ...options });
   onTestFinished(() => window.close());
   return window;
+}
+
+/** What a daemon that is none answers by path, the words after `tui`, and the window. */
+export type Asked = readonly [answers: Readonly<Record<string, unknown>>, words: string, options?: Partial<WindowOptions>];
+
+/** The dashboard on a daemon that says what a test wants. */
+export async function openOnFakeDaemon(
+  shell: ShellSession,
+  ...[answers, words, options = {}]: Asked
+): Promise<{ daemon: FakeDaemon; window: TerminalWindow }> {
+  const daemon = await startFakeDaemon(answers);
+  onTestFinished(() => daemon.close());
+  const env = { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key-of-a-test", ...options.env };
+  return { daemon, window: await openTui(shell, words, { ...options, env }) };
 }
 
 function tuiLine(words: string): string {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { listedWorker, startFakeDaemon, type FakeDaemon } from "../../support/fake-daemon.js";
-import { keys, type TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listedWorker } from "../../support/fake-daemon.js";
+import { keys } from "../../support/terminal-window.js";
 import { ShellSession } from "../cli/shell-session.js";
-import { openTui } from "./dashboard-session.js";
+import { openOnFakeDaemon, type Asked } from "./dashboard-session.js";
 
 let shell: ShellSession;
 
@@ -12,16 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => shell?.close());
 
-async function lookAt(
-  answers: Readonly<Record<string, unknown>>,
-  words: string,
-  options: Partial<WindowOptions> = {},
-): Promise<{ daemon: FakeDaemon; window: TerminalWindow }> {
-  const daemon = await startFakeDaemon(answers);
-  onTestFinished(() => daemon.close());
-  const env = { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key-of-a-test", ...options.env };
-  return { daemon, window: await openTui(shell, words, { ...options, env }) };
-}
+const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 
 test("what a terminal would obey in a name is written out, wherever it is shown", async () => {
   const name = "evil\u001b]0;owned\u0007\u001b[2J\u202e";

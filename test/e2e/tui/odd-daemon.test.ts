@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { listedWorker, principal, startFakeDaemon, WireAnswer, type FakeDaemon } from "../../support/fake-daemon.js";
-import { keys, type TerminalWindow, type WindowOptions } from "../../support/terminal-window.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listedWorker, principal, WireAnswer } from "../../support/fake-daemon.js";
+import { keys, type TerminalWindow } from "../../support/terminal-window.js";
 import { writeTree } from "../../support/write-tree.js";
 import { ShellSession } from "../cli/shell-session.js";
-import { openTui } from "./dashboard-session.js";
+import { openOnFakeDaemon, openTui, type Asked } from "./dashboard-session.js";
 
 let shell: ShellSession;
 
@@ -13,16 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => shell?.close());
 
-async function lookAt(
-  answers: Readonly<Record<string, unknown>>,
-  words: string,
-  options: Partial<WindowOptions> = {},
-): Promise<{ daemon: FakeDaemon; window: TerminalWindow }> {
-  const daemon = await startFakeDaemon(answers);
-  onTestFinished(() => daemon.close());
-  const env = { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key-of-a-test", ...options.env };
-  return { daemon, window: await openTui(shell, words, { ...options, env }) };
-}
+const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 
 const sessionOf = (permissions: readonly string[]) => ({ authenticated: true, principal: { ...principal, name: "blind", permissions } });
 const refused = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:read.");

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { startDaemon } from "../../support/start-daemon.js";
+import { boardCode, boardManifest, packPlugin } from "./board-plugin.js";
+import { expectAccessible } from "./expect-accessible.js";
+import { signIn } from "./panel-browser.js";
+import { openPanelHouse, type PanelHouse } from "./panel-house.js";
+import { startPathProxy } from "./path-proxy.js";
+
+// axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+let house: PanelHouse;
+
+beforeAll(async () => {
+  house = await openPanelHouse({});
+  const { plugins } = connect(house.daemon.url, house.daemon.rootKey);
+  await plugins.upload({ file: uploadOf("basis.tgz", await packPlugin("name: basis\nversion: 1.0.0\n")) });
+  await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest, boardCode)) });
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+test("a plugin's own page is shown in a frame that reaches nothing of the panel, and sends no session", async () => {
+  const page = await house.open("plugins");
+  const asked = page.waitForRequest((request) => request.url().endsWith("/board/dot.svg"));
+  const menu = page.getByRole("navigation", { name: "Pages of plugins" });
+  await menu.getByRole("link", { name: "Board" }).click();
+  await page.getByRole("heading", { name: "Board", level: 1 }).waitFor();
+  const board = page.frameLocator("iframe");
+  await board.getByText("null SecurityError SecurityError SecurityError").waitFor();
+  expect((await (await asked).allHeaders())["cookie"]).toBeUndefined();
+  expect(await menu.getByRole("link", { name: "Board" }).getAttribute("aria-current")).toBe("page");
+  await expectAccessible(page);
+  await page.reload();
+  await board.getByRole("heading", { name: "The board" }).waitFor();
+  await page.context().close();
+});
+
+test("what cannot be framed says why; what the plugin does not serve itself opens in a tab; what is in no menu is not opened", async () => {
+  const page = await house.open("plugins", { provoked: [404] });
+  const menu = page.getByRole("navigation", { name: "Pages of plugins" });
+  await menu.getByRole("link", { name: "Missing" }).click();
+  await page.getByText("The plugin serves nothing at this address.").waitFor();
+  await expectAccessible(page);
+  await menu.getByRole("link", { name: "Closed" }).click();
+  await page.getByText("Its headers do not let it be shown").waitFor();
+  await expectAccessible(page);
+  const elsewhere = menu.getByRole("link", { name: "Elsewhere" });
+  expect([await elsewhere.getAttribute("target"), await elsewhere.getAttribute("rel")]).toEqual(["_blank", "noopener noreferrer"]);
+  for (const at of ["/elsewhere/", "/board/../api/keys", "//example.com/", "/board/other"]) {
+    await page.goto(`${house.daemon.url}/cpanel/plugins/@team/board?at=${encodeURIComponent(at)}`);
+    await page.getByText("No plugin at work has this page").waitFor();
+    expect(await page.locator("iframe").count()).toBe(0);
+  }
+  await page.context().close();
+});
+test("behind a path of a proxy a plugin's page is shown; at a listener of its own the panel says where it is instead", async () => {
+  const proxy = await startPathProxy(house.daemon.url, "/tools/runtime");
+  onTestFinished(proxy.close);
+  // What the page itself asks for at the root is not the daemon's there.
+  const below = await house.browser.page(`${proxy.url}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
+  await signIn(below, house.daemon.rootKey);
+  await below.frameLocator("iframe").getByRole("heading", { name: "The board" }).waitFor();
+  await expectAccessible(below);
+  await below.context().close();
+
+  const apart = await startDaemon({ env: { RUNTIME_ADMIN_PORT: "0", RUNTIME_PUBLIC_URL: "https://apps.example.org/" } });
+  onTestFinished(apart.dispose);
+  const { adminUrl } = apart;
+  const plugins = connect(adminUrl, apart.rootKey).plugins;
+  await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest.replace(/dependencies.*\n/, ""), boardCode)) });
+  const page = await house.browser.page(`${adminUrl}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
+  await signIn(page, apart.rootKey);
+  await page.getByText("Where the panel has a listener of its own, pages of plugins are at the other one.").waitFor();
+  expect(await page.getByRole("link", { name: "Open in a tab" }).getAttribute("href")).toBe("https://apps.example.org/board/");
+  await expectAccessible(page);
+  await page.context().close();
+});
