@@ -3,17 +3,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.js";
+import { exposureOf, highestExposure } from "./exposure.js";
 import { runTool } from "./run-tool.js";
 
-const builtin = fileURLToPath(new URL("../../builtin/systemd", import.meta.url));
 const runtimectl = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
-const highestExposure = 1.5;
-
-async function exposureOf(unit: string): Promise<number> {
-  const { output } = await runTool("systemd-analyze", "security", "--offline=true", "--no-pager", unit);
-  return Number(/Overall exposure level for \S+: (\d+\.\d+)/.exec(output)?.[1]);
-}
-
 /** An image, and the command line that works on it. Node must lie where a service can see it: outside of home directories. */
 async function image() {
   const root = await temporaryDirectory();
@@ -21,27 +14,6 @@ async function image() {
   const install = (...words: string[]) => run("install", "--yes", ...words);
   return { root, run, install, units: path.join(root, "etc/systemd/system"), keyFile: path.join(root, "etc/runtimed/root-key") };
 }
-
-describe("the shipped units", () => {
-  test("mean what they say to systemd", async () => {
-    const files = ["runtimed.service", "runtimed.socket"].map((file) => path.join(builtin, file));
-
-    expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
-  });
-
-  test("mean it to a user's manager, too", async () => {
-    const files = [path.join(builtin, "user/runtimed.service"), path.join(builtin, "runtimed.socket")];
-    const runtimeDirectory = await temporaryDirectory();
-
-    const end = await runTool("env", `XDG_RUNTIME_DIR=${runtimeDirectory}`, "systemd-analyze", "--user", "verify", ...files);
-
-    expect(end).toEqual({ status: 0, output: "" });
-  });
-
-  test(`leave an exposure of at most ${highestExposure}`, async () => {
-    expect(await exposureOf(path.join(builtin, "runtimed.service"))).toBeLessThanOrEqual(highestExposure);
-  });
-});
 
 describe("an installation into an image", () => {
   test("writes units that systemd takes, enables them, and makes a root key that only root reads", async () => {

@@ -1,0 +1,42 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+import { exposureOf, highestExposure } from "./exposure.js";
+import { runTool } from "./run-tool.js";
+
+// CI runs this file by itself: it needs systemd-analyze, and nothing of the machine.
+const builtin = fileURLToPath(new URL("../../builtin/systemd", import.meta.url));
+
+/** Copies of units in a folder. They name the Node of a Debian package; this machine may have it elsewhere, and systemd looks for it. */
+async function unitsWithNode(...files: string[]): Promise<string[]> {
+  const folder = await temporaryDirectory();
+  return await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(path.join(builtin, file), "utf8");
+      const copy = path.join(folder, path.basename(file));
+      await writeFile(copy, text.replace("ExecStart=/usr/bin/node ", `ExecStart=${process.execPath} `));
+      return copy;
+    }),
+  );
+}
+
+test("the shipped units mean what they say to systemd", async () => {
+  const files = await unitsWithNode("runtimed.service", "runtimed.socket");
+
+  expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
+});
+
+test("they mean it to a user's manager, too", async () => {
+  const files = await unitsWithNode("user/runtimed.service", "runtimed.socket");
+  const runtimeDirectory = await temporaryDirectory();
+
+  const end = await runTool("env", `XDG_RUNTIME_DIR=${runtimeDirectory}`, "systemd-analyze", "--user", "verify", ...files);
+
+  expect(end).toEqual({ status: 0, output: "" });
+});
+
+test(`they leave an exposure of at most ${highestExposure}`, async () => {
+  expect(await exposureOf(path.join(builtin, "runtimed.service"))).toBeLessThanOrEqual(highestExposure);
+});
