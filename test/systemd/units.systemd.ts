@@ -7,6 +7,7 @@ import { exposureOf, highestExposure } from "./exposure.js";
 import { runTool } from "./run-tool.js";
 
 const runtimectl = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
+
 /** An image, and the command line that works on it. Node must lie where a service can see it: outside of home directories. */
 async function image() {
   const root = await temporaryDirectory();

@@ -50,19 +50,29 @@ const cases: readonly [string, Principal | "root", { apps: string[] | "no"; plug
   ["a key for one namespace", { role: "admin", namespaces: ["@team"] }, { apps: ["@team/shop"], plugins: true, keys: true, newKey: true }],
 ];
 
+/** The colour of the ground that a theme's page lies on. */
+const grounds = { light: "rgb(247, 247, 245)", dark: "rgb(16, 17, 19)" } as const;
+
 describe.each([
-  ["with a prefix", () => daemon.url],
-  ["behind a proxy that serves the daemon below a path", () => proxy.url],
-])("%s", (_where, base) => {
+  ["with a prefix", "light", () => daemon.url],
+  ["with a prefix", "dark", () => daemon.url],
+  ["behind a proxy that serves the daemon below a path", "light", () => proxy.url],
+  ["behind a proxy that serves the daemon below a path", "dark", () => proxy.url],
+] as const)("%s, %s", (_where, theme, base) => {
   test.each(cases)("%s sees what it may and is offered what it may do", async (who, principal, { apps, plugins, keys, newKey }) => {
     const key = principal === "root" ? daemon.rootKey : await keyOf(principal);
-    const page = await browser.page(`${base()}/cpanel/apps`);
+    const page = await browser.page(`${base()}/cpanel/apps`, { isDark: theme === "dark" });
+    const expectTheme = async () =>
+      expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe(grounds[theme]);
     await signIn(page, key);
+    await expectTheme();
     const noneOf = (noun: string) => page.getByText(`This key may not see ${noun}s`);
     if (apps === "no") await noneOf("app").waitFor();
     else for (const app of apps) await page.getByRole("rowheader", { name: app }).waitFor();
     if (apps !== "no" && apps.length === 1) expect(await page.getByText("todos").count()).toBe(0);
     if (apps === "no") await expectAccessible(page);
+    // That looked at it in both.
+    await page.emulateMedia({ colorScheme: theme });
     const sections = page.getByRole("navigation", { name: "Sections" });
     await sections.getByRole("link", { name: "Plugins" }).click();
     await (plugins ? page.getByRole("heading", { name: "Plugins", level: 1 }) : noneOf("plugin")).waitFor();
@@ -73,6 +83,7 @@ describe.each([
     await page.getByText("ready", { exact: true }).waitFor();
     await page.goto(`${base()}/cpanel/no/such/page`);
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await expectTheme();
     if (who === "a viewer") await expectAccessible(page);
     await page.context().close();
     expect(browser.complaints).toEqual([]);
