@@ -1,0 +1,53 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WorkerServer } from "../../support/worker-server.js";
+
+const app = `export default {
+  fetch: () => new Response("ok"),
+  onIdle() { console.log("idle now"); },
+};`;
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+const megabyte = 1024 * 1024;
+
+let server: WorkerServer;
+beforeAll(async () => {
+  server = await WorkerServer.start();
+});
+afterAll(() => server.stop());
+
+const timesIdle = (worker: string) => server.log.filter((line) => line.worker === worker && line.msg.includes("idle now")).length;
+
+const buffersMb = () => {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers / megabyte;
+};
+
+/** Has a worker served, and takes it away again. */
+const serveOnce = async (name: string, onServed?: () => Promise<void>) => {
+  const { folder } = await server.add(name, { files: { "index.js": app }, manifest: { idleTimeout: "100ms", ttl: "1h" } });
+  expect(await server.text(`/${name}/`)).toBe("ok");
+  await onServed?.();
+  server.remove(name);
+  await server.engine.retire(folder, undefined);
+};
+
+test("an isolate hears onIdle each time it has been idle", async () => {
+  await serveOnce("again", async () => {
+    await expect.poll(() => timesIdle("again")).toBe(1);
+    expect(await server.text("/again/")).toBe("ok");
+    await expect.poll(() => timesIdle("again")).toBe(2);
+  });
+});
+
+test("isolates that have ended leave nothing in memory, whether they were told of being idle or not", async () => {
+  await serveOnce("first");
+  const before = buffersMb();
+  for (let count = 0; count < 8; count += 1) {
+    await serveOnce(`hurried-${count}`);
+    await serveOnce(`idle-${count}`, () => expect.poll(() => timesIdle(`idle-${count}`)).toBe(1));
+  }
+  // Half a megabyte for each; the one that waits for an app has its own.
+  await expect.poll(() => buffersMb() - before).toBeLessThan(1.5);
+});
