@@ -3,7 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import writeFileAtomic from "write-file-atomic";
 import type { Log } from "../observe/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
-import type { WorkerFolder } from "./worker-folders.js";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
+import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 
 /** After a change more are likely to follow. */
 const saveDelayMs = 2000;
@@ -50,7 +51,7 @@ export class KnownFolders {
     this.#timer = undefined;
     if (this.#file === undefined || this.#isSaved) return;
     this.#isSaved = true;
-    const text = JSON.stringify([...this.#current.values()]);
+    const text = JSON.stringify(toKept([...this.#current.values()]));
     await writeFileAtomic(this.#file, `${seal(text)}\n${text}`, { mode: 0o600, fsync: false }).catch((error: unknown) =>
       this.#log.warn({ err: error }, "what is known of the installed workers could not be kept; the next start reads it again"),
     );
@@ -62,14 +63,50 @@ export class KnownFolders {
   }
 }
 
+/** In the file: thousands of workers have few different manifests, and what is there once is parsed once. */
+interface KeptFolders {
+  readonly manifests: readonly WorkerManifest[];
+  /** In the place of each version's manifest: its place among these. */
+  readonly folders: readonly KeptFolder[];
+}
+
+interface KeptFolder extends Omit<WorkerFolder, "versions"> {
+  readonly versions: readonly (Omit<FoundVersion, "manifest"> & { manifest: number | WorkerManifest })[];
+}
+
+function toKept(found: readonly WorkerFolder[]): KeptFolders {
+  const texts = new Map<string, number>();
+  const manifests: WorkerManifest[] = [];
+  const placeOf = (manifest: WorkerManifest): number => {
+    const text = JSON.stringify(manifest);
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    texts.set(text, manifests.length);
+    return manifests.push(manifest) - 1;
+  };
+  const folders = found.map((folder) => ({
+    ...folder,
+    versions: folder.versions.map((version) => ({ ...version, manifest: placeOf(version.manifest) })),
+  }));
+  return { manifests, folders };
+}
+
+/** In place: to copy what was just parsed would take as long as to parse it. */
+function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
+  for (const { versions } of folders) {
+    for (const version of versions) version.manifest = manifests[version.manifest as number] as WorkerManifest;
+  }
+  return folders as WorkerFolder[];
+}
+
 /** Empty when it is not there, not readable, or not ours: then all is read from the folders. */
 function readKept(file: string): Map<string, WorkerFolder> {
   try {
     const content = readFileSync(file, "utf8");
     const end = content.indexOf("\n");
     const text = content.slice(end + 1);
-    const kept = content.slice(0, end) === seal(text) ? (JSON.parse(text) as WorkerFolder[]) : [];
-    return new Map(kept.map((folder) => [folder.folder, folder]));
+    if (content.slice(0, end) !== seal(text)) return new Map();
+    return new Map(fromKept(JSON.parse(text) as KeptFolders).map((folder) => [folder.folder, folder]));
   } catch {
     return new Map();
   }

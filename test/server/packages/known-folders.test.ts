@@ -1,6 +1,10 @@
 import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
+import pino from "pino";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { KnownFolders } from "../../../src/server/packages/known-folders.js";
+import type { WorkerFolder } from "../../../src/server/packages/worker-folders.js";
+import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
 let daemon: TestDaemon;
@@ -75,4 +79,30 @@ test("a version that is gone is forgotten", async () => {
   await write("name: app\nversion: 1.0.0\n", 10);
   await start(daemon.directory);
   expect(await statusOf()).toBe(200);
+});
+
+test("each version gets its own manifest back; the same ones are kept once", async () => {
+  const file = path.join(daemon.directory, "known.json");
+  const log = pino({ level: "silent" });
+  const foundIn = (name: string, fields: object): WorkerFolder => ({
+    directory: "/workers",
+    folder: `/workers/${name}`,
+    versions: ["1.0.0", "2.0.0"].map((version) => ({
+      name,
+      version,
+      enabled: true,
+      manifest: WorkerManifest.parse(fields),
+      folder: `/workers/${name}/${version}`,
+      identity: `${name} ${version}`,
+    })),
+    watched: [[`/workers/${name}`, "1:2:3"]],
+    hasLinks: false,
+  });
+  const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
+  const before = new KnownFolders({ file, log });
+  for (const folder of found) before.note(folder);
+  await before.save();
+  const after = new KnownFolders({ file, log });
+  expect(found.map(({ folder }) => after.recall(folder))).toEqual(found);
+  expect((await readFile(file, "utf8")).split('"ttl"')).toHaveLength(3);
 });
