@@ -21,6 +21,8 @@ export class Principals {
   readonly #store: KeyStore;
   /** The hash in hex, as bytes: to be compared in constant time. */
   #rootKeyHash: Buffer | undefined;
+  /** Written anew for each comparison. */
+  readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 
   /** `now` gives Unix seconds. */
@@ -63,7 +65,9 @@ export class Principals {
   }
 
   #isRootHash(hash: string): boolean {
-    return this.#rootKeyHash !== undefined && timingSafeEqual(Buffer.from(hash, "latin1"), this.#rootKeyHash);
+    if (this.#rootKeyHash === undefined) return false;
+    this.#compared.write(hash, "latin1");
+    return timingSafeEqual(this.#compared, this.#rootKeyHash);
   }
 }
 
