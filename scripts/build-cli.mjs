@@ -8,6 +8,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { inkInScript } from "./ink-in-script.mjs";
+import { readyContracts } from "./ready-contracts.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -15,9 +16,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * What bundled packages load and runtimectl never uses, each a noticeable part of an empty Node's start, by importer and module:
  * commander runs subcommands as child processes, ours are none; undici loads an HTTP/2 client that is off, the form data of fetch,
  * node:assert for its own checks, and its parser a second time for processors without SIMD, on which Node 20 does not run. env-paths
- * imports what is global anyway; esbuild would copy all its properties into a module.
+ * imports what is global anyway; esbuild would copy all its properties into a module. zod has its messages in fifty languages.
  */
 const unused = [
+  { importer: /\/zod\//, module: /locales\/index/, contents: "export {};" },
   { importer: /\/env-paths\//, module: /^node:process$/, contents: "export default process;" },
   { importer: /\/commander\//, module: /^node:child_process$/, contents: "module.exports = {};" },
   { importer: /\/undici\//, module: /client-h2/, contents: "module.exports = undefined;" },
@@ -66,17 +68,20 @@ const packagesApart = [
   "yauzl",
 ];
 const fileOf = (name) => `${name.replace("@", "").replaceAll("/", "-").replace(/\.js$/, "")}.cjs`;
-const apart = {
+const leaveApart = (packages) => ({
   name: "packages-apart",
   setup(plugin) {
     plugin.onResolve({ filter: /^[@a-z]/ }, ({ path: name }) =>
-      packagesApart.includes(name) ? { path: `./${fileOf(name)}`, external: true } : undefined,
+      packages.includes(name) ? { path: `./${fileOf(name)}`, external: true } : undefined,
     );
   },
-};
+});
+const apart = leaveApart(packagesApart);
+/** Quick commands need it for a configuration that is not plain, and for no answer. */
+const zodApart = leaveApart(["zod/mini"]);
 
 /** Entries of the bundles that run commands: all of them, or those of src/cli/quick-commands.ts. */
-const machinery = ["run-any-command", "run-quick-command"];
+const machinery = { "run-any-command": [], "run-quick-command": [readyContracts, zodApart] };
 
 /** What draws the dashboard is in the bundle of the dashboard only; the others just know its command. */
 const withoutDashboard = {
@@ -108,12 +113,13 @@ export async function buildCli(outputDirectory) {
     banner: { js: "(function (module, require, __dirname) {" },
     footer: { js: "})" },
   };
-  await build({
-    ...script,
-    entryPoints: machinery.map((name) => `src/cli/${name}.ts`),
-    define: { "import.meta.dirname": "__dirname" },
-    plugins: [withoutUnused, onlyVersion, apart, withoutDashboard],
-  });
+  for (const [name, plugins] of Object.entries(machinery))
+    await build({
+      ...script,
+      entryPoints: [`src/cli/${name}.ts`],
+      define: { "import.meta.dirname": "__dirname" },
+      plugins: [withoutUnused, onlyVersion, apart, withoutDashboard, ...plugins],
+    });
   await build({
     ...script,
     entryPoints: ["src/cli/run-dashboard.ts"],
@@ -141,7 +147,7 @@ export async function buildCli(outputDirectory) {
     plugins: [withoutDashboard],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
-  for (const name of packagesApart)
+  for (const name of [...packagesApart, "zod/mini"])
     await build({
       ...bundle,
       // A default export stands alone, as Node has it for CommonJS.

@@ -1,3 +1,4 @@
+import "./jitless-zod.js";
 import { commandModules } from "./command-modules.js";
 import type { FoundCommand } from "./find-command.js";
 import { runCommand } from "./run-command.js";

@@ -1,4 +1,3 @@
-import { config as configureZod } from "zod/v4/core";
 import { usageError, type CommandError } from "./command-error.js";
 import type { CommandDefinition, GlobalFlags } from "./command.js";
 import { Concealment } from "./concealment.js";
@@ -16,9 +15,6 @@ import { refuseSecrets } from "./secret-in-arguments.js";
 import { simpleFlags } from "./simple-flags.js";
 import { openTerminal } from "./terminal.js";
 import { version } from "./version.js";
-
-// Compiled validators pay off after hundreds of values; a command reads two or three. Set before any schema is made, which is when zod looks.
-configureZod({ jitless: true });
 
 /** Help is shown without all this, and completion has its own way. */
 export type RunnableCommand = Exclude<FoundCommand, { kind: "help" | "completion" }>;

@@ -1,3 +1,4 @@
+import "./jitless-zod.js";
 import { commandModules } from "./command-modules.js";
 import { runCommand, type RunnableCommand } from "./run-command.js";
 

@@ -6,7 +6,7 @@ export const longestDeployer = 100;
 
 /**
  * Where a version comes from, as `runtimectl deploy` writes it into the manifest under `deploy`. Nobody has checked what it says.
- * Lazy: to set it up would be a twentieth of the start of `runtimectl workers list`, which often meets none.
+ * Lazy: most programs that know of it meet none.
  */
 export const Deployment = z.lazy(() =>
   z.object({

@@ -1,4 +1,4 @@
-// zod/mini: `runtimectl workers list` is what scripts repeat, and zod with its methods takes a sixth of an empty Node's start to set up.
+// `runtimectl workers list` is what scripts repeat: there its answers are checked without zod, see scripts/ready-contracts.mjs.
 import * as z from "zod/mini";
 import { Deployment } from "../deployment.js";
 import { endpoint } from "./endpoint.js";

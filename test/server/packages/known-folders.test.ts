@@ -81,28 +81,29 @@ test("a version that is gone is forgotten", async () => {
   expect(await statusOf()).toBe(200);
 });
 
+const foundIn = (name: string, fields: object): WorkerFolder => ({
+  directory: "/workers",
+  folder: `/workers/${name}`,
+  versions: ["1.0.0", "2.0.0"].map((version) => ({
+    name,
+    version,
+    enabled: true,
+    manifest: WorkerManifest.parse(fields),
+    folder: `/workers/${name}/${version}`,
+    identity: `${name} ${version}`,
+  })),
+  watched: [[`/workers/${name}`, "1:2:3"]],
+  hasLinks: false,
+});
+
 test("each version gets its own manifest back; the same ones are kept once", async () => {
   const file = path.join(daemon.directory, "known.json");
   const log = pino({ level: "silent" });
-  const foundIn = (name: string, fields: object): WorkerFolder => ({
-    directory: "/workers",
-    folder: `/workers/${name}`,
-    versions: ["1.0.0", "2.0.0"].map((version) => ({
-      name,
-      version,
-      enabled: true,
-      manifest: WorkerManifest.parse(fields),
-      folder: `/workers/${name}/${version}`,
-      identity: `${name} ${version}`,
-    })),
-    watched: [[`/workers/${name}`, "1:2:3"]],
-    hasLinks: false,
-  });
   const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
   const before = new KnownFolders({ file, log });
-  for (const folder of found) before.note(folder);
+  for (const one of found) before.note(one);
   await before.save();
   const after = new KnownFolders({ file, log });
-  expect(found.map(({ folder }) => after.recall(folder))).toEqual(found);
+  expect(found.map((one) => after.recall(one.folder))).toEqual(found);
   expect((await readFile(file, "utf8")).split('"ttl"')).toHaveLength(3);
 });
