@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** By which a program changes files, or tells that it did; names that a machine does not know are left out by strace. */
-const changingCalls =
+export const changingCalls: readonly string[] =
   "rename renameat renameat2 mkdir mkdirat openat unlink unlinkat rmdir link linkat symlink write writev pwrite64 pwritev ftruncate fallocate fsync fdatasync chmod fchmod sendfile copy_file_range sendto sendmsg".split(
     " ",
   );
@@ -53,8 +53,8 @@ export async function traceCalls(options: {
   };
 }
 
-/** Highest count of one thread, since each is counted for itself. */
-function countsIn(file: string): Map<string, number> {
+/** How often each call was made: the highest count of one thread, since each is counted for itself. */
+export function countsIn(file: string): Map<string, number> {
   const counts = new Map<string, number>();
   const ofThreads = new Map<string, number>();
   for (const line of readFileSync(file, "utf8").split("\n")) {
