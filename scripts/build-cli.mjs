@@ -80,7 +80,7 @@ const apart = leaveApart(packagesApart);
 /** Quick commands need it for a configuration that is not plain, and for no answer. */
 const zodApart = leaveApart(["zod/mini"]);
 
-/** Entries of the bundles that run commands: all of them, or those of src/cli/quick-commands.ts. */
+/** Entries of the bundles that run commands, all of them or those of src/cli/quick-commands.ts, with what makes each small. */
 const machinery = { "run-any-command": [], "run-quick-command": [readyContracts, zodApart] };
 
 /** What draws the dashboard is in the bundle of the dashboard only; the others just know its command. */
