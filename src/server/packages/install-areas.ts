@@ -19,7 +19,6 @@ export class InstallAreas {
   readonly #timer: NodeJS.Timeout;
   #catchUps = 0;
   #isTidying = false;
-  #hasCaughtUp = false;
 
   /** Finishes or undoes what a crash left in the directories. From then on the followers are told what other instances do there. */
   static async open(options: {
@@ -69,14 +68,8 @@ export class InstallAreas {
     return directory === undefined ? undefined : this.#areas.get(directory);
   }
 
-  /**
-   * Follows at once what other instances have changed: a caller may have been told by one of them. Once in a turn of the event loop:
-   * whoever is answered later in it had asked by then.
-   */
+  /** Follows at once what other instances have changed: a caller may have been told by one of them. */
   catchUp(): void {
-    if (this.#hasCaughtUp) return;
-    this.#hasCaughtUp = true;
-    setImmediate(() => (this.#hasCaughtUp = false));
     for (const area of this.all()) area.catchUp();
   }
 
