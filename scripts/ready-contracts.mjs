@@ -38,7 +38,7 @@ export async function readyContract(compiledFile) {
     ([name, endpoint]) =>
       `export const ${name} = { ...${JSON.stringify({ ...endpoint, result: undefined })}, result: standardSchema(check_${name}) };`,
   );
-  return [checks, standardSchema, ...exported].join("\n");
+  return [checks, String(standardSchema), ...exported].join("\n");
 }
 
 /** Descriptions would be part of the code. */

@@ -3,7 +3,6 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { errorHeaders, toApiError } from "../answer-error.js";
 import type { Log } from "../observe/log.js";
-import { newRequestIds } from "./new-request-ids.js";
 import { discardLeftoverBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 
@@ -22,11 +21,10 @@ export interface CallState {
 
 /** The outermost layer: request ids, the one error shape, 404 and 405, and a log line for each call. */
 export function answerEveryRequest(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
-  const newId = newRequestIds();
   return async (context, next) => {
     const state = context.state as CallState;
     const startedAt = performance.now();
-    state.requestId = requestIdOf(context.req, newId);
+    state.requestId = requestIdOf(context.req);
     const { res: response } = context;
     response.setHeader("X-Request-Id", state.requestId);
     response.setHeader("Cache-Control", "no-store");

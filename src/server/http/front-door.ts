@@ -8,7 +8,6 @@ import { answerError, errorHeaders } from "../answer-error.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
-import { newRequestIds } from "./new-request-ids.js";
 import { inviteBody, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import { watchStalledClients } from "./stalled-clients.js";
@@ -33,7 +32,6 @@ const keepAliveTimeoutMs = 75_000;
 
 /** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
 export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 60_000 }: FrontDoorOptions): Server {
-  const newId = newRequestIds();
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const problem = problemOfHead(request);
@@ -46,7 +44,7 @@ export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 
     else {
       inviteBody(request, response);
       outlastBody(request, response);
-      serve(request, response, requestIdOf(request, newId));
+      serve(request, response, requestIdOf(request));
     }
   };
   const server = createServer(

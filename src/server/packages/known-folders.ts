@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import writeFileAtomic from "write-file-atomic";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { Log } from "../observe/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
-import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 
 /** After a change more are likely to follow. */
