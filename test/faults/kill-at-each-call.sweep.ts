@@ -1,10 +1,10 @@
 import path from "node:path";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../support/start-daemon.js";
+import { sweepTotals } from "../support/sweep-totals.js";
 import { settled, SweptHouse, sweptVersion } from "../support/swept-house.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { traceCalls, type ThreadRole } from "../support/trace-calls.js";
-import { treeDigest } from "../support/tree-digest.js";
 
 /** How many calls past those that were counted are tried: a busy daemon makes a few more or fewer each time. */
 const surplus = 2;
@@ -70,11 +70,7 @@ const changes: Record<string, Change> = {
   },
 };
 
-const totals = { points: 0, kills: 0, startedAt: performance.now() };
-afterAll(() => {
-  const minutes = ((performance.now() - totals.startedAt) / 60_000).toFixed(1);
-  process.stdout.write(`\n${totals.points} points, ${totals.kills} kills, ${minutes} minutes\n`);
-});
+const totals = sweepTotals();
 
 test.for(Object.entries(changes))("%s is wholly done or not at all, whichever system call the daemon is killed at", async ([, change]) => {
   const directory = await temporaryDirectory();
@@ -85,10 +81,7 @@ test.for(Object.entries(changes))("%s is wholly done or not at all, whichever sy
     return new SweptHouse(directory, daemon, digests);
   };
   let house = await start();
-  for (const marker of ["old", "new"]) {
-    await house.upload(marker);
-    digests.set(await treeDigest(path.join(directory, "workers", "app")), marker);
-  }
+  for (const marker of ["old", "new"]) await house.learn(marker);
 
   for (const role of ["main", "other"] as const) {
     await change.prepare(house);

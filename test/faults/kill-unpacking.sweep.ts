@@ -1,11 +1,11 @@
 import { chmod, copyFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../support/start-daemon.js";
+import { sweepTotals } from "../support/sweep-totals.js";
 import { settled, SweptHouse } from "../support/swept-house.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
-import { changingCalls, countsIn } from "../support/trace-calls.js";
-import { treeDigest } from "../support/tree-digest.js";
+import { countsIn, straceOptions, type KillAt } from "../support/trace-calls.js";
 
 /** How many calls past those that were counted are tried. */
 const surplus = 2;
@@ -41,10 +41,8 @@ exec ${this.#in("node-itself")} "$@"
   }
 
   /** Runs work while unpacking processes are watched, and killed instead of a call; tells how often they made each. */
-  async during(work: () => Promise<void>, killAt?: { call: string; count: number }): Promise<Map<string, number>> {
-    const named = (killAt ? [killAt.call] : changingCalls).map((call) => `?${call}`).join(",");
-    const inject = killAt ? ` --inject=${killAt.call}:signal=SIGKILL:when=${killAt.count}` : "";
-    await writeFile(this.#in("order"), `--trace=${named}${inject}`);
+  async during(work: () => Promise<void>, killAt?: KillAt): Promise<Map<string, number>> {
+    await writeFile(this.#in("order"), straceOptions(killAt).join(" "));
     try {
       await work();
     } finally {
@@ -58,11 +56,7 @@ exec ${this.#in("node-itself")} "$@"
   }
 }
 
-const totals = { points: 0, kills: 0, startedAt: performance.now() };
-afterAll(() => {
-  const minutes = ((performance.now() - totals.startedAt) / 60_000).toFixed(1);
-  process.stdout.write(`\n${totals.points} points, ${totals.kills} kills, ${minutes} minutes\n`);
-});
+const totals = sweepTotals();
 
 test.for([
   { title: "an installation", before: "missing", prepare: (house: SweptHouse) => house.remove() },
@@ -73,12 +67,8 @@ test.for([
   const daemon = await startDaemon({ directory, launcher: node.launcher });
   onTestFinished(daemon.kill);
   await node.watch();
-  const digests = new Map<string, string>();
-  const house = new SweptHouse(directory, daemon, digests);
-  for (const marker of ["old", "new"]) {
-    await house.upload(marker);
-    digests.set(await treeDigest(path.join(directory, "workers", "app")), marker);
-  }
+  const house = new SweptHouse(directory, daemon, new Map());
+  for (const marker of ["old", "new"]) await house.learn(marker);
 
   await prepare(house);
   const counts = await node.during(() => house.upload("new"));

@@ -15,9 +15,9 @@ export class SweptHouse {
   readonly directory: string;
   readonly daemon: TestDaemon;
   readonly client: Client;
-  readonly #digests: ReadonlyMap<string, string>;
+  readonly #digests: Map<string, string>;
 
-  constructor(directory: string, daemon: TestDaemon, digests: ReadonlyMap<string, string>) {
+  constructor(directory: string, daemon: TestDaemon, digests: Map<string, string>) {
     this.directory = directory;
     this.daemon = daemon;
     this.client = connect(daemon.url, daemon.rootKey);
@@ -28,6 +28,12 @@ export class SweptHouse {
     await this.client.workers.upload({ file: uploadOf("app.tgz", await archiveOf(marker)) });
   }
 
+  /** Uploads it, and remembers what is then on the disk: that counts as this marker from now on. */
+  async learn(marker: string): Promise<void> {
+    await this.upload(marker);
+    this.#digests.set(await treeDigest(this.#appFolder), marker);
+  }
+
   async remove(): Promise<void> {
     const workers = await this.client.workers.list();
     if (workers.some(({ name }) => name === "app")) await this.client.workers.remove({ params: { scope: "_", name: "app" } });
@@ -35,11 +41,15 @@ export class SweptHouse {
 
   /** The marker of what is installed, on disk and over HTTP; "missing" where there is nothing. */
   async installed(): Promise<string> {
-    const digest = await treeDigest(path.join(this.directory, "workers", "app"));
+    const digest = await treeDigest(this.#appFolder);
     const marker = digest === "missing" ? "missing" : (this.#digests.get(digest) ?? `a mixture: ${digest}`);
     const answer = await fetch(`${this.daemon.url}/app/`);
     const served = answer.status === 404 ? "missing" : await answer.text();
     return served === marker ? marker : `${marker} on disk, and ${served} served`;
+  }
+
+  get #appFolder(): string {
+    return path.join(this.directory, "workers", "app");
   }
 
   async enabled(): Promise<string> {

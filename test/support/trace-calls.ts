@@ -3,13 +3,19 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** By which a program changes files, or tells that it did; names that a machine does not know are left out by strace. */
-export const changingCalls: readonly string[] =
+const changingCalls =
   "rename renameat renameat2 mkdir mkdirat openat unlink unlinkat rmdir link linkat symlink write writev pwrite64 pwritev ftruncate fallocate fsync fdatasync chmod fchmod sendfile copy_file_range sendto sendmsg".split(
     " ",
   );
 
 /** The thread of JavaScript, or all others: those that do what is asked for without waiting. */
 export type ThreadRole = "main" | "other";
+
+/** The so-manieth call of this name. */
+export interface KillAt {
+  readonly call: string;
+  readonly count: number;
+}
 
 export interface CallTrace {
   /** Ends the trace, not the program; answers with how often each call was made, by role. */
@@ -20,18 +26,10 @@ export interface CallTrace {
  * Attaches strace to threads of a process; resolves when it watches them. With `killAt`, SIGKILL comes instead of the so-manieth such call
  * of one of these threads.
  */
-export async function traceCalls(options: {
-  pid: number;
-  role: ThreadRole;
-  output: string;
-  killAt?: { call: string; count: number };
-}): Promise<CallTrace> {
+export async function traceCalls(options: { pid: number; role: ThreadRole; output: string; killAt?: KillAt }): Promise<CallTrace> {
   const { pid, role, output, killAt } = options;
   const threads = readdirSync(`/proc/${pid}/task`).filter((thread) => (thread === String(pid)) === (role === "main"));
-  const calls = killAt ? [killAt.call] : changingCalls;
-  const named = calls.map((call) => `?${call}`).join(",");
-  const inject = killAt ? [`--inject=${killAt.call}:signal=SIGKILL:when=${killAt.count}`] : [];
-  const child = spawn("strace", [`--trace=${named}`, ...inject, "-o", output, ...threads.flatMap((thread) => ["-p", thread])], {
+  const child = spawn("strace", [...straceOptions(killAt), "-o", output, ...threads.flatMap((thread) => ["-p", thread])], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const ended = once(child, "close");
@@ -51,6 +49,13 @@ export async function traceCalls(options: {
       return countsIn(output);
     },
   };
+}
+
+/** Has strace look at the calls that change something; with `killAt`, at that one, instead of which SIGKILL comes. */
+export function straceOptions(killAt: KillAt | undefined): string[] {
+  const calls = killAt ? [killAt.call] : changingCalls;
+  const inject = killAt ? [`--inject=${killAt.call}:signal=SIGKILL:when=${killAt.count}`] : [];
+  return [`--trace=${calls.map((call) => `?${call}`).join(",")}`, ...inject];
 }
 
 /** How often each call was made: the highest count of one thread, since each is counted for itself. */

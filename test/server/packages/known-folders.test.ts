@@ -1,11 +1,11 @@
 import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
-import pino from "pino";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { KnownFolders } from "../../../src/server/packages/known-folders.js";
 import type { WorkerFolder } from "../../../src/server/packages/worker-folders.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { silentLog } from "./packages-fixture.js";
 
 let daemon: TestDaemon;
 let folder: string;
@@ -98,12 +98,11 @@ const foundIn = (name: string, fields: object): WorkerFolder => ({
 
 test("each version gets its own manifest back; the same ones are kept once", async () => {
   const file = path.join(daemon.directory, "known.json");
-  const log = pino({ level: "silent" });
   const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
-  const before = new KnownFolders({ file, log });
+  const before = new KnownFolders({ file, log: silentLog });
   for (const one of found) before.note(one);
   await before.save();
-  const after = new KnownFolders({ file, log });
+  const after = new KnownFolders({ file, log: silentLog });
   expect(found.map((one) => after.recall(one.folder))).toEqual(found);
   expect((await readFile(file, "utf8")).split('"ttl"')).toHaveLength(3);
 });

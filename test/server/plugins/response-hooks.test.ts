@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { once } from "node:events";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collectGarbage } from "../../support/collect-garbage.js";
 import { PluginServer } from "../../support/plugin-server.js";
 import { createSender } from "../../support/send.js";
 
@@ -18,8 +17,6 @@ const app = `export default { fetch(request) {
   if (pathname === "/cookies") return new Response("ok", { headers: [["set-cookie", "a=1"], ["set-cookie", "b=2"]] });
   return new Response("ok", { headers: { "X-Own": "1", "set-cookie": "a=1" } });
 } };`;
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 const page = "<p>".padEnd(100_000, "x");
 
 let server: PluginServer;

@@ -1,14 +1,11 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { collectGarbage } from "../../support/collect-garbage.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
 const app = `export default {
   fetch: () => new Response("ok"),
   onIdle() { console.log("idle now"); },
 };`;
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 const megabyte = 1024 * 1024;
 
 let server: WorkerServer;
