@@ -7,6 +7,7 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
+import { spreadLeavingClients } from "./leaving-clients.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
@@ -65,6 +66,7 @@ export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
     endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
   );
+  spreadLeavingClients(server);
   watchStalledClients(server, stalledClientTimeoutMs);
   takeUpgrades(server, {
     isTaken: (request) => !isApi(pathOf(request)),

@@ -1,24 +1,15 @@
 import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createFrontDoor, type FrontDoorOptions } from "../../../src/server/http/front-door.js";
+import type { FrontDoorOptions } from "../../../src/server/http/front-door.js";
 import { openConnection } from "../../support/exchange.js";
+import { openFrontDoor } from "../../support/open-front-door.js";
 
 const stalledMs = 300;
 
-/** A front door whose workers are the given function; returns its origin. */
-async function open(serve: FrontDoorOptions["serve"]): Promise<string> {
-  const server = createFrontDoor({ apiBase: "/api", api: () => undefined, serve, stalledClientTimeoutMs: stalledMs });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const open = (serve: FrontDoorOptions["serve"]) => openFrontDoor(serve, { stalledClientTimeoutMs: stalledMs });
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
