@@ -13,7 +13,7 @@ const longestWindowMs = 60_000;
  * a window: what lies above waits for the collector.
  */
 const watched = [
-  { field: "rssMb", title: "Resident memory of the daemons, MB", digits: 0, growth: 48 },
+  { field: "rssMb", title: "Resident memory of the daemons, MB", digits: 0, growth: 24 },
   { field: "heapMb", title: "JavaScript heap of the daemons, MB", digits: 1, growth: 12, least: true },
   { field: "isolatesPssMb", title: "Memory share of their isolates, MB", digits: 0, growth: 100 },
   { field: "descriptors", title: "Open descriptors of the daemons", digits: 0, growth: 100 },
@@ -30,13 +30,14 @@ export function figuresOf(daemonCount) {
   ];
 }
 
-/** A line for every figure of every daemon: when it was warm, at the end, and how it changes a minute. */
+/** A line for every figure of every daemon: when it was warm, at the end, how it changes a minute, and how in the last third. */
 export function judgeMemory(samples, { untilMs, daemonCount }) {
   const warmMs = Math.min(longestWarmUpMs, untilMs * warmUpShare);
   const windowMs = Math.min(longestWindowMs, untilMs / 5);
   const steady = samples.filter(({ timeMs }) => timeMs >= warmMs && timeMs < untilMs);
   const early = steady.filter(({ timeMs }) => timeMs < warmMs + windowMs);
   const late = steady.filter(({ timeMs }) => timeMs >= untilMs - windowMs);
+  const lastThird = steady.filter(({ timeMs }) => timeMs >= untilMs - (untilMs - warmMs) / 3);
   return watched.flatMap((figure) =>
     names.slice(0, daemonCount).map((name) => {
       const field = `${figure.field} ${name}`;
@@ -47,7 +48,8 @@ export function judgeMemory(samples, { untilMs, daemonCount }) {
       const [before, after] = [read(early), read(late)];
       const hasGrown = figure.growth !== undefined && !(after - before <= figure.growth);
       const problems = hasGrown ? [`${figure.title}: ${name} grew from ${before.toFixed(1)} to ${after.toFixed(1)}`] : [];
-      return { ...figure, name, before, after, slope: slopePerMinute(steady, field), problems };
+      const [slope, lastSlope] = [steady, lastThird].map((window) => slopePerMinute(window, field));
+      return { ...figure, name, before, after, slope, lastSlope, problems };
     }),
   );
 }

@@ -24,13 +24,14 @@ ${verdict}
 Warm: after a fifth of the run, five minutes at most. Medians of a minute; of the heap the least, since what lies above waits for the collector.
 
 ${tableOf(
-  ["Figure", "Daemon", "Warm", "End", "Change a minute", "May grow by"],
-  lines.map(({ title, name, digits, before, after, slope, growth }) => [
+  ["Figure", "Daemon", "Warm", "End", "Change a minute", "In the last third", "May grow by"],
+  lines.map(({ title, name, digits, before, after, slope, lastSlope, growth }) => [
     title,
     name,
     before.toFixed(digits),
     after.toFixed(digits),
-    `${slope >= 0 ? "+" : ""}${slope.toFixed(2)}`,
+    signed(slope),
+    signed(lastSlope),
     growth ?? "–",
   ]),
 )}
@@ -62,6 +63,10 @@ ${tableOf(
     ]),
 )}
 `;
+}
+
+function signed(slope) {
+  return `${slope >= 0 ? "+" : ""}${slope.toFixed(2)}`;
 }
 
 function tableOf(header, rows) {
