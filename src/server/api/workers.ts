@@ -9,7 +9,7 @@ import { readLogs, type WorkerLogsPort } from "./worker-logs.js";
 
 /** What these handlers need of the packages. */
 export interface WorkerPackagesPort {
-  list(): Worker[];
+  list(): Promise<Worker[]>;
   install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
   /** Throws when there is no such version. */
@@ -47,7 +47,7 @@ export function createWorkerHandlers({
   };
   const visible = new VisibleWorkers();
   return {
-    list: ({ principal }) => visible.to(principal, packages.list()),
+    list: async ({ principal }) => visible.to(principal, await packages.list()),
     upload: async ({ file, principal }) => {
       const worker = await uploads.count(file, () => packages.install(file, (name) => assertNamespace(principal, name)));
       return { success: true, data: { worker } };
@@ -69,9 +69,9 @@ export function createWorkerHandlers({
       await packages.removeVersion(fromPathSegments(params), params.version);
       return { success: true };
     },
-    logs: ({ params, query, lastEventId }) => {
+    logs: async ({ params, query, lastEventId }) => {
       const name = fromPathSegments(params);
-      const versions = packages.list().flatMap((worker) => (worker.name === name ? worker.versions : []));
+      const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
       return readLogs(logs, { name, versions, query, lastEventId, nowMs: Date.now() });
     },
   };

@@ -7,7 +7,7 @@ import type { Context, Middleware } from "koa";
  */
 export class ApiRoutes {
   readonly #base: string;
-  readonly #routers = new Map<string, { readonly router: Router; readonly dispatch: Middleware }>();
+  readonly #routers = new Map<string, Router>();
 
   constructor(base: string) {
     this.#base = base;
@@ -17,23 +17,35 @@ export class ApiRoutes {
     this.#routerFor(path).register(path, [method.toLowerCase()], layers);
   }
 
-  /** Hands a request on to the route that takes it; to the next middleware when there is none. */
+  /** Hands a request on to the first route that takes it; to the next middleware when there is none. */
   dispatch(): Middleware {
-    return (context, next) => this.#routers.get(this.#groupOf(context.path))?.dispatch(context, next) ?? next();
+    return (context, next) => {
+      const { path, method } = context;
+      const [route] = this.#match(path, method)?.pathAndMethod ?? [];
+      if (!route) return next();
+      context.params = route.params(path, route.captures(path));
+      const { stack } = route as unknown as { stack: Middleware[] };
+      const from = (index: number): unknown => stack[index]?.(context, async () => from(index + 1));
+      return from(0);
+    };
   }
 
   /** The methods that a path takes; empty when there is no such path. */
   allowedMethods({ path, method }: Context): string[] {
-    const matched = this.#routers.get(this.#groupOf(path))?.router.match(path, method).path ?? [];
+    const matched = this.#match(path, method)?.path ?? [];
     return [...new Set(matched.flatMap((layer) => layer.methods))].toSorted();
+  }
+
+  #match(path: string, method: string): ReturnType<Router["match"]> | undefined {
+    return this.#routers.get(this.#groupOf(path))?.match(path, method);
   }
 
   #routerFor(path: string): Router {
     const group = this.#groupOf(path);
     const known = this.#routers.get(group);
-    if (known) return known.router;
+    if (known) return known;
     const router = new Router({ sensitive: true, strict: true });
-    this.#routers.set(group, { router, dispatch: router.routes() as unknown as Middleware });
+    this.#routers.set(group, router);
     return router;
   }
 

@@ -19,6 +19,7 @@ export class InstallAreas {
   readonly #timer: NodeJS.Timeout;
   #catchUps = 0;
   #isTidying = false;
+  #nextLook: Promise<void> | undefined;
 
   /** Finishes or undoes what a crash left in the directories. From then on the followers are told what other instances do there. */
   static async open(options: {
@@ -71,6 +72,18 @@ export class InstallAreas {
   /** Follows at once what other instances have changed: a caller may have been told by one of them. */
   catchUp(): void {
     for (const area of this.all()) area.catchUp();
+  }
+
+  /** The same for many callers: those who ask in one turn of the event loop share the look that comes after them all. */
+  caughtUp(): Promise<void> {
+    this.#nextLook ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#nextLook = undefined;
+        this.catchUp();
+        resolve();
+      });
+    });
+    return this.#nextLook;
   }
 
   /** Stops following other instances, and is not seen by them any more. What is not deleted yet goes at the next start. */

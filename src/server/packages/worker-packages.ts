@@ -73,8 +73,8 @@ export class WorkerPackages implements PackageKeeper {
   }
 
   /** All workers, by name; one whose versions are partly built in and partly uploaded appears once for each. */
-  list(): Worker[] {
-    this.#areas.catchUp();
+  async list(): Promise<Worker[]> {
+    await this.#areas.caughtUp();
     return this.#catalog.list();
   }
 

@@ -38,7 +38,7 @@ describe("enabling and disabling", () => {
     expect(answering("app")).toBe("1.0.0");
     await fixture.packages.setEnabled("app", "1.0.0", false);
     expect(answering("app")).toBeUndefined();
-    expect(fixture.packages.list()).toContainEqual(
+    expect(await fixture.packages.list()).toContainEqual(
       expect.objectContaining({ name: "app", versions: ["2.0.0", "1.0.0"], disabledVersions: ["2.0.0", "1.0.0"] }),
     );
     expect(await readFile(inUploads("app/2.0.0/manifest.yaml"), "utf8")).toBe("enabled: false\n");
@@ -112,7 +112,9 @@ describe("deleting", () => {
 
   test("of a worker that is also built in, the uploaded versions go", async () => {
     await fixture.packages.remove("mixed");
-    expect(fixture.packages.list()).toContainEqual(expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }));
+    expect(await fixture.packages.list()).toContainEqual(
+      expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }),
+    );
     expect(answering("mixed")).toBe("1.0.0");
     await expect(fixture.packages.remove("mixed")).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
   });

@@ -101,7 +101,7 @@ describe("a change that a crash interrupted", () => {
     await fixture.reopen();
     expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe(mark);
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
-    expect(fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
+    expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
   });
 
   test("with the journal still there but the old folder gone, the new one is left alone", async () => {

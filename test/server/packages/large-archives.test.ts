@@ -37,6 +37,6 @@ test.each([
   ["of another checksum", (bytes: Buffer) => bytes.fill(0, bytes.length - 8, bytes.length - 4)],
 ])("an archive of megabytes that is %s is refused, and nothing is left of it", async (_, spoil) => {
   await expect(fixture.install(spoil(archive()))).rejects.toMatchObject({ code: "INVALID_ARCHIVE" });
-  expect(fixture.packages.list()).toEqual([]);
+  expect(await fixture.packages.list()).toEqual([]);
   await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);
 });

@@ -65,6 +65,6 @@ describe("packages from npm", () => {
       await packFolder(folder, archive);
       await expectSameAsTar(archive);
     }
-    expect(fixture.packages.list().length).toBeGreaterThanOrEqual(leastPackages);
+    expect((await fixture.packages.list()).length).toBeGreaterThanOrEqual(leastPackages);
   });
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const manifest = (version: string) => `name: app\nversion: ${version}\n`;
-const listed = () => fixture.packages.list().map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
+const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
 describe("what is listed", () => {
   test("every folder with metadata, under the name and version that the metadata says", async () => {
@@ -35,7 +35,7 @@ describe("what is listed", () => {
       "notes.txt": "a file",
     });
     await fixture.reopen();
-    expect(fixture.packages.list()).toEqual([
+    expect(await fixture.packages.list()).toEqual([
       {
         name: "@team/tool",
         path: path.join(fixture.uploads, "@team/tool"),
@@ -73,7 +73,7 @@ describe("what is listed", () => {
     await symlink("app", path.join(fixture.uploads, "alias"));
     await symlink("/nowhere", path.join(fixture.uploads, "broken"));
     await fixture.reopen();
-    expect(listed()).toEqual(["uploaded app 1.0.0"]);
+    expect(await listed()).toEqual(["uploaded app 1.0.0"]);
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
@@ -85,7 +85,7 @@ describe("what is listed", () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": manifest("1.0.0"), "app/2.0.0/manifest.yaml": manifest("2.0.0") });
     await writeFiles(second, { "app/2.0.0/manifest.yaml": manifest("2.0.0"), "app/3.0.0/manifest.yaml": manifest("3.0.0") });
     const packages = await WorkerPackages.open({ ...fixture.options, directories: [image, fixture.uploads, second, fixture.uploads] });
-    expect(packages.list().map(({ name, source, versions, removable }) => [name, source, versions, removable])).toEqual([
+    expect((await packages.list()).map(({ name, source, versions, removable }) => [name, source, versions, removable])).toEqual([
       ["app", "built-in", ["1.0.0"], false],
       ["app", "uploaded", ["3.0.0", "2.0.0"], true],
       ["tool", "built-in", ["1.0.0"], false],
@@ -103,7 +103,7 @@ describe("what is listed", () => {
       "Odd Name/manifest.yaml": "name: [",
     });
     await fixture.reopen();
-    expect(listed()).toEqual(["uploaded broken 1.0.0", "uploaded deep latest", "uploaded field 1.0.0"]);
+    expect(await listed()).toEqual(["uploaded broken 1.0.0", "uploaded deep latest", "uploaded field 1.0.0"]);
     expect(fixture.packages.resolve("field", undefined)?.problem).toMatch(/timeout: "soon"/);
     expect(fixture.packages.resolve("broken", undefined)?.problem).toMatch(/not valid YAML/);
     expect(fixture.packages.resolve("deep", undefined)?.problem).toMatch(/nested/);
@@ -113,7 +113,7 @@ describe("what is listed", () => {
     await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "cpanel/manifest.yaml": "name: cpanel\nversion: 9.0.0\n", "api/manifest.yaml": "name: api\n" });
     await fixture.reopen();
-    expect(listed()).toEqual(["built-in cpanel 1.0.0"]);
+    expect(await listed()).toEqual(["built-in cpanel 1.0.0"]);
   });
 });
 
