@@ -36,7 +36,7 @@ export async function buildDaemon(options) {
     ...programs,
     splitting: true,
     chunkNames: "server/packages/archive/[name]-[hash]",
-    entryPoints: ["main", "gunzip-thread"].map((name) => `src/server/packages/archive/${name}.ts`),
+    entryPoints: ["src/server/packages/archive/main.ts"],
     banner,
   });
   // Each may read its own folder only, or has nothing in common with the others.

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { buildTgz } from "../../support/build-tar.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
 
-/** More than a thread of its own is started for. */
+/** Several pieces, each inflated while the one before is written. */
 const content = randomBytes(6 * 1024 * 1024).toString("base64");
 
 let fixture: PackagesFixture;

@@ -14,10 +14,6 @@ export class Arrival {
     return arrival;
   }
 
-  get isWhole(): boolean {
-    return this.#sizeBytes === Infinity;
-  }
-
   /** So many bytes are there; Infinity = all. */
   tell(sizeBytes: number): void {
     this.#sizeBytes = sizeBytes;
@@ -28,15 +24,6 @@ export class Arrival {
   /** Waits until so many bytes are there, or all. */
   async reach(sizeBytes: number): Promise<void> {
     while (this.#sizeBytes < sizeBytes) await this.#change();
-  }
-
-  /** How many bytes are there, now and whenever there are more, until all are. */
-  async *sizes(): AsyncGenerator<number> {
-    for (;;) {
-      yield this.#sizeBytes;
-      if (this.isWhole) return;
-      await this.#change();
-    }
   }
 
   #change(): Promise<void> {

@@ -1,14 +1,10 @@
-import { stat } from "node:fs/promises";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
 import type { Arrival } from "./arrival.js";
 import { ByteSource } from "./byte-source.js";
 import { gunzipFile } from "./gunzip-file.js";
-import { gunzipInThread } from "./gunzip-in-thread.js";
 import { invalidArchive, unsupportedEntry } from "../../../shared/archive/refusal.js";
 import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
 
-/** Starting one takes as long as inflating this much. */
-const fewestBytesForThread = 4 * 1024 * 1024;
 const longestExtensionBytes = 1024 * 1024;
 /** Header, padding and a long name's own header and body: what an entry may take besides its content. */
 const overheadBytesPerEntry = 5 * tarBlockBytes;
@@ -33,11 +29,9 @@ const unsupportedTypes: Record<string, string> = {
  * else: node-tar's parser, made for repairing, passes over unknown types, unreadable numbers, cut names and bytes after the end,
  * and then two tools disagree about what the archive holds.
  */
-export async function* tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncGenerator<ArchiveEntry> {
+export function tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncIterable<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
-  yield* readTar(
-    arrival && (await isLarge(path, arrival)) ? gunzipInThread(path, maxStreamBytes, arrival) : gunzipFile(path, maxStreamBytes, arrival),
-  );
+  return readTar(gunzipFile(path, maxStreamBytes, arrival));
 }
 
 /** The entries of a tar that comes in chunks, under the same rules. */
@@ -53,9 +47,9 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ar
         extension = await readExtension(source, header, extension);
         continue;
       }
-      const { entry, pass } = entryOf(source, header, extension ?? {});
+      const { entry, bytesLeft } = entryOf(source, header, extension ?? {});
       yield entry;
-      await pass();
+      await passOver(source, bytesLeft());
       extension = undefined;
     }
     if (extension) throw invalidArchive("it ends where an entry was announced");
@@ -63,11 +57,6 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ar
   } finally {
     await source.close();
   }
-}
-
-/** Whether a thread is worth its start. What is not whole by now is. */
-async function isLarge(path: string, arrival: Arrival): Promise<boolean> {
-  return !arrival.isWhole || (await stat(path)).size >= fewestBytesForThread;
 }
 
 function isEnd(block: Buffer): boolean {
@@ -86,7 +75,7 @@ async function readExtension(source: ByteSource, header: TarHeader, earlier: Ext
   if (header.sizeBytes > longestExtensionBytes) throw invalidArchive("a name or pax header in it is longer than 1 MiB");
   const body = await source.take(header.sizeBytes);
   if (body.length < header.sizeBytes) throw invalidArchive("it is cut off");
-  await skipPadding(source, header.sizeBytes);
+  await passOver(source, paddingOf(header.sizeBytes));
   if (header.type === "g") {
     refuseNamesForAll(body);
     return earlier;
@@ -123,8 +112,8 @@ function refuseNamesForAll(body: Buffer): void {
   }
 }
 
-/** The entry, and how to get to the end of it, whether its content was read or not. */
-function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; pass: () => Promise<void> } {
+/** The entry, and how many bytes lie between what was read of it and the next one. */
+function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; bytesLeft: () => number } {
   const name = extension.path ?? header.name;
   const kind = kindOf(header.type, name);
   const statedBytes = extension.size === undefined ? header.sizeBytes : paxSize(extension.size);
@@ -136,12 +125,9 @@ function entryOf(source: ByteSource, header: TarHeader, extension: Extension): {
     const loaded = source.takeLoaded(sizeBytes);
     return loaded ? [loaded] : piecesOf(source, sizeBytes);
   };
-  const pass = async () => {
-    if (!(await source.skip(unreadBytes))) throw invalidArchive("it is cut off");
-    await skipPadding(source, sizeBytes);
-  };
+  const bytesLeft = () => unreadBytes + paddingOf(sizeBytes);
   const target = extension.linkpath ?? header.linkTarget;
-  return { entry: { name, kind, target, sizeBytes, executable: (header.mode & 0o111) !== 0, content }, pass };
+  return { entry: { name, kind, target, sizeBytes, executable: (header.mode & 0o111) !== 0, content }, bytesLeft };
 }
 
 async function* piecesOf(source: ByteSource, byteCount: number): AsyncGenerator<Buffer> {
@@ -175,7 +161,10 @@ function paxSize(text: string): number {
   return size;
 }
 
-async function skipPadding(source: ByteSource, sizeBytes: number): Promise<void> {
-  const padding = (tarBlockBytes - (sizeBytes % tarBlockBytes)) % tarBlockBytes;
-  if (!(await source.skip(padding))) throw invalidArchive("it is cut off");
+function paddingOf(sizeBytes: number): number {
+  return (tarBlockBytes - (sizeBytes % tarBlockBytes)) % tarBlockBytes;
+}
+
+async function passOver(source: ByteSource, byteCount: number): Promise<void> {
+  if (!source.takeLoaded(byteCount) && !(await source.skip(byteCount))) throw invalidArchive("it is cut off");
 }

@@ -1,6 +1,8 @@
 import { invalidArchive } from "../../../shared/archive/refusal.js";
 
 export const tarBlockBytes = 512;
+const blank = 0x20;
+const zero = 0x30;
 
 /** A header block, taken apart. */
 export interface TarHeader {
@@ -47,21 +49,30 @@ function checkSum(block: Buffer): void {
 }
 
 function textField(block: Buffer, start: number, length: number): string {
+  // Two of the three fields of most headers.
+  if (block[start] === 0) return "";
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);
   return decodeUtf8(end === -1 ? field : field.subarray(0, end));
 }
 
-/** Octal digits, or GNU's big-endian binary form, which starts with a set bit. */
+/** Octal digits between spaces and zeros, or GNU's big-endian binary form, which starts with a set bit. */
 function numberField(block: Buffer, start: number, length: number): number {
-  const field = block.subarray(start, start + length);
-  if ((field[0] as number) & 0x80) return binaryNumber(field);
-  const text = field
-    .toString("latin1")
-    .replace(/[\0 ]+$/, "")
-    .replace(/^ +/, "");
-  if (!/^[0-7]*$/.test(text)) throw invalidArchive("a tar header has a number that is none");
-  return text === "" ? 0 : Number.parseInt(text, 8);
+  if ((block[start] as number) & 0x80) return binaryNumber(block.subarray(start, start + length));
+  let [at, end] = [start, start + length];
+  while (at < end && isBlank(block[end - 1] as number)) end -= 1;
+  while (at < end && block[at] === blank) at += 1;
+  let value = 0;
+  for (; at < end; at += 1) {
+    const digit = (block[at] as number) - zero;
+    if (digit < 0 || digit > 7) throw invalidArchive("a tar header has a number that is none");
+    value = value * 8 + digit;
+  }
+  return value;
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0 || byte === blank;
 }
 
 function binaryNumber(field: Buffer): number {

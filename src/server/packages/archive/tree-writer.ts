@@ -4,7 +4,7 @@ import { syncPaths } from "./sync-paths.js";
 
 /**
  * Writes files into an empty folder. Its calls are synchronous, because it has a process to itself: a promise for each would cost more
- * than the writing, and the next piece is inflated by another thread meanwhile.
+ * than the writing, and the next piece is inflated by a thread of zlib's meanwhile.
  */
 export class TreeWriter {
   readonly #root: string;
@@ -28,21 +28,32 @@ export class TreeWriter {
     this.#written.push(folder);
   }
 
-  async addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+  /** Content that is here is written at once; of content that comes bit by bit the promise says when it is. */
+  addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> | undefined {
     this.addFolder(segments.slice(0, -1));
     const target = path.join(this.#root, ...segments);
+    this.#written.push(target);
     const file = openSync(target, "wx", mode);
+    if (Symbol.asyncIterator in content) return writeArriving(file, content);
     try {
-      for await (const piece of content) writeAll(file, piece);
+      for (const piece of content) writeAll(file, piece);
     } finally {
       closeSync(file);
     }
-    this.#written.push(target);
+    return undefined;
   }
 
   /** Puts all of it on stable storage. */
   async sync(): Promise<void> {
     await syncPaths(this.#root, this.#written);
+  }
+}
+
+async function writeArriving(file: number, content: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    for await (const piece of content) writeAll(file, piece);
+  } finally {
+    closeSync(file);
   }
 }
 

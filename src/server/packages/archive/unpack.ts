@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
 import type { Arrival } from "./arrival.js";
 import { entrySegments, linkLeavesPackage } from "../../../shared/archive/entry-name.js";
@@ -6,6 +7,9 @@ import { EntryTree } from "../../../shared/archive/entry-tree.js";
 import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from "../../../shared/archive/refusal.js";
 import { tarEntries } from "./tar-entries.js";
 import type { TreeWriter } from "./tree-writer.js";
+
+/** Then the event loop has a turn: without one zlib's thread would not be told to go on with the next piece while files are written. */
+const longestTurnMs = 1;
 
 export type ArchiveFormat = "tar" | "zip";
 
@@ -59,13 +63,19 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
   let entryCount = 0;
   let expandedBytes = 0;
   let harmlessLink: ArchiveEntry | undefined;
+  let turnBeganMs = performance.now();
   for await (const entry of entries) {
+    if (performance.now() - turnBeganMs >= longestTurnMs) {
+      await setImmediate();
+      turnBeganMs = performance.now();
+    }
     entryCount += 1;
     expandedBytes += entry.sizeBytes;
     if (entryCount > limits.maxArchiveEntries) throw archiveTooLarge(`it has more than ${limits.maxArchiveEntries} entries`);
     if (expandedBytes > limits.maxExpandedSizeBytes) throw archiveTooLarge("it unpacks to more bytes than this server allows");
     if (entry.kind === "directory" || entry.kind === "file") {
-      await unpackEntry(entry, entry.kind, { tree, writer });
+      const written = unpackEntry(entry, entry.kind, { tree, writer });
+      if (written) await written;
       continue;
     }
     refuseLeadingOut(entry);
@@ -77,19 +87,19 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
   return tree;
 }
 
-async function unpackEntry(
+function unpackEntry(
   entry: ArchiveEntry,
   kind: "directory" | "file",
   { tree, writer }: { tree: EntryTree; writer: TreeWriter },
-): Promise<void> {
+): Promise<void> | undefined {
   const segments = entrySegments(entry.name, kind);
   if (kind === "directory") {
     tree.addDirectory(segments);
     writer.addFolder(segments);
-    return;
+    return undefined;
   }
   tree.addFile(segments);
-  await writer.addFile(segments, entry.executable ? 0o755 : 0o644, entry.content());
+  return writer.addFile(segments, entry.executable ? 0o755 : 0o644, entry.content());
 }
 
 function refuseLeadingOut(link: ArchiveEntry): void {
