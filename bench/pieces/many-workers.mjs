@@ -1,7 +1,8 @@
+import { loadInTurn } from "../support/compare-load.mjs";
 import { startDaemon } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
 import { childrenOf, pssBytes } from "../support/memory.mjs";
-import { alternate, median } from "../support/rounds.mjs";
+import { median } from "../support/rounds.mjs";
 import { limitRow, throughputRows } from "../support/rows.mjs";
 import { startPeer } from "../support/server.mjs";
 import { workerOf } from "../support/worker-source.mjs";
@@ -20,7 +21,7 @@ export async function run(stage) {
   const many = await startPeer(stage, "forked-echo.mjs", String(workerCount));
   const one = await startPeer(stage, "forked-echo.mjs", "1");
   for (const { url } of [many, one]) await expectAnswer(url, { text: "ok" });
-  const figures = await measureInTurn(stage, {
+  const figures = await loadInTurn(stage, {
     many: { url: daemon.url, paths },
     one: { url: daemon.url, paths: paths.slice(0, 1) },
     leastMany: { url: many.url },
@@ -41,11 +42,4 @@ export async function run(stage) {
   const note = `Proportional set size after the load, median of ${shares.length} isolates; the largest: ${Math.max(...shares).toFixed(1)} MB. The daemon itself: ${(pssBytes(daemon.pid) / megabyte).toFixed(0)} MB.`;
   rows.push(limitRow({ work: `${workerCount} warm workers: memory of each`, value: median(shares), atMost: 14, unit: "MB PSS", note }));
   return rows;
-}
-
-/** The figures of every side, warmed up and measured in alternation. */
-async function measureInTurn(stage, sides) {
-  for (const side of Object.values(sides)) await stage.load.warmUp(stage, side);
-  const measure = ([title, side]) => [title, () => stage.load.measure(stage, side)];
-  return await alternate(stage.settings.rounds, Object.fromEntries(Object.entries(sides).map(measure)));
 }

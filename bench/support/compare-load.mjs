@@ -1,13 +1,16 @@
 import { alternate } from "./rounds.mjs";
 import { throughputRows } from "./rows.mjs";
 
-/** Warms both sides up, loads them in alternating rounds, and returns the rows. `target` is what both get, apart from the address. */
+/** Loads both sides and returns the rows. `target` is what both get, apart from the address. */
 export async function compareLoad(stage, row, { ours, theirs, target = {} }) {
-  const sides = { ours: { ...target, ...ours }, theirs: { ...target, ...theirs } };
-  for (const side of Object.values(sides)) await stage.load.warmUp(stage, side);
-  const figures = await alternate(stage.settings.rounds, {
-    ours: () => stage.load.measure(stage, sides.ours),
-    theirs: () => stage.load.measure(stage, sides.theirs),
-  });
+  const figures = await loadInTurn(stage, { ours, theirs }, target);
   return throughputRows(row, figures.ours, figures.theirs);
+}
+
+/** The figures of every side, warmed up and loaded in alternating rounds. `target` is what all get, apart from the address. */
+export async function loadInTurn(stage, sides, target = {}) {
+  const targets = Object.entries(sides).map(([title, side]) => [title, { ...target, ...side }]);
+  for (const [, side] of targets) await stage.load.warmUp(stage, side);
+  const measures = targets.map(([title, side]) => [title, () => stage.load.measure(stage, side)]);
+  return await alternate(stage.settings.rounds, Object.fromEntries(measures));
 }
