@@ -2,6 +2,7 @@ import { ConfigError } from "./config-error.js";
 import { readConfig, type Config } from "./config.js";
 import { Daemon } from "./daemon.js";
 import { AdminListenError, type Origins } from "./doors.js";
+import { keepCallsYoung } from "./keep-calls-young.js";
 import { createLog, readableForm } from "./observe/log.js";
 import { LogLevel } from "./observe/log-level.js";
 import { openNotifyChannel } from "./systemd/notify-channel.js";
@@ -22,6 +23,7 @@ const secretVariables = [
 
 /** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
 export async function runDaemon(): Promise<Origins> {
+  keepCallsYoung();
   const config = readConfigOrExit();
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
   const level = new LogLevel();
