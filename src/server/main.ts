@@ -23,7 +23,6 @@ const secretVariables = [
 
 /** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
 export async function runDaemon(): Promise<Origins> {
-  keepCallsYoung();
   const config = readConfigOrExit();
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
   const level = new LogLevel();
@@ -57,6 +56,7 @@ export async function runDaemon(): Promise<Origins> {
   try {
     const origins = await daemon.start();
     supervised.begin();
+    keepCallsYoung();
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);

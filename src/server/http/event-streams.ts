@@ -31,7 +31,7 @@ export class EventStreams {
     response.statusCode = 200;
     response.setHeader("Content-Type", "text/event-stream; charset=utf-8");
     response.setHeader("X-Accel-Buffering", "no");
-    if (response.req.method === "HEAD") {
+    if (response.req.method === "HEAD" || response.destroyed) {
       response.end();
       return;
     }

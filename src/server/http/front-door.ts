@@ -7,6 +7,7 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
+import { endAfter } from "./last-answer.js";
 import { spreadLeavingClients } from "./leaving-clients.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody, outlastBody } from "./request-body.js";
@@ -28,8 +29,11 @@ export interface FrontDoorOptions {
 const headersTimeoutMs = 20_000;
 /** How long a request may take to arrive whole: a large upload over a slow line. */
 const requestTimeoutMs = 15 * 60_000;
-/** Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. */
-const keepAliveTimeoutMs = 75_000;
+/**
+ * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header that tells
+ * clients has whole seconds: who goes by it is almost a second ahead.
+ */
+const keepAliveTimeoutMs = 75_999;
 
 /** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
 export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 60_000 }: FrontDoorOptions): Server {
@@ -118,7 +122,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
   const answer = answerInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
     // The broken bytes came behind a whole request: that one gets its own answer, and the connection ends with it.
-    if (answer.listenerCount("finish", endAfterAnswer) === 0) answer.once("finish", endAfterAnswer);
+    endAfter(answer);
     return;
   }
   // An answer may be half written: nothing may be put in its midst.
@@ -139,10 +143,6 @@ function endStalledConnection(socket: Socket): void {
   const { req: request } = answer;
   const isOwed = !request.complete && request.readableFlowing === true;
   if (isOwed) answerBrokenRequest(Object.assign(new Error("stalled"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
-}
-
-function endAfterAnswer(this: ServerResponse): void {
-  this.req.socket.end();
 }
 
 function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest): void {

@@ -7,11 +7,14 @@ import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./archive/unp
 import type { ArchiveFormat } from "./archive/unpack.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { insufficientStorage } from "./storage-full.js";
+import { yieldProcessor } from "./yield-processor.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
 /** Unpacking takes a core; more at once would only take it from what is served. */
 const unpackingAtOnce = 2;
+/** A tenth of the share that the daemon and the isolates get when there is not enough for all: what is served goes first. */
+const unpackingNiceness = 10;
 const longestAnswerBytes = 4 * 1024 * 1024;
 
 export interface UnpackedPackage {
@@ -75,6 +78,7 @@ export class ArchiveUnpacker {
       env: {},
       stdio: ["pipe", "pipe", "pipe"],
     });
+    yieldProcessor(child.pid, unpackingNiceness);
     this.#children.add(child);
     const ended = collectEnd(child).finally(() => this.#children.delete(child));
     // It may not even start; that is told below.

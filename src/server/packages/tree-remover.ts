@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
 import { findSystemTool } from "../system-tool.js";
 import { removeTree } from "./remove-tree.js";
+import { yieldProcessor } from "./yield-processor.js";
 
 /**
  * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up
@@ -40,17 +41,9 @@ export class TreeRemover {
     return new Promise((resolve) => {
       const child = spawn(program, ["-rf", "--", folder], { env: {}, cwd: "/", stdio: "ignore" });
       this.#child = child;
-      if (child.pid !== undefined) yieldProcessor(child.pid);
+      yieldProcessor(child.pid, constants.priority.PRIORITY_LOW);
       child.on("error", () => resolve(false));
       child.on("exit", (code) => resolve(code === 0));
     });
-  }
-}
-
-function yieldProcessor(pid: number): void {
-  try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // It has ended, or may not be slowed down: no reason not to delete.
   }
 }

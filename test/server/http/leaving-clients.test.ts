@@ -60,3 +60,12 @@ test("a client that leaves between two requests is let go", async () => {
 
   expect(await closed()).toBe("");
 });
+
+test("a client that leaves behind a broken request still gets the answer to the one before", async () => {
+  const url = await openFrontDoor((_request, response) => setTimeout(() => response.end("done"), 100));
+  const { socket, nextAnswer, closed } = await openConnection(url);
+  socket.end(`${get}G`);
+
+  expect((await nextAnswer()).status).toBe(200);
+  expect(await closed()).toBe("");
+});

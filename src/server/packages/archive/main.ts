@@ -1,7 +1,6 @@
 // A process of its own: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout, ends.
 // What an archive can do to a parser, it does to this process; the daemon only sees it end.
 import { rm } from "node:fs/promises";
-import { setPriority } from "node:os";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
@@ -11,15 +10,10 @@ import { TreeWriter } from "./tree-writer.js";
 import { unpack } from "./unpack.js";
 import type { UnpackJob, UnpackResult } from "./unpack-job.js";
 
-/** Niceness: a tenth of the share that the daemon and the isolates get when there is not enough for all. */
-const unpackingPriority = 10;
-
 // The daemon holds the other end; when it dies, nobody waits for this any more.
 process.stdin.on("close", () => process.exit(1));
 // Files get the mode they are given, whatever the daemon runs under.
 process.umask(0o022);
-// What is served goes first.
-setPriority(unpackingPriority);
 
 const arrival = Arrival.toldBy(process.stdin);
 const result = await run(JSON.parse(process.argv[2] as string) as UnpackJob);

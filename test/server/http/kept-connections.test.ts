@@ -1,0 +1,18 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createFrontDoor } from "../../../src/server/http/front-door.js";
+import { openConnection } from "../../support/exchange.js";
+import { openFrontDoor } from "../../support/open-front-door.js";
+
+const serve = () => undefined;
+
+test("a connection is kept for longer than its client is told: who goes by that never meets one that closes", async () => {
+  const { keepAliveTimeout: keptMs } = createFrontDoor({ apiBase: "/api", api: serve, serve });
+  const url = await openFrontDoor((_request, response) => response.end("done"));
+  const { socket, nextAnswer } = await openConnection(url);
+  onTestFinished(() => void socket.destroy());
+  socket.write("GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n");
+
+  const told = (await nextAnswer()).headers["keep-alive"];
+  expect(told).toBe("timeout=75");
+  expect(keptMs - 75_000).toBeGreaterThan(500);
+});
