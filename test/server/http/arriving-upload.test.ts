@@ -9,7 +9,7 @@ import { settledDigest } from "../../support/settled-digest.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
 const megabyte = 1024 * 1024;
-const maxUploadSizeBytes = 4 * megabyte;
+const maxUploadSizeBytes = 8 * megabyte;
 const end = "\r\n--B--\r\n";
 const open: RawConnection[] = [];
 
@@ -39,9 +39,9 @@ afterAll(async () => {
 
 const workers = () => path.join(daemon.directory, "workers");
 
-/** What no compression makes smaller than the steps in which a large file is told of. */
+/** What no compression makes smaller than the steps in which a large file is told of and read. */
 const bigPackage = (name: string) =>
-  packFiles({ "index.html": `<p>${name}`, "big.bin": randomBytes(3 * megabyte), "manifest.yaml": manifestOf(name, "1.0.0") });
+  packFiles({ "index.html": `<p>${name}`, "big.bin": randomBytes(6 * megabyte), "manifest.yaml": manifestOf(name, "1.0.0") });
 
 async function unpackingProcesses(): Promise<string[]> {
   const children = await readFile(`/proc/${daemon.process.pid}/task/${daemon.process.pid}/children`, "utf8");

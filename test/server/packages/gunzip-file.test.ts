@@ -9,7 +9,7 @@ import { gunzipFile } from "../../../src/server/packages/archive/gunzip-file.js"
 import { archiveIsWhole } from "../../../src/server/packages/archive/unpack-job.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-const chunkBytes = 512 * 1024;
+const chunkBytes = 1024 * 1024;
 const headerBytes = 10;
 const trailerBytes = 8;
 /** What cannot be compressed grows by a few bytes for each 64 KB. */

@@ -1,11 +1,13 @@
-import { PassThrough, pipeline } from "node:stream";
-import { crc32, createInflateRaw } from "node:zlib";
+import { PassThrough, pipeline, type TransformOptions } from "node:stream";
+import { crc32, createInflateRaw, type ZlibOptions } from "node:zlib";
 import { archiveTooLarge, invalidArchive } from "../../../shared/archive/refusal.js";
 import type { Arrival } from "./arrival.js";
 import { GzipFile } from "./gzip-file.js";
 
 /** Large ones cost fewer turns of the event loop. */
-const chunkBytes = 1024 * 1024;
+const chunkBytes = 2 * 1024 * 1024;
+/** Read ahead of the thread that inflates, so that it need not wait for the file. */
+const readAheadBytes = 4 * 1024 * 1024;
 /** The other thread goes on inflating while we write; with one chunk ahead, each would wait for the other in turn. */
 const chunksAhead = 4;
 /** Text and zeros of everyday packages stay below; a bomb runs at about 1,000. */
@@ -26,7 +28,8 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
  */
 export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
   const gzip = await GzipFile.open(path, arrival);
-  const inflate = createInflateRaw({ chunkSize: chunkBytes });
+  const options: ZlibOptions & TransformOptions = { chunkSize: chunkBytes, writableHighWaterMark: readAheadBytes };
+  const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
   // What goes wrong in one of them comes out of the last one.
   pipeline(gzip.data(), inflate, ahead, () => undefined);

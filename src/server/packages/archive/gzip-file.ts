@@ -5,7 +5,7 @@ import { invalidArchive } from "../../../shared/archive/refusal.js";
 const longestHeaderBytes = 128 * 1024;
 const trailerBytes = 8;
 /** Large ones cost fewer turns of the event loop. */
-const chunkBytes = 512 * 1024;
+const chunkBytes = 1024 * 1024;
 
 /** What stands behind the deflate data. */
 interface GzipEnd {
