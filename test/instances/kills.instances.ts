@@ -8,6 +8,8 @@ import { Operators } from "./operators.js";
 const kills = 30;
 /** A kill comes at a random moment within this time after the one before was recovered from. */
 const killSpanMs = 1_500;
+/** nginx passes over an instance that has failed for up to 3 s (`fail_timeout=2s`, in whole seconds); with all three passed over nobody would be asked. */
+const killAndNextButOneMs = 4_000;
 /** What was replaced stays a minute, for isolates of other instances that still read from it. */
 const keptMs = 120_000;
 /** What nginx answers for a change whose daemon was killed; and a DELETE that was done it sends to the next instance, too, which says so. */
@@ -24,8 +26,12 @@ test(
     const load = new CountingLoad(`${house.url}/steady/`, { ca: house.ca });
     onTestFinished(() => load.stop());
 
+    const killedAtMs: number[] = [];
     for (let kill = 0; kill < kills; kill += 1) {
       await delay(Math.random() * killSpanMs);
+      const lastButOneMs = killedAtMs.at(-2) ?? -Infinity;
+      await delay(Math.max(0, lastButOneMs + killAndNextButOneMs - performance.now()));
+      killedAtMs.push(performance.now());
       const instance = house.instances[Math.floor(Math.random() * house.instances.length)] as Instance;
       await instance.kill();
       await instance.start();
