@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { AnswerHeads, type AnswerHead } from "./answer-head.js";
 import type { CallChannel } from "./call-channel.js";
 import type { FloodGuard } from "./flood-guard.js";
+import { HandOver } from "./hand-over.js";
 import { ExchangeTable } from "./isolate/exchange-table.js";
 import type { FramePayload } from "./isolate/frame-reader.js";
 import type { FrameWriter } from "./isolate/frame-writer.js";
@@ -28,6 +29,7 @@ export class IsolateCalls implements CallChannel {
   readonly #sockets: IsolateSockets;
   readonly #exchanges = new ExchangeTable<WorkerCall | Abandoned>();
   readonly #heads = new AnswerHeads();
+  readonly #handOver = new HandOver();
   readonly #held = new Set<Socket>();
   #runningCount = 0;
   #abandonedCount = 0;
@@ -67,6 +69,7 @@ export class IsolateCalls implements CallChannel {
     this.#acceptedCount += 1;
     this.#runningCount += 1;
     call.start(this, this.#exchanges.add(call));
+    if (this.#handOver.isDue(this.writer.waitingRequests, this.#runningCount)) this.writer.flush();
   }
 
   release(id: number, isComplete: boolean): void {

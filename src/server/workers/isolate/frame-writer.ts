@@ -18,6 +18,7 @@ export class FrameWriter {
   #end = 0;
   #ready: Uint8Array[] = [];
   #isScheduled = false;
+  #waitingRequests = 0;
   /** The last frame, when it is a Chunk that can still grow. */
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => boolean;
@@ -26,6 +27,11 @@ export class FrameWriter {
   /** `send` says whether all that it was ever given has left: what it was given is written over then. */
   constructor(send: (pieces: Uint8Array[]) => boolean) {
     this.#send = send;
+  }
+
+  /** Requests that the socket was not given yet. */
+  get waitingRequests(): number {
+    return this.#waitingRequests;
   }
 
   empty(kind: FrameKind, exchange: number): void {
@@ -69,6 +75,7 @@ export class FrameWriter {
 
   request(exchange: number, head: string, bodyKind: number, body: Uint8Array | undefined): void {
     const fixed = 5 + head.length;
+    this.#waitingRequests += 1;
     const at = this.#header(FrameKind.Request, exchange, fixed + (body?.byteLength ?? 0), fixed);
     this.#slab[at] = bodyKind;
     this.#slab.writeUInt32LE(head.length, at + 1);
@@ -115,6 +122,7 @@ export class FrameWriter {
 
   flush(): void {
     this.#isScheduled = false;
+    this.#waitingRequests = 0;
     this.#handOut();
     if (this.#ready.length === 0) return;
     this.#openChunk = undefined;
