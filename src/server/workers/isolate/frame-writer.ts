@@ -3,6 +3,8 @@ import { FrameKind, frameHeaderBytes, inlineAnswerBytes, maximumPayloadBytes } f
 const slabBytes = 256 * 1024;
 /** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
 const copyBytes = 8 * 1024;
+/** So much of a body does not wait for the end of the turn: the other side works on it while the next bytes are read. */
+const handOverBytes = 128 * 1024;
 /** Slabs that are used again and again. Bytes that find none free, since the other side does not read, get memory of their own. */
 const maximumSlabs = 8;
 const encoder = new TextEncoder();
@@ -19,6 +21,8 @@ export class FrameWriter {
   #ready: Uint8Array[] = [];
   #isScheduled = false;
   #waitingRequests = 0;
+  /** How many of the bytes that wait are handed to the socket as they are. */
+  #longBytes = 0;
   /** The last frame, when it is a Chunk that can still grow. */
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => boolean;
@@ -56,6 +60,7 @@ export class FrameWriter {
   chunk(exchange: number, bytes: Uint8Array): void {
     this.#chunkHeader(exchange, bytes.byteLength, 0);
     this.#append(bytes);
+    if (this.#longBytes >= handOverBytes) this.flush();
   }
 
   /** The same of at most 64 KB that may change afterwards. */
@@ -123,6 +128,7 @@ export class FrameWriter {
   flush(): void {
     this.#isScheduled = false;
     this.#waitingRequests = 0;
+    this.#longBytes = 0;
     this.#handOut();
     if (this.#ready.length === 0) return;
     this.#openChunk = undefined;
@@ -199,6 +205,7 @@ export class FrameWriter {
     }
     this.#handOut();
     this.#ready.push(bytes);
+    this.#longBytes += bytes.byteLength;
   }
 
   #handOut(): void {
