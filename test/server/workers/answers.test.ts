@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ourKey, WorkerServer } from "../../support/worker-server.js";
 
 const app = `
+let busyUntilMs = 0;
+const stayBusy = () => { busyUntilMs = Date.now() + 700; while (Date.now() < busyUntilMs); };
 const answers = {
   "/undefined": () => undefined,
   "/null": () => null,
@@ -28,6 +30,8 @@ const answers = {
   "/reach": () => new Response("x", { headers: { "clear-site-data": '"*"', "service-worker-allowed": "/", "x-request-id": "forged", "x-own": "kept" } }),
   "/teapot": () => new Response("short and stout", { status: 418 }),
   "/latin": () => new Response("x", { headers: { "x-latin": "caf\\u00e9" } }),
+  "/busy-afterwards": () => { queueMicrotask(stayBusy); return new Response("x"); },
+  "/busy-until": () => new Response(String(busyUntilMs)),
   "/inject": () => new Response("x", { headers: { "x-a": "1" } }),
 };
 export default { fetch: (request) => answers[new URL(request.url).pathname](request) };`;
@@ -180,4 +184,11 @@ describe("what an app never sees", () => {
     await once(socket, "close");
     expect(text).toContain('"body":""');
   });
+});
+
+test("an answer does not wait for what its app does afterwards", async () => {
+  await (await server.fetch("/answers/busy-afterwards")).text();
+  const answeredMs = Date.now();
+  const busyUntilMs = Number(await (await server.fetch("/answers/busy-until")).text());
+  expect(busyUntilMs).toBeGreaterThan(answeredMs);
 });

@@ -12,6 +12,12 @@ export class ExchangeTable<Item> {
   readonly #items: (Item | undefined)[] = [];
   readonly #numbers: number[] = [];
   readonly #free: number[] = [];
+  #size = 0;
+
+  /** How many are under way. */
+  get size(): number {
+    return this.#size;
+  }
 
   /** Finds a number for something new; it is never 0. Throws when thousands are under way. */
   add(item: Item): number {
@@ -30,6 +36,7 @@ export class ExchangeTable<Item> {
       this.#items.push(undefined);
       this.#numbers.push(0);
     }
+    if (this.#items[slot] === undefined) this.#size += 1;
     this.#items[slot] = item;
     this.#numbers[slot] = number;
   }
@@ -48,7 +55,9 @@ export class ExchangeTable<Item> {
   /** Forgets what has a number of the other side. */
   clear(number: number): void {
     const slot = number & slotMask;
-    if (this.#numbers[slot] === number) this.#items[slot] = undefined;
+    if (this.#numbers[slot] !== number || this.#items[slot] === undefined) return;
+    this.#items[slot] = undefined;
+    this.#size -= 1;
   }
 
   *[Symbol.iterator](): Iterator<Item> {

@@ -19,7 +19,7 @@ export class FrameWriter {
   #start = 0;
   #end = 0;
   #ready: Uint8Array[] = [];
-  #isScheduled = false;
+  #scheduled: NodeJS.Immediate | undefined;
   #waitingRequests = 0;
   /** How many of the bytes that wait are handed to the socket as they are. */
   #longBytes = 0;
@@ -126,7 +126,8 @@ export class FrameWriter {
   }
 
   flush(): void {
-    this.#isScheduled = false;
+    if (this.#scheduled) clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
     this.#waitingRequests = 0;
     this.#longBytes = 0;
     this.#handOut();
@@ -156,11 +157,8 @@ export class FrameWriter {
     slab[at + 4] = kind;
     slab.writeUInt32LE(exchange, at + 5);
     this.#end = at + needed;
-    if (!this.#isScheduled) {
-      this.#isScheduled = true;
-      // After the poll phase: everything that one turn produces leaves in one write.
-      setImmediate(this.#flush);
-    }
+    // After the poll phase: everything that one turn produces leaves in one write.
+    this.#scheduled ??= setImmediate(this.#flush);
     return at + frameHeaderBytes;
   }
 

@@ -29,10 +29,14 @@ const terminateGraceMs = 1000;
 function runIsolate(slot: string): void {
   const exit = process.exit.bind(process);
   const reader = new FrameReader((kind, id, payload) => onFrame(kind, id, payload));
+  let isReading = false;
   const onread: OnReadOpts = {
     buffer: () => reader.room(),
     callback: (count) => {
+      isReading = true;
       reader.read(count);
+      isReading = false;
+      settle();
       return true;
     },
   };
@@ -40,9 +44,9 @@ function runIsolate(slot: string): void {
   const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: channelDescriptor, readable: true, writable: true, onread };
   const socket = new Socket(options);
   const writer = new FrameWriter((pieces) => {
-    socket.cork();
+    if (pieces.length > 1) socket.cork();
     for (const piece of pieces) socket.write(piece);
-    socket.uncork();
+    if (pieces.length > 1) socket.uncork();
     return socket.writableLength === 0;
   });
   socket.on("drain", () => {
@@ -58,7 +62,14 @@ function runIsolate(slot: string): void {
   const work = new BackgroundWork({ tell: (pending) => writer.number(FrameKind.Background, 0, pending), report: log.report });
   const exchanges = new ExchangeTable<Exchange>();
   const webSockets = new WebSockets(writer);
-  const onDone = (id: number): void => exchanges.clear(id);
+  /** When all requests are answered, nothing is left that could go with the answers: they need not wait for the end of the turn. */
+  const settle = (): void => {
+    if (!isReading && exchanges.size === 0) writer.flush();
+  };
+  const onDone = (id: number): void => {
+    exchanges.clear(id);
+    settle();
+  };
   let app: App | undefined;
   let env: Record<string, string> = {};
 
