@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { adoptSocket } from "./adopt-socket.js";
 import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
 import { FrameWriter } from "./isolate/frame-writer.js";
+import { sendPieces } from "./isolate/send-pieces.js";
 
 /** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
@@ -71,11 +72,6 @@ export class IsolateChannel {
   }
 
   #send(pieces: Uint8Array[]): boolean {
-    const socket = this.#socket;
-    if (!socket.writable) return false;
-    if (pieces.length > 1) socket.cork();
-    for (const piece of pieces) socket.write(piece);
-    if (pieces.length > 1) socket.uncork();
-    return socket.writableLength === 0;
+    return this.#socket.writable && sendPieces(this.#socket, pieces);
   }
 }

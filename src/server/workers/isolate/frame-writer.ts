@@ -80,8 +80,8 @@ export class FrameWriter {
 
   request(exchange: number, head: string, bodyKind: number, body: Uint8Array | undefined): void {
     const fixed = 5 + head.length;
-    this.#waitingRequests += 1;
     const at = this.#header(FrameKind.Request, exchange, fixed + (body?.byteLength ?? 0), fixed);
+    this.#waitingRequests += 1;
     this.#slab[at] = bodyKind;
     this.#slab.writeUInt32LE(head.length, at + 1);
     this.#slab.write(head, at + 5, "latin1");

@@ -1,16 +1,15 @@
-import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../../web/lazy-request.js";
 import { findApp, type App } from "./app-module.js";
 import { boundOutput } from "./bound-output.js";
+import { DaemonChannel } from "./daemon-channel.js";
 import { summariseError } from "./describe-error.js";
 import { Exchange } from "./exchange.js";
 import { ExchangeTable } from "./exchange-table.js";
 import { BackgroundWork, ExecutionContext } from "./execution-context.js";
 import { BodyKind, FrameKind, LogCode, type LoadOrder } from "./frames.js";
-import { FrameReader, type FrameHandler } from "./frame-reader.js";
-import { FrameWriter } from "./frame-writer.js";
+import type { FrameHandler } from "./frame-reader.js";
 import { installConsole } from "./install-console.js";
 import { LogChannel } from "./log-channel.js";
 import { lockDown } from "./lockdown.js";
@@ -20,55 +19,32 @@ import { SourcePositions } from "./source-positions.js";
 import { installWebSocketPair } from "./web-socket-pair.js";
 import { WebSockets } from "./web-sockets.js";
 
-/** The descriptor of our end of the socket pair. */
-const channelDescriptor = 3;
 /** The app's onTerminate may take this long; the daemon's SIGKILL comes later. */
 const terminateGraceMs = 1000;
 
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
 function runIsolate(slot: string): void {
   const exit = process.exit.bind(process);
-  const reader = new FrameReader((kind, id, payload) => onFrame(kind, id, payload));
-  let isReading = false;
-  const onread: OnReadOpts = {
-    buffer: () => reader.room(),
-    callback: (count) => {
-      isReading = true;
-      reader.read(count);
-      isReading = false;
-      settle();
-      return true;
-    },
-  };
-  // The types name `onread` only where a socket connects.
-  const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: channelDescriptor, readable: true, writable: true, onread };
-  const socket = new Socket(options);
-  const writer = new FrameWriter((pieces) => {
-    if (pieces.length > 1) socket.cork();
-    for (const piece of pieces) socket.write(piece);
-    if (pieces.length > 1) socket.uncork();
-    return socket.writableLength === 0;
+  const exchanges = new ExchangeTable<Exchange>();
+  const channel = new DaemonChannel({
+    onFrame: (kind, id, payload) => onFrame(kind, id, payload),
+    isSettled: () => exchanges.size === 0,
+    // Nothing is left to do.
+    onGone: () => exit(0),
   });
-  socket.on("drain", () => {
-    if (socket.writableLength === 0) writer.reuse();
-  });
+  const { writer } = channel;
   const positions = new SourcePositions(path.join(slot, "app"));
   const hidePaths = createPathHider({ slot, program: path.resolve(import.meta.dirname, "../..") });
   const log = new LogChannel({
     writer,
-    queuedBytes: () => socket.writableLength,
+    queuedBytes: () => channel.queuedBytes,
     tidy: (text) => hidePaths(positions.map(text)),
   });
   const work = new BackgroundWork({ tell: (pending) => writer.number(FrameKind.Background, 0, pending), report: log.report });
-  const exchanges = new ExchangeTable<Exchange>();
   const webSockets = new WebSockets(writer);
-  /** When all requests are answered, nothing is left that could go with the answers: they need not wait for the end of the turn. */
-  const settle = (): void => {
-    if (!isReading && exchanges.size === 0) writer.flush();
-  };
   const onDone = (id: number): void => {
     exchanges.clear(id);
-    settle();
+    channel.settle();
   };
   let app: App | undefined;
   let env: Record<string, string> = {};
@@ -162,9 +138,6 @@ function runIsolate(slot: string): void {
     }
   };
 
-  // The daemon is gone: nothing is left to do.
-  socket.on("close", () => exit(0));
-  socket.on("error", () => exit(0));
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error: unknown) => {
       if (isOutOfMemory(error)) return endForMemory(error);

@@ -1,0 +1,56 @@
+import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
+import { FrameReader, type FrameHandler } from "./frame-reader.js";
+import { FrameWriter } from "./frame-writer.js";
+import { sendPieces } from "./send-pieces.js";
+
+/** The descriptor of our end of the socket pair. */
+const descriptor = 3;
+
+/** The isolate's end of the socket pair with the daemon: frames in, frames out. */
+export class DaemonChannel {
+  readonly writer: FrameWriter;
+  readonly #socket: Socket;
+  readonly #isSettled: () => boolean;
+  #isReading = false;
+
+  constructor(options: {
+    onFrame: FrameHandler;
+    /** Whether every request is answered. */
+    isSettled: () => boolean;
+    /** The daemon is gone. */
+    onGone: () => void;
+  }) {
+    this.#isSettled = options.isSettled;
+    const reader = new FrameReader(options.onFrame);
+    const onread: OnReadOpts = {
+      buffer: () => reader.room(),
+      callback: (count) => {
+        this.#isReading = true;
+        reader.read(count);
+        this.#isReading = false;
+        this.settle();
+        return true;
+      },
+    };
+    // The types name `onread` only where a socket connects.
+    const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: true, onread };
+    const socket = new Socket(socketOptions);
+    this.#socket = socket;
+    this.writer = new FrameWriter((pieces) => sendPieces(socket, pieces));
+    socket.on("drain", () => {
+      if (socket.writableLength === 0) this.writer.reuse();
+    });
+    socket.on("close", options.onGone);
+    socket.on("error", options.onGone);
+  }
+
+  /** Bytes that the daemon has not taken yet. */
+  get queuedBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** When the last request is answered, nothing is left that could go with the answers: they need not wait for the end of the turn. */
+  settle(): void {
+    if (!this.#isReading && this.#isSettled()) this.writer.flush();
+  }
+}
