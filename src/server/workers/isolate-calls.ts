@@ -32,7 +32,6 @@ export class IsolateCalls implements CallChannel {
   readonly #handOver = new HandOver();
   readonly #held = new Set<Socket>();
   #runningCount = 0;
-  #abandonedCount = 0;
   #acceptedCount = 0;
 
   constructor(options: {
@@ -53,7 +52,7 @@ export class IsolateCalls implements CallChannel {
 
   /** Calls that clients gave up and the app has not come back from. */
   get abandonedCount(): number {
-    return this.#abandonedCount;
+    return this.#exchanges.size - this.#runningCount;
   }
 
   /** How many calls there ever were. */
@@ -81,7 +80,6 @@ export class IsolateCalls implements CallChannel {
     }
     const call = this.#exchanges.get(id) as WorkerCall;
     this.#exchanges.set(id, abandoned);
-    this.#abandonedCount += 1;
     this.writer.empty(FrameKind.Cancel, id);
     this.#onRelease(call);
   }
@@ -158,7 +156,6 @@ export class IsolateCalls implements CallChannel {
     this.#floodGuard.count();
     if (kind === FrameKind.SocketOpen) this.#sockets.refuse(payload.readUInt32LE(0));
     else if (!lastFrames.has(kind)) return;
-    this.#abandonedCount -= 1;
     this.#exchanges.delete(id);
   }
 

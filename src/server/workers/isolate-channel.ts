@@ -2,8 +2,8 @@ import { performance } from "node:perf_hooks";
 import type { Socket } from "node:net";
 import { adoptSocket } from "./adopt-socket.js";
 import { FrameReader, type FrameHandler } from "./isolate/frame-reader.js";
-import { FrameWriter } from "./isolate/frame-writer.js";
-import { sendPieces } from "./isolate/send-pieces.js";
+import type { FrameWriter } from "./isolate/frame-writer.js";
+import { writeFramesTo } from "./isolate/write-frames-to.js";
 
 /** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
@@ -43,12 +43,9 @@ export class IsolateChannel {
     };
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
     this.#socket = socket;
-    this.writer = new FrameWriter((pieces) => this.#send(pieces));
+    this.writer = writeFramesTo(socket);
     socket.on("error", () => undefined);
-    socket.on("drain", () => {
-      if (socket.writableLength === 0) this.writer.reuse();
-      events.onDrain();
-    });
+    socket.on("drain", events.onDrain);
     socket.on("close", events.onClose);
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
   }
@@ -69,9 +66,5 @@ export class IsolateChannel {
 
   close(): void {
     this.#socket.destroy();
-  }
-
-  #send(pieces: Uint8Array[]): boolean {
-    return this.#socket.writable && sendPieces(this.#socket, pieces);
   }
 }

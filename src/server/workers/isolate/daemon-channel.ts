@@ -1,7 +1,7 @@
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import { FrameReader, type FrameHandler } from "./frame-reader.js";
-import { FrameWriter } from "./frame-writer.js";
-import { sendPieces } from "./send-pieces.js";
+import type { FrameWriter } from "./frame-writer.js";
+import { writeFramesTo } from "./write-frames-to.js";
 
 /** The descriptor of our end of the socket pair. */
 const descriptor = 3;
@@ -36,10 +36,7 @@ export class DaemonChannel {
     const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: true, onread };
     const socket = new Socket(socketOptions);
     this.#socket = socket;
-    this.writer = new FrameWriter((pieces) => sendPieces(socket, pieces));
-    socket.on("drain", () => {
-      if (socket.writableLength === 0) this.writer.reuse();
-    });
+    this.writer = writeFramesTo(socket);
     socket.on("close", options.onGone);
     socket.on("error", options.onGone);
   }
