@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FrameReader } from "../../../src/server/workers/isolate/frame-reader.js";
@@ -155,6 +156,27 @@ describe("frames", () => {
     writer.empty(FrameKind.Ping, 0);
     writer.flush();
     expect(readAll(pieces)).toEqual([{ kind: FrameKind.Ping, exchange: 0, payload: "" }]);
+  });
+
+  test("that are held leave once nothing holds them, at once or at the end of the turn", async () => {
+    const pieces: Uint8Array[] = [];
+    const writer = writeInto(pieces, false);
+    writer.hold();
+    writer.empty(FrameKind.Ping, 1);
+    await setImmediate();
+    expect(pieces).toEqual([]);
+    writer.release(false);
+    expect(pieces).toEqual([]);
+    await setImmediate();
+    expect(readAll(pieces)).toMatchObject([{ exchange: 1 }]);
+    writer.hold();
+    writer.empty(FrameKind.Ping, 2);
+    writer.release(true);
+    expect(readAll(pieces)).toMatchObject([{ exchange: 1 }, { exchange: 2 }]);
+    // Nothing was planned for what is gone already, and what comes next leaves as ever.
+    writer.empty(FrameKind.Ping, 3);
+    await setImmediate();
+    expect(readAll(pieces)).toMatchObject([{ exchange: 1 }, { exchange: 2 }, { exchange: 3 }]);
   });
 
   test("longer than any of ours are refused before they are waited for", () => {

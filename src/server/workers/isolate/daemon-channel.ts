@@ -11,7 +11,6 @@ export class DaemonChannel {
   readonly writer: FrameWriter;
   readonly #socket: Socket;
   readonly #isSettled: () => boolean;
-  #isReading = false;
 
   constructor(options: {
     onFrame: FrameHandler;
@@ -25,10 +24,7 @@ export class DaemonChannel {
     const onread: OnReadOpts = {
       buffer: () => reader.room(),
       callback: (count) => {
-        this.#isReading = true;
-        reader.read(count);
-        this.#isReading = false;
-        this.settle();
+        this.collect(() => reader.read(count));
         return true;
       },
     };
@@ -46,8 +42,18 @@ export class DaemonChannel {
     return this.#socket.writableLength;
   }
 
+  /** Runs what may answer requests. Until it returns nothing leaves: to plan that for the end of the turn would cost more than most answers. */
+  collect(run: () => void): void {
+    this.writer.hold();
+    try {
+      run();
+    } finally {
+      this.writer.release(this.#isSettled());
+    }
+  }
+
   /** When the last request is answered, nothing is left that could go with the answers: they need not wait for the end of the turn. */
   settle(): void {
-    if (!this.#isReading && this.#isSettled()) this.writer.flush();
+    if (!this.writer.isHeld && this.#isSettled()) this.writer.flush();
   }
 }

@@ -20,6 +20,7 @@ export class FrameWriter {
   #end = 0;
   #ready: Uint8Array[] = [];
   #scheduled: NodeJS.Immediate | undefined;
+  #isHeld = false;
   #waitingRequests = 0;
   /** How many of the bytes that wait are handed to the socket as they are. */
   #longBytes = 0;
@@ -125,6 +126,23 @@ export class FrameWriter {
     this.#slab.write(head, at + 10, "latin1");
   }
 
+  /** Whether what is written waits for `release`. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** What is written from now on waits for `release`, unless somebody flushes it. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Ends `hold`: what was written meanwhile leaves `atOnce`, or at the end of the turn. */
+  release(atOnce: boolean): void {
+    this.#isHeld = false;
+    if (atOnce) this.flush();
+    else if (this.#end !== this.#start || this.#ready.length > 0) this.#schedule();
+  }
+
   flush(): void {
     if (this.#scheduled) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
@@ -157,9 +175,13 @@ export class FrameWriter {
     slab[at + 4] = kind;
     slab.writeUInt32LE(exchange, at + 5);
     this.#end = at + needed;
-    // After the poll phase: everything that one turn produces leaves in one write.
-    this.#scheduled ??= setImmediate(this.#flush);
+    if (!this.#isHeld) this.#schedule();
     return at + frameHeaderBytes;
+  }
+
+  /** After the poll phase: everything that one turn produces leaves in one write. */
+  #schedule(): void {
+    this.#scheduled ??= setImmediate(this.#flush);
   }
 
   /** Begins a Chunk, or makes the last one longer; there is room for `room` bytes then. */

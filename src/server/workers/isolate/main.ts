@@ -77,12 +77,10 @@ function runIsolate(slot: string): void {
   const handle = (exchange: Exchange): void => {
     try {
       const result = (app as App).handle(exchange.request, env, new ExecutionContext(work));
-      if (result instanceof Promise) result.then((value) => exchange.answer(value)).catch((error: unknown) => fail(exchange, error));
-      else if (isThenable(result))
-        Promise.resolve(result)
-          .then((value) => exchange.answer(value))
-          .catch((error: unknown) => fail(exchange, error));
-      else exchange.answer(result);
+      if (!isThenable(result)) return exchange.answer(result);
+      Promise.resolve(result)
+        .then((value) => channel.collect(() => exchange.answer(value)))
+        .catch((error: unknown) => fail(exchange, error));
     } catch (error) {
       fail(exchange, error);
     }
