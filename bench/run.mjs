@@ -22,6 +22,7 @@ const pieces = [
   "upload",
   "pack",
   "recovery",
+  "leaving-clients",
   "cli-start",
   "alongside",
 ];

@@ -1,0 +1,26 @@
+// Asks for one URL 200 times a second, whether answers come or not: paced-client.mjs URL. Told "take", it sends the times of all answers
+// since the last time, in milliseconds.
+import http from "node:http";
+
+const pauseMs = 5;
+const url = process.argv[2];
+const agent = new http.Agent({ keepAlive: true });
+let timesMs = [];
+
+setInterval(ask, pauseMs);
+process.on("message", () => {
+  process.send(timesMs);
+  timesMs = [];
+});
+process.on("disconnect", () => process.exit());
+
+function ask() {
+  const startedAtMs = performance.now();
+  const request = http.get(url, { agent }, (response) => {
+    if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
+    response.resume().once("end", () => timesMs.push(performance.now() - startedAtMs));
+  });
+  request.once("error", (error) => {
+    throw error;
+  });
+}
