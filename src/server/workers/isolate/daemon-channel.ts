@@ -42,7 +42,7 @@ export class DaemonChannel {
     return this.#socket.writableLength;
   }
 
-  /** Runs what may answer requests. Until it returns nothing leaves: to plan that for the end of the turn would cost more than most answers. */
+  /** Runs what may answer requests, and looks afterwards when the answers leave: to plan that at each would cost more than most answers. */
   collect(run: () => void): void {
     this.writer.hold();
     try {
