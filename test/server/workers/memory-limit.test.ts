@@ -17,9 +17,10 @@ const shapes = {
   "/wasm": () => { const m = new WebAssembly.Memory({ initial: 1, maximum: 65536 }); for (;;) { m.grow(256); new Uint8Array(m.buffer).fill(1); } },
   "/shared": () => { for (;;) { const b = new SharedArrayBuffer(8388608); new Uint8Array(b).fill(1); hog.push(b); } },
   "/strings": () => { let s = "x"; for (;;) { s += s + Math.random(); hog.push(Buffer.from(s).toString("latin1")); } },
+  "/texts": () => { const bytes = Buffer.alloc(5e7, 120); for (;;) hog.push(bytes.toString("latin1")); },
 };
 export default { fetch: (request) => { const f = shapes[new URL(request.url).pathname]; return f ? (f(), new Response("done")) : new Response("ok"); } };`;
-const shapes = ["push", "objects", "fill", "bigfill", "map", "buffers", "wasm", "shared", "strings"];
+const shapes = ["push", "objects", "fill", "bigfill", "map", "buffers", "wasm", "shared", "strings", "texts"];
 
 test.each(shapes)(
   "memory that grows by %s is limited: the isolate is ended, the answer says why, the next request is served",

@@ -14,6 +14,7 @@ import { installConsole } from "./install-console.js";
 import { LogChannel } from "./log-channel.js";
 import { lockDown } from "./lockdown.js";
 import { createPathHider } from "./machine-paths.js";
+import { isOutOfMemory } from "./out-of-memory.js";
 import { installResponse } from "./plain-response.js";
 import { SourcePositions } from "./source-positions.js";
 import { installWebSocketPair } from "./web-socket-pair.js";
@@ -161,18 +162,6 @@ function runIsolate(slot: string): void {
 /** Bytes of a frame for the app: their own, while the channel reads the next ones over those that they are of. */
 function copyOf(buffer: Buffer, start: number, end: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer.subarray(start, end));
-}
-
-const refusedMemory = /^(?:Array buffer allocation failed|WebAssembly\.(?:Memory|Instance).*(?:memory|allocate))/i;
-
-/** Buffers and WebAssembly are refused memory with these; an app that catches them goes on with what it has. */
-function isOutOfMemory(error: unknown): boolean {
-  try {
-    return error instanceof RangeError && refusedMemory.test(error.message);
-  } catch {
-    // What an app throws may be a trap.
-    return false;
-  }
 }
 
 function isThenable(value: unknown): boolean {
