@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { startDaemon } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
 import { alternate } from "../support/rounds.mjs";
-import { durationRow } from "../support/rows.mjs";
+import { durationRow, each } from "../support/rows.mjs";
 import { startPeer } from "../support/server.mjs";
 import { workerOf } from "../support/worker-source.mjs";
 
@@ -62,8 +62,4 @@ async function tell(child, order) {
 
 function p99(timesMs) {
   return timesMs.toSorted((left, right) => left - right)[Math.floor(timesMs.length * 0.99)];
-}
-
-function each(figures, field) {
-  return figures.map((figure) => figure[field]);
 }

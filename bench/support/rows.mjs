@@ -38,7 +38,8 @@ export function unavailableRow(work, against, reason) {
   return { work, against, ours: "not available", theirs: "–", note: reason };
 }
 
-function each(figures, field) {
+/** One field of all rounds. */
+export function each(figures, field) {
   return figures.map((figure) => figure[field]);
 }
 
