@@ -5,6 +5,7 @@ import { AdminListenError, type Origins } from "./doors.js";
 import { keepCallsYoung } from "./keep-calls-young.js";
 import { createLog, readableForm } from "./observe/log.js";
 import { LogLevel } from "./observe/log-level.js";
+import { LogOutput } from "./observe/log-output.js";
 import { openNotifyChannel } from "./systemd/notify-channel.js";
 import { serviceVariables } from "./systemd/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
@@ -27,11 +28,12 @@ export async function runDaemon(): Promise<Origins> {
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
   const level = new LogLevel();
   const form = config.prettyLog ? await readableForm() : undefined;
-  const log = createLog({ level: config.logLevel, form, onChild: level.noteChild });
+  const output = new LogOutput();
+  const log = createLog({ level: config.logLevel, output, form, onChild: level.noteChild });
   level.of(log);
   const daemon = new Daemon(config, log);
   const manager = new ServiceManager(await openNotifyChannel(config.service.notifySocket, log));
-  const end = (status: number) => log.flush(() => process.exit(status));
+  const end = (status: number) => output.end().then(() => process.exit(status));
   const supervised = supervise({ daemon, manager, level, config, log });
   const stop = once(async (signal: string) => {
     log.info({ signal }, "stopping");
@@ -39,7 +41,7 @@ export async function runDaemon(): Promise<Origins> {
     manager.stopping();
     await daemon.stop();
     log.info("stopped");
-    end(0);
+    await end(0);
   });
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
@@ -49,7 +51,7 @@ export async function runDaemon(): Promise<Origins> {
       return;
     }
     log.fatal({ err: error }, "the daemon failed and ends");
-    end(1);
+    void end(1);
   });
   // Whoever closes a terminal wants what runs in it to end.
   if (config.prettyLog) process.on("SIGHUP", stop);
@@ -60,7 +62,7 @@ export async function runDaemon(): Promise<Origins> {
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
-    return process.exit(1);
+    return await end(1);
   }
 }
 

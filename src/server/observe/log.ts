@@ -1,41 +1,42 @@
 import pino, { type Logger } from "pino";
+import { LogOutput } from "./log-output.js";
 
 export type Log = Logger;
 
 /** Header and field names whose values are secrets. */
 const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["x-api-key"]', "*.authorization", "*.cookie", "*.key"];
 
-/** What waits while stdout takes nothing, a file on a full disk for one; what goes past it is lost. */
-const mostWaitingBytes = 1024 * 1024;
-
 /** What turns a line of JSON into what people read. */
 export type LineForm = (line: string) => string;
 
-/** JSON lines on stdout, or those in a form. `level` is one of pino's; `onChild` hears of each log that is made of this one. */
-export function createLog({ level, form, onChild }: { level: string; form?: LineForm | undefined; onChild?: (child: Log) => void }): Log {
-  const output = stdout();
-  return pino(
+interface LogOptions {
+  /** One of pino's. */
+  readonly level: string;
+  readonly output?: LogOutput;
+  /** Lines are JSON without it. */
+  readonly form?: LineForm | undefined;
+  /** Hears of each log that is made of this one. */
+  readonly onChild?: (child: Log) => void;
+}
+
+export function createLog({ level, output = new LogOutput(), form = (line) => line, onChild }: LogOptions): Log {
+  const log = pino(
     {
       level,
       serializers: { err: errorFields },
       ...(onChild && { onChild }),
       redact: { paths: secretFields, censor: "[secret]" },
     },
-    form ? { write: (line) => output.write(form(line)) } : output,
+    { write: (line) => output.write(form(line)) },
   );
+  output.onLost = (lines) => log.warn({ lines }, "lines of the log were lost: stdout did not take them in time");
+  return log;
 }
 
 /** For terminals. */
 export async function readableForm(): Promise<LineForm> {
   const { default: pretty } = await import("pino-pretty");
   return pretty.prettyFactory({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
-}
-
-/** A log that cannot be written must not end what it tells of; the next line tries again, with those that wait. */
-function stdout(): { write(text: string): void } {
-  const destination = pino.destination({ dest: 1, sync: true, maxLength: mostWaitingBytes });
-  destination.on("error", () => undefined);
-  return destination;
 }
 
 /** What plugins throw may throw when it is looked at: that must not be the end of whoever logs it. */

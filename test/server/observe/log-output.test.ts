@@ -1,0 +1,53 @@
+import { expect, onTestFinished, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+/** An isolate each, since one alone may write no more than a megabyte a second: beyond what the log keeps and what a pipe holds. */
+const floods = 4;
+const entriesOfFlood = 180;
+const logged = "an entry of the flood";
+const lost = "lines of the log were lost";
+const source = `export default { fetch(request) {
+  if (!new URL(request.url).pathname.endsWith("/flood")) return new Response("ok");
+  for (let entry = 0; entry < ${entriesOfFlood}; entry += 1) console.log("${logged} ".padEnd(5000, "x"));
+  return new Response("flooded");
+} };`;
+
+const textOf = async (url: string) => (await fetch(url)).text();
+
+async function startLoud(): Promise<TestDaemon> {
+  const daemon = await startDaemon();
+  onTestFinished(daemon.dispose);
+  const archive = await packFiles({ "manifest.yaml": manifestOf("loud", "1.0.0", "ttl: 0"), "index.js": source });
+  await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("loud.tgz", archive) });
+  return daemon;
+}
+
+async function flood(daemon: TestDaemon): Promise<void> {
+  for (let turn = 0; turn < floods; turn += 1) expect(await textOf(`${daemon.url}/loud/flood`)).toBe("flooded");
+}
+
+test("a log that nobody reads holds up nobody, and says what was lost when it is read again", async () => {
+  const daemon = await startLoud();
+  daemon.process.stdout?.pause();
+  await flood(daemon);
+  expect(await textOf(`${daemon.url}/loud/`)).toBe("ok");
+  expect(daemon.output()).not.toContain(lost);
+
+  daemon.process.stdout?.resume();
+
+  await expect.poll(daemon.output, { timeout: 10_000 }).toContain(lost);
+  const [, told] = /"lines":(\d+),"msg":"lines of the log were lost/.exec(daemon.output()) ?? [];
+  const written = daemon.output().split(logged).length - 1;
+  expect(written).toBeGreaterThan(0);
+  expect(Number(told) + written).toBeGreaterThanOrEqual(floods * entriesOfFlood);
+});
+
+test.each(["pause", "destroy"] as const)("a daemon whose log nobody reads ends all the same (%s)", async (turnAway) => {
+  const daemon = await startLoud();
+  daemon.process.stdout?.[turnAway]();
+  await flood(daemon);
+  expect(await textOf(`${daemon.url}/loud/`)).toBe("ok");
+  expect(await daemon.stop()).toBe(0);
+});
