@@ -5,6 +5,9 @@ const mostWaitingBytes = 1024 * 1024;
 /** How long the last lines may take when the daemon ends. */
 const lastLinesTimeoutMs = 1000;
 
+/** Takes bytes in its mode for them, which its types leave out. Of text it would count all that waits anew with each line. */
+type BufferedLines = Omit<SonicBoom, "write"> & { write(line: Buffer): boolean };
+
 /**
  * Lines to stdout. They are written beside the daemon's work, so whoever reads them slowly, or not at all, holds up nobody; a line that
  * cannot be written ends nothing, and the next one tries again, with those that wait.
@@ -12,7 +15,12 @@ const lastLinesTimeoutMs = 1000;
 export class LogOutput {
   /** Called with how many lines were lost, once stdout takes lines again. */
   onLost: (count: number) => void = () => undefined;
-  readonly #destination = new SonicBoom({ fd: 1, sync: false, maxLength: mostWaitingBytes });
+  readonly #destination = new SonicBoom({
+    fd: 1,
+    sync: false,
+    maxLength: mostWaitingBytes,
+    contentMode: "buffer",
+  }) as unknown as BufferedLines;
   #lost = 0;
   #hasEnded = false;
 
@@ -23,7 +31,7 @@ export class LogOutput {
   }
 
   write(line: string): void {
-    if (!this.#hasEnded) this.#destination.write(line);
+    if (!this.#hasEnded) this.#destination.write(Buffer.from(line));
   }
 
   /** Resolves when all that was written has been taken, or nobody takes it. What is written after it is lost. */

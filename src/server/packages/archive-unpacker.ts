@@ -7,7 +7,7 @@ import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./archive/unp
 import type { ArchiveFormat } from "./archive/unpack.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { insufficientStorage } from "./storage-full.js";
-import { yieldProcessor } from "./yield-processor.js";
+import { yieldProcessor } from "../processor/yield-processor.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { findSystemTool } from "../system-tool.js";
 import { removeTree } from "./remove-tree.js";
-import { yieldProcessor } from "./yield-processor.js";
+import { yieldProcessor } from "../processor/yield-processor.js";
 
 /**
  * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up

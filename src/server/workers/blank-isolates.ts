@@ -1,4 +1,5 @@
 import type { Log } from "../observe/log.js";
+import { BlankStart } from "./blank-start.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import type { IsolateProcess } from "./isolate-process.js";
 
@@ -18,7 +19,7 @@ export class BlankIsolates {
   readonly #spawn: () => Promise<IsolateProcess>;
   readonly #log: Log;
   #ready: IsolateProcess[] = [];
-  #starting: Promise<IsolateProcess | undefined> | undefined;
+  #starting: BlankStart | undefined;
   #wanted = fewest;
   #shortMs = -Infinity;
   #isClosed = false;
@@ -52,7 +53,7 @@ export class BlankIsolates {
     for (let attempt = 0; attempt < probeAttempts && !this.#isClosed; attempt += 1) {
       const ready = this.#ready.find((blank) => !blank.hasExited);
       if (!ready) this.#refill();
-      const blank = ready ?? (await this.#starting);
+      const blank = ready ?? (await this.#awaited(this.#starting));
       if (await blank?.answers()) return;
     }
     if (!this.#isClosed) throw new Error("no isolate could be started that answers");
@@ -61,15 +62,21 @@ export class BlankIsolates {
   /** Nothing is started any more; answers with those that are there. */
   async close(): Promise<IsolateProcess[]> {
     this.#isClosed = true;
-    const starting = await this.#starting;
+    const starting = await this.#awaited(this.#starting);
     return [...new Set([...this.#ready.splice(0), ...(starting ? [starting] : [])])];
   }
 
   /** Whoever takes it waits for it; the next one starts only then. */
-  #takeStarting(): Promise<IsolateProcess | undefined> | undefined {
+  #takeStarting(): Promise<IsolateProcess | undefined> {
     const starting = this.#starting;
     this.#starting = undefined;
-    return starting;
+    return this.#awaited(starting);
+  }
+
+  /** Undefined when there is none, or it could not be started: whoever started it tells that. */
+  async #awaited(starting: BlankStart | undefined): Promise<IsolateProcess | undefined> {
+    starting?.hasten();
+    return await starting?.isolate.catch(() => undefined);
   }
 
   #noteShortage(): void {
@@ -85,25 +92,14 @@ export class BlankIsolates {
   }
 
   async #startOne(): Promise<void> {
-    const starting = this.#start();
+    const starting = new BlankStart(this.#spawn);
     this.#starting = starting;
-    const blank = await starting;
+    const blank = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "an isolate could not be started"));
     // Somebody could not wait for it.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
     if (!blank) return;
     this.#ready.push(blank);
     this.#refill();
-  }
-
-  async #start(): Promise<IsolateProcess | undefined> {
-    try {
-      const blank = await this.#spawn();
-      await blank.blank;
-      return blank;
-    } catch (error) {
-      this.#log.error({ err: error }, "an isolate could not be started");
-      return undefined;
-    }
   }
 }
