@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { compiledFile } from "../package-root.js";
 import { findSystemTool } from "../system-tool.js";
@@ -9,7 +10,9 @@ import { isolateFlag } from "./isolate-flags.js";
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
 const largestFileBytes = 1024 * 1024 * 1024;
-/** Threads of one isolate: Node's own are eleven. */
+/** What V8 has of its own to collect garbage and to compile, on however large a machine. */
+const mostHelperThreads = 4;
+/** Threads of one isolate: Node's own are eleven at most. */
 const mostThreads = 64;
 /** With processes or threads of its own. */
 const mostProcesses = 512;
@@ -50,6 +53,8 @@ export class IsolateCommand {
       ...(known.has("--experimental-websocket") ? ["--experimental-websocket"] : []),
       "--preserve-symlinks",
       "--preserve-symlinks-main",
+      // With more than there are processors left, one isolate that grows would take them all from the others.
+      `--v8-pool-size=${Math.min(mostHelperThreads, Math.max(1, availableParallelism() - 1))}`,
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
     ];
