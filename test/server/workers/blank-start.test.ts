@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { constants, getPriority } from "node:os";
+import { expect, onTestFinished, test } from "vitest";
+import { mayReclaimProcessor } from "../../../src/server/processor/may-reclaim-processor.js";
+import { BlankStart } from "../../../src/server/workers/blank-start.js";
+import type { IsolateProcess } from "../../../src/server/workers/isolate-process.js";
+
+const ownNiceness = getPriority();
+/** Who may not have it back keeps it. */
+const yieldedNiceness = mayReclaimProcessor() ? constants.priority.PRIORITY_LOW : ownNiceness;
+
+/** A start whose isolate is a real process that does nothing; it is ready when `ready` is called. */
+async function begin() {
+  const child = spawn(process.execPath, ["-e", "process.stdout.write('up'); setInterval(() => {}, 1000);"]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let ready!: () => void;
+  const blank = new Promise<void>((resolve) => (ready = resolve));
+  const isolate = { pid: child.pid, blank } as unknown as IsolateProcess;
+  const start = new BlankStart(() => Promise.resolve(isolate));
+  await once(child.stdout, "data");
+  return { start, isolate, ready, niceness: () => nicenessOf(child.pid as number) };
+}
+
+/** Of all threads; the nineteenth field of proc_pid_stat(5). */
+function nicenessOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const found = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ")[1]?.split(" ")[16]));
+  expect(found.length).toBeGreaterThan(1);
+  return [...new Set(found)];
+}
+
+test("a blank isolate that nobody waits for yields the processor, with all its threads, until it is ready", async () => {
+  const { start, isolate, ready, niceness } = await begin();
+  expect(niceness()).toEqual([yieldedNiceness]);
+  ready();
+  expect(await start.isolate).toBe(isolate);
+  expect(niceness()).toEqual([ownNiceness]);
+});
+
+test("one that somebody waits for yields no longer", async () => {
+  const { start, niceness } = await begin();
+  start.hasten();
+  expect(niceness()).toEqual([ownNiceness]);
+});
+
+test("one that is waited for before its process is there does not yield at all", async () => {
+  let spawned!: (isolate: IsolateProcess) => void;
+  const start = new BlankStart(() => new Promise((resolve) => (spawned = resolve)));
+  start.hasten();
+  spawned({ pid: process.pid, blank: Promise.resolve() } as unknown as IsolateProcess);
+  await start.isolate;
+  expect(getPriority()).toBe(ownNiceness);
+});
