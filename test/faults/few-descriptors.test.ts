@@ -45,7 +45,7 @@ test(
     const answer = await early.nextAnswer();
     expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
     expect(JSON.parse(answer.text)).toMatchObject({ error: { code: "TOO_MANY_OPEN_FILES" } });
-    expect(daemon.output()).toMatch(/"code":"TOO_MANY_OPEN_FILES".*EMFILE.*"msg":"the call failed"/);
+    await expect.poll(daemon.output).toMatch(/"code":"TOO_MANY_OPEN_FILES".*EMFILE.*"msg":"the call failed"/);
     expect(await treeDigest(workers)).toBe(before);
 
     for (const { socket } of [early, ...crowd]) socket.destroy();
