@@ -1,13 +1,12 @@
-// Asks for one URL 200 times a second, whether answers come or not: paced-client.mjs URL. Told "take", it sends the times of all answers
-// since the last time, in milliseconds.
+// Asks for one URL 200 times a second, or each PAUSE ms, whether answers come or not: paced-client.mjs URL [PAUSE]. Told "take", it sends
+// the times of all answers since the last time, in milliseconds.
 import http from "node:http";
 
-const pauseMs = 5;
-const url = process.argv[2];
+const [url, pauseMs = 5] = process.argv.slice(2);
 const agent = new http.Agent({ keepAlive: true });
 let timesMs = [];
 
-setInterval(ask, pauseMs);
+setInterval(ask, Number(pauseMs));
 process.on("message", () => {
   process.send(timesMs);
   timesMs = [];

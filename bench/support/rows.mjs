@@ -47,7 +47,8 @@ function count(value) {
   return Math.round(value).toLocaleString("en-US");
 }
 
-function milliseconds(value) {
+/** As people read it. */
+export function milliseconds(value) {
   if (value >= 1000) return `${(value / 1000).toFixed(2)} s`;
   return `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 }

@@ -1,0 +1,57 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { waitForOutput } from "../support/server.mjs";
+
+const program = fileURLToPath(new URL("../peers/app-process.mjs", import.meta.url));
+/** As an isolate has it: its heap, and all that a process may allocate. */
+const limits = ["prlimit", `--data=${384 * 1024 * 1024}`, "--core=0", "--", process.execPath, "--max-old-space-size=64"];
+
+/** What people do without us: a process for an app, started again when it ends, and killed when it does not answer. */
+export class AppProcess {
+  #stage;
+  #file;
+  #child;
+  #url;
+  #isOver = false;
+
+  static async start(stage, { directory, name, source }) {
+    const file = path.join(directory, `${name}.mjs`);
+    await writeFile(file, source);
+    const app = new AppProcess(stage, file);
+    await app.#run();
+    return app;
+  }
+
+  constructor(stage, file) {
+    this.#stage = stage;
+    this.#file = file;
+  }
+
+  /** Undefined while it is down. */
+  get url() {
+    return this.#url;
+  }
+
+  kill() {
+    this.#child.kill("SIGKILL");
+  }
+
+  end() {
+    this.#isOver = true;
+    this.kill();
+  }
+
+  async #run() {
+    const [command, ...args] = [...limits, program, this.#file];
+    this.#child = this.#stage.spawn(command, args, { stdio: ["ignore", "pipe", "ignore"] });
+    const port = waitForOutput(this.#child, /^listening (\d+)$/m, this.#file);
+    // It may be killed while it starts.
+    port.catch(() => undefined);
+    this.#child.once("exit", () => {
+      this.#url = undefined;
+      if (!this.#isOver) void this.#run().catch(() => undefined);
+    });
+    this.#url = `http://127.0.0.1:${await port}`;
+  }
+}
