@@ -14,7 +14,7 @@ export const faults = kinds.map(([name]) => name);
 /** Others keep the usual memory, and so the isolates that stand by for it. */
 const isAboutMemory = (name) => /push|fills|map|buffers|memory/.test(name);
 
-/** `neighbour` is a URL; `open(name)` has the copies of a bad app running and answers with `{ urls(), kill(copy), close() }`. */
+/** `neighbour` is a URL; `open(name)` has the copies of a bad app running and answers with `{ url(copy), kill(copy), close() }`. */
 export async function startOurs(stage) {
   const workers = { neighbour: await workerOf("ok.js") };
   for (const [name, { files, manifest }] of kinds) {
@@ -23,10 +23,9 @@ export async function startOurs(stage) {
       workers[`${name}-${copy}`] = { files, manifest: isAboutMemory(name) ? { ...rest, memory } : rest };
   }
   const { url } = await startDaemon(stage, { workers });
-  const urlOf = (name, copy) => `${url}/${name}-${copy}`;
   return {
     neighbour: `${url}/neighbour/`,
-    open: async (name) => ({ url: (copy) => urlOf(name, copy), kill: () => undefined, close: () => undefined }),
+    open: async (name) => ({ url: (copy) => `${url}/${name}-${copy}`, kill: () => undefined, close: () => undefined }),
   };
 }
 

@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { alternate } from "../support/rounds.mjs";
+import { alternate, p99 } from "../support/rounds.mjs";
+import { tell } from "../support/tell.mjs";
 import { copies, faults, startOurs, startTheirs, timeoutMs } from "./sides.mjs";
 
 const client = fileURLToPath(new URL("../support/paced-client.mjs", import.meta.url));
@@ -47,16 +47,16 @@ async function playRound(stage, side) {
 async function playFault(load, app) {
   for (let copy = 0; copy < copies; copy += 1) await get(app, copy, "/ok");
   await delay(settleMs);
-  await take(load);
+  await tell(load, "take");
   await delay(quietMs);
-  const before = await take(load);
+  const before = await tell(load, "take");
   for (let copy = 0; copy < copies; copy += 1) {
     void get(app, copy, "/");
     await delay(backAfterMs);
     void get(app, copy, "/ok");
     await delay(strikeEveryMs - backAfterMs);
   }
-  const amid = await take(load);
+  const amid = await tell(load, "take");
   app.close();
   return { before, amid };
 }
@@ -73,14 +73,4 @@ function get(app, copy, path) {
     setTimeout(() => request.destroy(), strikeEveryMs).unref();
     request.once("close", () => clearTimeout(late));
   });
-}
-
-async function take(load) {
-  const answer = once(load, "message");
-  load.send("take");
-  return (await answer)[0];
-}
-
-function p99(timesMs) {
-  return timesMs.toSorted((left, right) => left - right)[Math.floor(timesMs.length * 0.99)];
 }

@@ -1,11 +1,11 @@
-import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
-import { alternate } from "../support/rounds.mjs";
+import { alternate, p99 } from "../support/rounds.mjs";
 import { durationRow, each } from "../support/rows.mjs";
 import { startPeer } from "../support/server.mjs";
+import { tell } from "../support/tell.mjs";
 import { workerOf } from "../support/worker-source.mjs";
 
 export const name = "leaving clients";
@@ -52,14 +52,4 @@ async function watchCrowdLeave(stage, { neighbour, left }) {
   const amid = await tell(client, "take");
   await Promise.all([stage.end(client), stage.end(leaving)]);
   return { beforeMs: p99(before), amidMs: p99(amid) };
-}
-
-async function tell(child, order) {
-  const answer = once(child, "message");
-  child.send(order);
-  return (await answer)[0];
-}
-
-function p99(timesMs) {
-  return timesMs.toSorted((left, right) => left - right)[Math.floor(timesMs.length * 0.99)];
 }

@@ -2,6 +2,7 @@
 // { url, method, bodyBytes, connections, pauseMs, mayFail }. Writes a line of JSON a second: requests, failures, p99Ms.
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { p99 } from "../support/rounds.mjs";
 
 const { url, method, bodyBytes, connections, pauseMs, mayFail } = JSON.parse(process.argv[2]);
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
@@ -39,9 +40,7 @@ function ask() {
 }
 
 function report() {
-  const sorted = timesMs.toSorted((left, right) => left - right);
-  const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
-  process.send({ requests: sorted.length, failures: failures.length, problem: failures[0], p99Ms });
+  process.send({ requests: timesMs.length, failures: failures.length, problem: failures[0], p99Ms: p99(timesMs) ?? 0 });
   timesMs = [];
   failures = [];
 }

@@ -16,6 +16,11 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** Undefined of nothing. */
+export function p99(values) {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length * 0.99)];
+}
+
 /** The ratio is taken within each round; the median of these is what counts. */
 export function medianRatio(ours, theirs) {
   return median(ours.map((value, round) => value / theirs[round]));
