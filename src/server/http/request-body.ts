@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
+import { discardBody } from "../web/discard-body.js";
+import { hasBody } from "../web/has-body.js";
 
 /** How long a client that was refused may go on sending before its connection is cut. */
 const leftoverBodyTimeoutMs = 2_000;
 /** The same after the answer of a worker: apps may well answer before they have the whole body. */
 const outlastedBodyTimeoutMs = 30_000;
-
-export function hasBody(request: IncomingMessage): boolean {
-  return request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
-}
 
 /** Refuses compressed bodies: nothing is inflated before its size is known. */
 export function assertPlainEncoding(request: IncomingMessage): void {
@@ -44,7 +42,7 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
   const isLastRequest = !response.shouldKeepAlive;
   // Node closes a connection that is not kept right after the answer; bytes still on their way would then reset it, answer included.
   response.shouldKeepAlive = true;
-  request.resume();
+  discardBody(request);
   response.once("finish", () => {
     const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
     socket.once("close", () => clearTimeout(timer));
@@ -65,12 +63,13 @@ export function outlastBody(request: IncomingMessage, response: ServerResponse):
   const isLastRequest = !response.shouldKeepAlive;
   // As above: Node would close the connection under the bytes that are still on their way.
   response.shouldKeepAlive = true;
-  response.once("finish", () => {
+  // Before Node's own listener.
+  response.prependOnceListener("finish", () => {
     if (request.complete) {
       if (isLastRequest) socket.end();
       return;
     }
-    request.resume();
+    discardBody(request);
     const timer = setTimeout(() => socket.destroy(), outlastedBodyTimeoutMs);
     socket.once("close", () => clearTimeout(timer));
     request.once("end", () => {

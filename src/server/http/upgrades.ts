@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import { answerError } from "../answer-error.js";
+import { hasBody } from "../web/has-body.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
-import { hasBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 
 interface Upgrade {

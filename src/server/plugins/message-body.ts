@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
+import { discardBody } from "../web/discard-body.js";
 import type { LazyBody } from "../web/lazy-request.js";
 
 interface Waiter {
@@ -116,7 +117,7 @@ export class MessageBody implements LazyBody {
   /** Nobody wants the rest: it is read so that its connection can carry the next request. */
   #discard(): void {
     this.#message.removeListener("data", this.#onData);
-    this.#message.resume();
+    discardBody(this.#message);
   }
 }
 

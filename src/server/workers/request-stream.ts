@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { discardBody } from "../web/discard-body.js";
 import { creditWindowBytes, FrameKind } from "./isolate/frames.js";
 import type { FrameWriter } from "./isolate/frame-writer.js";
 
@@ -38,7 +39,7 @@ export class RequestStream {
   /** The isolate gets no more of it: what still comes is thrown away. */
   stop(): void {
     this.#request.removeListener("data", this.#onData);
-    if (!this.#request.complete && !this.#request.destroyed) this.#request.resume();
+    discardBody(this.#request);
   }
 
   /** The isolate is told nothing any more. */

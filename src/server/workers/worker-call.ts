@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { answerError } from "../answer-error.js";
+import { discardBody } from "../web/discard-body.js";
 import type { AnswerHead } from "./answer-head.js";
 import type { CallChannel } from "./call-channel.js";
 import { BodyKind, creditWindowBytes, FrameKind, inlineRequestBytes } from "./isolate/frames.js";
@@ -274,9 +275,8 @@ export class WorkerCall {
     this.#isDone = true;
     const nowMs = performance.now();
     this.meter.note(this.#status, nowMs - this.#startedMs, nowMs);
-    // What the client still sends is read, for the next request on its connection; the HTTP server bounds it.
     if (this.#stream) this.#stream.detach();
-    else if (this.#bodyKind === BodyKind.Stream) this.request.resume();
+    else if (this.#bodyKind === BodyKind.Stream) discardBody(this.request);
     this.#channel?.release(this.#id, isComplete);
   }
 

@@ -4,6 +4,7 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { answerError, toApiError } from "../../answer-error.js";
 import { mayAnswerWith } from "../../web/answer-headers.js";
+import { discardBody } from "../../web/discard-body.js";
 import type { ServedApp } from "../served-app.js";
 import { decodedSegment } from "../decoded-segment.js";
 import type { ServedVersion } from "../served-version.js";
@@ -76,7 +77,7 @@ export class StaticSite implements ServedApp {
     const { request, response } = visit;
     this.meter.beganCount += 1;
     // A body has no meaning here; unread it would block the connection.
-    request.resume();
+    discardBody(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       const error = new ApiError("METHOD_NOT_ALLOWED", `A static site answers GET and HEAD, not ${request.method}.`);
       response.setHeader("allow", "GET, HEAD");

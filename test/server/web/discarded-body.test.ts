@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { burstBytes, pauseMs } from "../../../src/server/web/discard-body.js";
+import { openConnection } from "../../support/exchange.js";
+import { openFrontDoor } from "../../support/open-front-door.js";
+
+const head = (lines: string) => `POST /app/ HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`;
+/** Node reads so many at once. */
+const readBytes = 64 * 1024;
+
+/** Sends a body without end for a while, as fast as it is taken. */
+async function pour(socket: Socket, forMs: number): Promise<void> {
+  const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+  const endMs = performance.now() + forMs;
+  while (performance.now() < endMs) {
+    if (!socket.write(piece)) await Promise.race([once(socket, "drain"), delay(50)]);
+  }
+}
+
+test("a body without end that nobody wants is read a little at a time", async () => {
+  let taken: Socket | undefined;
+  const url = await openFrontDoor((request, response) => {
+    taken = request.socket;
+    response.end("early");
+  });
+  const { socket, nextAnswer } = await openConnection(url);
+  onTestFinished(() => void socket.destroy());
+  const beganMs = performance.now();
+  socket.write(head("Transfer-Encoding: chunked"));
+  expect(await nextAnswer()).toMatchObject({ status: 200, text: "early" });
+
+  await pour(socket, 500);
+
+  const bursts = (performance.now() - beganMs) / pauseMs + 1;
+  expect(taken!.bytesRead).toBeGreaterThan(2 * burstBytes);
+  expect(taken!.bytesRead).toBeLessThan(bursts * (burstBytes + readBytes));
+});
+
+test("what comes behind a body that nobody wants is answered", async () => {
+  const asked: string[] = [];
+  const url = await openFrontDoor((request, response) => {
+    asked.push(request.method!);
+    response.end("early");
+  });
+  const { socket, nextAnswer } = await openConnection(url);
+  onTestFinished(() => void socket.destroy());
+  const length = 5 * burstBytes;
+  socket.write(head(`Content-Length: ${length}`));
+  expect(await nextAnswer()).toMatchObject({ status: 200, text: "early" });
+
+  socket.write(Buffer.alloc(length, "x"));
+  socket.write("GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n");
+
+  expect(await nextAnswer()).toMatchObject({ status: 200, text: "early" });
+  expect(asked).toEqual(["POST", "GET"]);
+});
