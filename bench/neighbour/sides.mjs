@@ -1,31 +1,47 @@
+import { createBadClients } from "../soak/bad-clients.mjs";
 import { offenders } from "../soak/offenders.mjs";
+import { createOperations } from "../soak/operations.mjs";
 import { startDaemon } from "../support/daemon.mjs";
 import { startPeer } from "../support/server.mjs";
 import { workerOf } from "../support/worker-source.mjs";
 import { AppProcess } from "./app-processes.mjs";
-
-/** A worker that crashes again and again is left alone for a while; of each there are so many. */
-export const copies = 2;
-/** Of a request, on both sides. */
-export const timeoutMs = 500;
+import { badApp, copies, timeoutMs } from "./bad-app.mjs";
 
 const kinds = Object.entries(offenders());
-export const faults = kinds.map(([name]) => name);
+const badClients = ["abort 100 requests", "read a byte at a time", "send a byte at a time", "send a body without end"];
+const operations = ["replace", "disable and enable", "delete and upload"];
+const askEveryMs = 10;
 /** Others keep the usual memory, and so the isolates that stand by for it. */
 const isAboutMemory = (name) => /push|fills|map|buffers|memory/.test(name);
 
-/** `neighbour` is a URL; `open(name)` has the copies of a bad app running and answers with `{ url(copy), kill(copy), close() }`. */
+/**
+ * A side: the URL of its `neighbour`, and by its title how each fault that there is on it begins: `faults[title]()` resolves with
+ * `{ strike(turn), close() }` when it can strike, and `strike` when the fault is over.
+ */
 export async function startOurs(stage) {
-  const workers = { neighbour: await workerOf("ok.js") };
+  const workers = {
+    neighbour: await workerOf("ok.js"),
+    changing: await workerOf("ok.js"),
+    echo: await workerOf("echo.js"),
+    html: await workerOf("html.js", { modules: ["payload.js"] }),
+  };
   for (const [name, { files, manifest }] of kinds) {
     const { memory, ...rest } = { ...manifest, timeout: `${timeoutMs}ms` };
+    workers[name] = { files, manifest: rest };
     for (let copy = 0; copy < copies; copy += 1)
       workers[`${name}-${copy}`] = { files, manifest: isAboutMemory(name) ? { ...rest, memory } : rest };
   }
-  const { url } = await startDaemon(stage, { workers });
+  const daemon = await startDaemon(stage, { workers });
+  const urlOf = (worker) => `${daemon.url}/${worker}/`;
+  const open = (name) => badApp({ url: (copy) => `${daemon.url}/${name}-${copy}`, kill: () => undefined, close: () => undefined });
+  const actions = await createOperations(daemon, await stage.temporaryDirectory());
   return {
-    neighbour: `${url}/neighbour/`,
-    open: async (name) => ({ url: (copy) => `${url}/${name}-${copy}`, kill: () => undefined, close: () => undefined }),
+    neighbour: urlOf("neighbour"),
+    faults: {
+      ...appFaults(open),
+      ...clientFaults(urlOf),
+      ...Object.fromEntries(operations.map((title) => [title, async () => amidRequests(actions[title], urlOf("changing"))])),
+    },
   };
 }
 
@@ -33,17 +49,51 @@ export async function startTheirs(stage) {
   const { url } = await startPeer(stage, "raw-http.mjs", "ok");
   const directory = await stage.temporaryDirectory();
   const sources = Object.fromEntries(kinds.map(([name, { files }]) => [name, files["index.js"]]));
+  const start = (name) => AppProcess.start(stage, { directory, name, source: sources[name] });
+  const open = async (name) => {
+    const apps = await Promise.all(Array.from({ length: copies }, () => start(name)));
+    return await badApp({
+      url: (copy) => apps[copy].url,
+      kill: (copy) => apps[copy].kill(),
+      close: () => apps.forEach((app) => app.end()),
+    });
+  };
+  const victims = {
+    echo: await startPeer(stage, "raw-http.mjs", "echo"),
+    html: await startPeer(stage, "raw-http.mjs", "html"),
+    "never-answers": await start("never-answers"),
+    "never-reads": await start("never-reads"),
+  };
+  return { neighbour: `${url}/`, faults: { ...appFaults(open), ...clientFaults((name) => `${victims[name].url}/`) } };
+}
+
+function appFaults(open) {
+  return Object.fromEntries(kinds.map(([name]) => [name, () => open(name)]));
+}
+
+function clientFaults(urlOf) {
+  const clients = createBadClients(urlOf);
+  return Object.fromEntries(badClients.map((title) => [title, async () => ({ strike: clients[title], close: () => undefined })]));
+}
+
+/** What an operator does to a worker that is asked all the time, whatever it answers. */
+function amidRequests(action, url) {
   return {
-    neighbour: `${url}/`,
-    open: async (name) => {
-      const apps = await Promise.all(
-        Array.from({ length: copies }, () => AppProcess.start(stage, { directory, name, source: sources[name] })),
+    async strike() {
+      const asking = setInterval(
+        () =>
+          void fetch(url).then(
+            (response) => response.text(),
+            () => undefined,
+          ),
+        askEveryMs,
       );
-      return {
-        url: (copy) => apps[copy].url,
-        kill: (copy) => apps[copy].kill(),
-        close: () => apps.forEach((app) => app.end()),
-      };
+      try {
+        await action();
+      } finally {
+        clearInterval(asking);
+      }
     },
+    close: () => undefined,
   };
 }

@@ -1,5 +1,5 @@
-// The least that a server with a Node process for each app can do: a request is one byte over a socket pair to one of COUNT children
-// in turn, and the answer that byte back. No frames, no `Request`, nothing is checked.
+// The least that a server with a Node process for each app can do: a request for /N is one byte over a socket pair to child N of COUNT,
+// and the answer that byte back. No frames, no `Request`, nothing is checked.
 import { spawn } from "node:child_process";
 import http from "node:http";
 import { fileURLToPath } from "node:url";
@@ -23,10 +23,8 @@ async function start() {
 
 const children = [];
 while (children.length < Number(count)) children.push(await start());
-let turn = 0;
-const server = http.createServer((_request, response) => {
-  turn = (turn + 1) % children.length;
-  const { channel, waiting } = children[turn];
+const server = http.createServer((request, response) => {
+  const { channel, waiting } = children[Number(request.url.slice(1))];
   waiting.push(response);
   channel.write("x");
 });

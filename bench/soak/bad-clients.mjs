@@ -2,19 +2,24 @@ import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Clients that misbehave, each for a few seconds at most. */
-export function createBadClients(daemon) {
-  const { hostname: host, port } = new URL(daemon.url);
-  const head = (method, path, lines = "") => `${method} ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\n${lines}\r\n`;
-  const connect = async () => {
+/** Clients that misbehave, each for a few seconds at most. `urlOf(name)` is the address of a worker, or of the app that stands for it. */
+export function createBadClients(urlOf) {
+  const connect = async (worker) => {
+    const { hostname: host, port } = new URL(urlOf(worker));
     const socket = net.connect({ host, port: Number(port) });
     socket.on("error", () => undefined);
     await once(socket, "connect");
     return socket;
   };
+  /** A connection that has sent the head of a request. */
+  const ask = async (method, worker, lines = "") => {
+    const { host, pathname } = new URL(urlOf(worker));
+    const socket = await connect(worker);
+    socket.write(`${method} ${pathname} HTTP/1.1\r\nhost: ${host}\r\n${lines}\r\n`);
+    return socket;
+  };
   const abortOne = async () => {
-    const socket = await connect();
-    socket.write(head("GET", "/never-answers/"));
+    const socket = await ask("GET", "never-answers");
     await delay(Math.random() * 50);
     socket.destroy();
   };
@@ -23,9 +28,8 @@ export function createBadClients(daemon) {
       await Promise.all(Array.from({ length: 100 }, abortOne));
     },
     "read a byte at a time": async () => {
-      const socket = await connect();
+      const socket = await ask("GET", "html");
       socket.pause();
-      socket.write(head("GET", "/html/"));
       for (let turn = 0; turn < 30; turn += 1) {
         await delay(100);
         socket.read(1);
@@ -33,8 +37,7 @@ export function createBadClients(daemon) {
       socket.destroy();
     },
     "send a byte at a time": async () => {
-      const socket = await connect();
-      socket.write(head("POST", "/echo/", "content-length: 100000\r\n"));
+      const socket = await ask("POST", "echo", "content-length: 100000\r\n");
       for (let turn = 0; turn < 30; turn += 1) {
         await delay(100);
         socket.write("x");
@@ -42,8 +45,7 @@ export function createBadClients(daemon) {
       socket.destroy();
     },
     "send a body without end": async () => {
-      const socket = await connect();
-      socket.write(head("POST", "/never-reads/", "transfer-encoding: chunked\r\n"));
+      const socket = await ask("POST", "never-reads", "transfer-encoding: chunked\r\n");
       const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
       const endMs = performance.now() + 2_000;
       while (performance.now() < endMs && !socket.destroyed) {
@@ -52,19 +54,18 @@ export function createBadClients(daemon) {
       socket.destroy();
     },
     "hold 50 silent connections": async () => {
-      const sockets = await Promise.all(Array.from({ length: 50 }, connect));
+      const sockets = await Promise.all(Array.from({ length: 50 }, () => connect("html")));
       await delay(3_000);
       for (const socket of sockets) socket.destroy();
     },
     "take a stream and leave": async () => {
-      const socket = await connect();
+      const socket = await ask("GET", "streams-without-end");
       socket.resume();
-      socket.write(head("GET", "/streams-without-end/"));
       await delay(1_500);
       socket.destroy();
     },
     "send what is not HTTP": async () => {
-      const socket = await connect();
+      const socket = await connect("html");
       socket.resume();
       socket.write(Buffer.from(Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256)));
       await Promise.race([once(socket, "close"), delay(2_000)]);

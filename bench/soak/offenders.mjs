@@ -21,6 +21,8 @@ const bodies = {
   "floods-stderr": 'for (let line = 0; line < 2000; line += 1) process.stderr.write(`${"e".repeat(500)}\\n`); return new Response("ok");',
   "sends-20000-headers":
     'const headers = new Headers(); for (let index = 0; index < 20000; index += 1) headers.append(`x-${index}`, "v"); return new Response("ok", { headers });',
+  "reads-what-is-not-its-own":
+    'const { readFileSync, readdirSync } = await import("node:fs"); for (const file of ["/proc/self/environ", "/proc/self/maps", "/proc/1/environ", "/etc/shadow", "../../state/keys.db", "../../../state/keys.db"]) try { readFileSync(file); } catch {} try { for (const pid of readdirSync("/proc")) readFileSync(`/proc/${pid}/cmdline`); } catch {} return new Response("tried");',
   throws: 'throw new Error("as it does");',
   "answers-nonsense": "return { status: 9999 };",
   "never-answers": "await new Promise(() => {});",

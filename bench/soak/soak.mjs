@@ -126,7 +126,7 @@ export class Soak {
 
   /** Every kind in turn, several at a time, until the time is over. */
   async #makeTrouble(daemon) {
-    const kinds = { ...offences(daemon), ...createBadClients(daemon) };
+    const kinds = { ...offences(daemon), ...createBadClients((worker) => `${daemon.url}/${worker}/`) };
     const operations = await createOperations(daemon, await this.#stage.temporaryDirectory());
     const endMs = performance.now() + this.#troubleMs;
     const lanes = Array.from({ length: troubleLanes }, (_, lane) => this.#playAll(Object.entries(kinds), { startAt: lane * 9, endMs }));

@@ -1,7 +1,7 @@
 // The load generator where wrk is not installed; takes its plan as JSON in the first argument, writes the report of report.lua.
 import autocannon from "autocannon";
 
-const { url, connections, seconds, method, headers, bodyBytes, paths } = JSON.parse(process.argv[2]);
+const { url, connections, seconds, method, headers, bodyBytes, paths, inARow } = JSON.parse(process.argv[2]);
 const result = await autocannon({
   url,
   connections,
@@ -9,7 +9,10 @@ const result = await autocannon({
   method,
   headers,
   ...(bodyBytes > 0 ? { body: "x".repeat(bodyBytes) } : {}),
-  ...(paths.length > 0 ? { requests: paths.map((path) => ({ path })) } : {}),
+  // Each connection goes through the list by itself.
+  ...(paths.length > 0
+    ? { requests: paths.flatMap((path) => Array.from({ length: Math.ceil(inARow / connections) }, () => ({ path }))) }
+    : {}),
 });
 const report = {
   requests: result.requests.total,

@@ -13,14 +13,14 @@ export class LoadGenerator {
     return this.#version === undefined ? "autocannon" : `wrk ${this.#version}`;
   }
 
-  /** A load without a report, so that the server's code is compiled and its connections' memory is there. */
-  async warmUp(stage, target) {
-    await this.measure(stage, { ...target, seconds: warmUpSeconds });
+  /** A load without a report, so that the server's code is compiled and its connections' memory is there. `target.warmUp` is how. */
+  async warmUp(stage, { warmUp, ...target }) {
+    await this.measure(stage, { ...target, seconds: warmUpSeconds, ...warmUp });
   }
 
   /**
    * Requests per second and latency of one load; throws when any answer failed or was too short.
-   * `paths` are asked in turn, `bodyBytes` is the size of the request's body, `leastBytes` that of each answer.
+   * `paths` are asked in turn, each `inARow` times before the next; `bodyBytes` is the size of the request's body, `leastBytes` that of each answer.
    */
   async measure(stage, target) {
     const plan = {
@@ -30,6 +30,7 @@ export class LoadGenerator {
       headers: {},
       bodyBytes: 0,
       paths: [],
+      inARow: 1,
       ...target,
     };
     const output = await (this.#version === undefined ? runAutocannon(stage, plan) : runWrk(stage, plan));
@@ -43,7 +44,7 @@ export class LoadGenerator {
   }
 }
 
-async function runWrk(stage, { url, connections, seconds, method, headers, bodyBytes, paths }) {
+async function runWrk(stage, { url, connections, seconds, method, headers, bodyBytes, paths, inARow }) {
   const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return await stage.run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url], {
     env: {
@@ -52,6 +53,7 @@ async function runWrk(stage, { url, connections, seconds, method, headers, bodyB
       BENCH_BODY_BYTES: String(bodyBytes),
       BENCH_HEADERS: headerLines.join("\n"),
       BENCH_PATHS: paths.join("\n"),
+      BENCH_IN_A_ROW: String(inARow),
     },
   });
 }

@@ -7,13 +7,15 @@ for name, value in string.gmatch(os.getenv("BENCH_HEADERS") or "", "([^\n:]+): (
 local paths = {}
 for path in string.gmatch(os.getenv("BENCH_PATHS") or "", "[^\n]+") do table.insert(paths, path) end
 if #paths > 0 then
-  local requests, turn = {}, 0
+  local in_a_row = tonumber(os.getenv("BENCH_IN_A_ROW") or "1")
+  local requests, count = {}, 0
   function init()
     for index, path in ipairs(paths) do requests[index] = wrk.format(nil, path) end
   end
   function request()
-    turn = turn % #requests + 1
-    return requests[turn]
+    local turn = math.floor(count / in_a_row) % #requests
+    count = count + 1
+    return requests[turn + 1]
   end
 end
 
