@@ -6,6 +6,7 @@ import { keepCallsYoung } from "./keep-calls-young.js";
 import { createLog, readableForm } from "./observe/log.js";
 import { LogLevel } from "./observe/log-level.js";
 import { LogOutput } from "./observe/log-output.js";
+import { spareFullCollections } from "./spare-full-collections.js";
 import { openNotifyChannel } from "./systemd/notify-channel.js";
 import { serviceVariables } from "./systemd/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
@@ -59,6 +60,7 @@ export async function runDaemon(): Promise<Origins> {
     const origins = await daemon.start();
     supervised.begin();
     keepCallsYoung();
+    spareFullCollections();
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
