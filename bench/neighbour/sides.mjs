@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { createBadClients } from "../soak/bad-clients.mjs";
 import { offenders } from "../soak/offenders.mjs";
 import { createOperations } from "../soak/operations.mjs";
@@ -50,6 +52,12 @@ export async function startTheirs(stage) {
   const directory = await stage.temporaryDirectory();
   const sources = Object.fromEntries(kinds.map(([name, { files }]) => [name, files["index.js"]]));
   const start = (name) => AppProcess.start(stage, { directory, name, source: sources[name] });
+  /** One that clients strike; nobody starts it again. */
+  const startVictim = async (name) => {
+    const file = path.join(directory, `victim-${name}.mjs`);
+    await writeFile(file, sources[name]);
+    return await startPeer(stage, "app-process.mjs", file);
+  };
   const open = async (name) => {
     const apps = await Promise.all(Array.from({ length: copies }, () => start(name)));
     return await badApp({
@@ -61,8 +69,8 @@ export async function startTheirs(stage) {
   const victims = {
     echo: await startPeer(stage, "raw-http.mjs", "echo"),
     html: await startPeer(stage, "raw-http.mjs", "html"),
-    "never-answers": await start("never-answers"),
-    "never-reads": await start("never-reads"),
+    "never-answers": await startVictim("never-answers"),
+    "never-reads": await startVictim("never-reads"),
   };
   return { neighbour: `${url}/`, faults: { ...appFaults(open), ...clientFaults((name) => `${victims[name].url}/`) } };
 }
