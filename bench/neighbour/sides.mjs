@@ -6,7 +6,7 @@ import { createOperations } from "../soak/operations.mjs";
 import { startDaemon } from "../support/daemon.mjs";
 import { startPeer } from "../support/server.mjs";
 import { workerOf } from "../support/worker-source.mjs";
-import { AppProcess } from "./app-processes.mjs";
+import { AppProcess } from "./app-process.mjs";
 import { badApp, copies, timeoutMs } from "./bad-app.mjs";
 
 const kinds = Object.entries(offenders());
@@ -50,27 +50,22 @@ export async function startOurs(stage) {
 export async function startTheirs(stage) {
   const { url } = await startPeer(stage, "raw-http.mjs", "ok");
   const directory = await stage.temporaryDirectory();
-  const sources = Object.fromEntries(kinds.map(([name, { files }]) => [name, files["index.js"]]));
-  const start = (name) => AppProcess.start(stage, { directory, name, source: sources[name] });
-  /** One that clients strike; nobody starts it again. */
-  const startVictim = async (name) => {
-    const file = path.join(directory, `victim-${name}.mjs`);
-    await writeFile(file, sources[name]);
-    return await startPeer(stage, "app-process.mjs", file);
-  };
+  const fileOf = (name) => path.join(directory, `${name}.mjs`);
+  for (const [name, { files }] of kinds) await writeFile(fileOf(name), files["index.js"]);
   const open = async (name) => {
-    const apps = await Promise.all(Array.from({ length: copies }, () => start(name)));
+    const apps = await Promise.all(Array.from({ length: copies }, () => AppProcess.start(stage, fileOf(name))));
     return await badApp({
       url: (copy) => apps[copy].url,
       kill: (copy) => apps[copy].kill(),
       close: () => apps.forEach((app) => app.end()),
     });
   };
+  // Nobody starts these again: clients strike them.
   const victims = {
     echo: await startPeer(stage, "raw-http.mjs", "echo"),
     html: await startPeer(stage, "raw-http.mjs", "html"),
-    "never-answers": await startVictim("never-answers"),
-    "never-reads": await startVictim("never-reads"),
+    "never-answers": await startPeer(stage, "app-process.mjs", fileOf("never-answers")),
+    "never-reads": await startPeer(stage, "app-process.mjs", fileOf("never-reads")),
   };
   return { neighbour: `${url}/`, faults: { ...appFaults(open), ...clientFaults((name) => `${victims[name].url}/`) } };
 }
@@ -86,16 +81,10 @@ function clientFaults(urlOf) {
 
 /** What an operator does to a worker that is asked all the time, whatever it answers. */
 function amidRequests(action, url) {
+  const ask = async () => void (await (await fetch(url)).text());
   return {
     async strike() {
-      const asking = setInterval(
-        () =>
-          void fetch(url).then(
-            (response) => response.text(),
-            () => undefined,
-          ),
-        askEveryMs,
-      );
+      const asking = setInterval(() => void ask().catch(() => undefined), askEveryMs);
       try {
         await action();
       } finally {

@@ -38,19 +38,11 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
     response.setHeader("connection", "close");
     return;
   }
-  const { socket } = request;
   const isLastRequest = !response.shouldKeepAlive;
   // Node closes a connection that is not kept right after the answer; bytes still on their way would then reset it, answer included.
   response.shouldKeepAlive = true;
   discardBody(request);
-  response.once("finish", () => {
-    const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
-    socket.once("close", () => clearTimeout(timer));
-    request.once("end", () => {
-      clearTimeout(timer);
-      if (isLastRequest) socket.end();
-    });
-  });
+  response.once("finish", () => awaitEnd(request, { isLastRequest, timeoutMs: leftoverBodyTimeoutMs }));
 }
 
 /**
@@ -70,12 +62,18 @@ export function outlastBody(request: IncomingMessage, response: ServerResponse):
       return;
     }
     discardBody(request);
-    const timer = setTimeout(() => socket.destroy(), outlastedBodyTimeoutMs);
-    socket.once("close", () => clearTimeout(timer));
-    request.once("end", () => {
-      clearTimeout(timer);
-      if (isLastRequest) socket.end();
-    });
+    awaitEnd(request, { isLastRequest, timeoutMs: outlastedBodyTimeoutMs });
+  });
+}
+
+/** After the answer: the connection goes with the body's end when it was to be the last, or is cut when that does not come in time. */
+function awaitEnd(request: IncomingMessage, { isLastRequest, timeoutMs }: { isLastRequest: boolean; timeoutMs: number }): void {
+  const { socket } = request;
+  const timer = setTimeout(() => socket.destroy(), timeoutMs);
+  socket.once("close", () => clearTimeout(timer));
+  request.once("end", () => {
+    clearTimeout(timer);
+    if (isLastRequest) socket.end();
   });
 }
 

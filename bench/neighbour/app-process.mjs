@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { waitForOutput } from "../support/server.mjs";
 
@@ -15,9 +13,7 @@ export class AppProcess {
   #url;
   #isOver = false;
 
-  static async start(stage, { directory, name, source }) {
-    const file = path.join(directory, `${name}.mjs`);
-    await writeFile(file, source);
+  static async start(stage, file) {
     const app = new AppProcess(stage, file);
     await app.#run();
     return app;
