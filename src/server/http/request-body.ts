@@ -51,17 +51,12 @@ export function discardLeftoverBody(request: IncomingMessage, response: ServerRe
  */
 export function outlastBody(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request)) return;
-  const { socket } = request;
   const isLastRequest = !response.shouldKeepAlive;
   // As above: Node would close the connection under the bytes that are still on their way.
   response.shouldKeepAlive = true;
   // Before Node's own listener.
   response.prependOnceListener("finish", () => {
-    if (request.complete) {
-      if (isLastRequest) socket.end();
-      return;
-    }
-    discardBody(request);
+    if (!request.complete) discardBody(request);
     awaitEnd(request, { isLastRequest, timeoutMs: outlastedBodyTimeoutMs });
   });
 }
@@ -69,10 +64,16 @@ export function outlastBody(request: IncomingMessage, response: ServerResponse):
 /** After the answer: the connection goes with the body's end when it was to be the last, or is cut when that does not come in time. */
 function awaitEnd(request: IncomingMessage, { isLastRequest, timeoutMs }: { isLastRequest: boolean; timeoutMs: number }): void {
   const { socket } = request;
+  if (request.complete) {
+    if (isLastRequest) socket.end();
+    return;
+  }
   const timer = setTimeout(() => socket.destroy(), timeoutMs);
-  socket.once("close", () => clearTimeout(timer));
+  const stopWaiting = (): void => clearTimeout(timer);
+  socket.once("close", stopWaiting);
   request.once("end", () => {
-    clearTimeout(timer);
+    stopWaiting();
+    socket.off("close", stopWaiting);
     if (isLastRequest) socket.end();
   });
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { answerError } from "../answer-error.js";
 import { discardBody } from "../web/discard-body.js";
+import { hasBody } from "../web/has-body.js";
 import type { AnswerHead } from "./answer-head.js";
 import type { CallChannel } from "./call-channel.js";
 import { BodyKind, creditWindowBytes, FrameKind, inlineRequestBytes } from "./isolate/frames.js";
@@ -295,6 +296,5 @@ function onAnswerClose(this: CallingResponse): void {
 function bodyKindOf(request: IncomingMessage): number {
   // A GET with a body has no meaning, and `Request` refuses it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
-  const { headers } = request;
-  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0" ? BodyKind.Stream : BodyKind.None;
+  return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }
