@@ -43,6 +43,7 @@ export async function buildDaemon(options) {
   await build({
     ...programs,
     entryPoints: [
+      "launcher/main",
       "workers/isolate/main",
       "workers/typescript/main",
       "access/replica/syncer/main",

@@ -25,6 +25,11 @@ export function childrenOf(pid) {
   );
 }
 
+/** What a daemon's launcher has started for it: isolates, and what unpacks or deletes. */
+export function launchedBy(pid) {
+  return childrenOf(pid).flatMap(childrenOf);
+}
+
 function kilobytesOf(file, field) {
   const match = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(file, "utf8"));
   if (!match) throw new Error(`${file} has no ${field}`);

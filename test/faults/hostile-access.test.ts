@@ -1,3 +1,4 @@
+import { childProcessesOf, launchedBy } from "../support/child-processes.js";
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -86,10 +87,9 @@ describe("a worker that reaches for what is not its own gets none of it, and har
     const { name } = await house.add({ head, source: "" });
     const { pid } = house.daemon.process;
     await (await fetch(`${house.daemon.url}/${name}/ok`)).text();
-    const tasks = await readdir(`/proc/${pid}/task`);
-    const isolates = tasks.flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean));
+    const isolates = launchedBy(pid as number);
     expect(isolates.length).toBeGreaterThan(1);
-    for (const isolate of isolates) {
+    for (const isolate of [...childProcessesOf(pid as number), ...isolates]) {
       for (const file of ["environ", "cmdline", "status"])
         expect(readFileSync(`/proc/${isolate}/${file}`, "latin1"), file).not.toContain("MARKER");
     }

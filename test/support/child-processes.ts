@@ -6,6 +6,21 @@ export function childProcessesOf(parent: number): number[] {
   return ids.filter((id) => parentOf(id) === parent).map(Number);
 }
 
+/** Ids of the processes that a daemon's launcher has started for it and that are there: isolates, and what unpacks or deletes. */
+export function launchedBy(daemon: number): number[] {
+  const launchers = childProcessesOf(daemon).filter((id) => commandOf(id).includes("launcher/main.js"));
+  return launchers.flatMap(childProcessesOf);
+}
+
+/** Empty when the process is gone by now. */
+export function commandOf(id: number): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+  } catch {
+    return "";
+  }
+}
+
 /** Undefined when the process is gone by now. */
 function parentOf(id: string): number | undefined {
   try {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Agent, request, setGlobalDispatcher } from "undici";
 import { expect } from "vitest";
 import type { Client } from "../../src/shared/client.js";
+import { launchedBy } from "./child-processes.js";
 import { connect, uploadOf } from "./connect.js";
 import { manifestOf, packFiles } from "./pack-files.js";
 import { startDaemon, type TestDaemon } from "./start-daemon.js";
@@ -218,7 +219,7 @@ export class HostileHouse {
   async #atRest(): Promise<AtRest> {
     const { isolatePool } = (await this.client.metrics.show({ query: { detail: "totals" } })).daemon;
     const isolates = 1 + (isolatePool?.blank ?? 0);
-    const children = childrenOf(this.daemon.process.pid as number);
+    const children = launchedBy(this.daemon.process.pid as number);
     const slots = await readdir(slotsOf(children[0] as number));
     // Each isolate has three: two outputs and its channel.
     const descriptors = readdirSync(`/proc/${this.daemon.process.pid}/fd`).length - 3 * children.length;
@@ -280,11 +281,6 @@ async function timeUntilWell(url: string, sinceMs: number): Promise<number> {
     await delay(10);
   }
   return performance.now() - sinceMs;
-}
-
-function childrenOf(pid: number): number[] {
-  const tasks = readdirSync(`/proc/${pid}/task`);
-  return tasks.flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number));
 }
 
 /** The folder with all slots: isolates work in theirs. */

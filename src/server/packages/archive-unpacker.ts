@@ -1,6 +1,8 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
 import { ApiError } from "../../shared/api-error.js";
 import type { FileArrival, UploadedFile } from "../../shared/contract/endpoint.js";
+import { launch } from "../launcher/launch.js";
+import type { LaunchedProcess } from "../launcher/launched-process.js";
 import { compiledFile } from "../package-root.js";
 import type { ArchiveLimits } from "./archive/archive-entry.js";
 import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./archive/unpack-job.js";
@@ -9,6 +11,9 @@ import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { insufficientStorage } from "./storage-full.js";
 import { yieldProcessor } from "../processor/yield-processor.js";
 
+const stdinDescriptor = 0;
+const stdoutDescriptor = 1;
+const stderrDescriptor = 2;
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
 /** Unpacking takes a core; more at once would only take it from what is served. */
@@ -33,7 +38,7 @@ export function archiveFormat(fileName: string): ArchiveFormat {
 /** Unpacks archives in processes of their own, a few at a time, so that neither a bomb nor 10,000 files are felt by what is served. */
 export class ArchiveUnpacker {
   readonly #limits: ArchiveLimits;
-  readonly #children = new Set<ChildProcess>();
+  readonly #children = new Set<LaunchedProcess>();
   readonly #waiting: (() => void)[] = [];
   #freeSlots = unpackingAtOnce;
 
@@ -58,7 +63,7 @@ export class ArchiveUnpacker {
 
   /** Ends what is being unpacked. */
   close(): void {
-    for (const child of this.#children) child.kill("SIGKILL");
+    for (const child of this.#children) child.kill();
   }
 
   async #takeSlot(): Promise<void> {
@@ -74,26 +79,26 @@ export class ArchiveUnpacker {
 
   async #runChild(job: UnpackJob, arrival: FileArrival | undefined): Promise<ChildEnd> {
     const program = compiledFile("server/packages/archive/main.js");
-    const child = spawn(process.execPath, [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)], {
-      env: {},
-      stdio: ["pipe", "pipe", "pipe"],
+    const child = await launch({
+      file: process.execPath,
+      args: [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)],
+      workingDirectory: "/",
+      descriptors: [stdinDescriptor, stdoutDescriptor, stderrDescriptor],
     });
     yieldProcessor(child.pid, unpackingNiceness);
     this.#children.add(child);
     const ended = collectEnd(child).finally(() => this.#children.delete(child));
-    // It may not even start; that is told below.
-    ended.catch(() => undefined);
     try {
       await tellArrival(child, arrival);
     } catch (error) {
-      child.kill("SIGKILL");
-      await ended.catch(() => undefined);
+      child.kill();
+      await ended;
       throw error;
     }
     let tookTooLong = false;
     const deadline = setTimeout(() => {
       tookTooLong = true;
-      child.kill("SIGKILL");
+      child.kill();
     }, unpackDeadlineMs);
     return { ...(await ended.finally(() => clearTimeout(deadline))), tookTooLong };
   }
@@ -107,28 +112,32 @@ interface ChildEnd {
 }
 
 /** Tells the process how far the archive is there, until it is whole. */
-async function tellArrival({ stdin }: ChildProcess, arrival: FileArrival | undefined): Promise<void> {
-  const tell = (line: string | number) => void (stdin?.writable && stdin.write(`${line}\n`));
+async function tellArrival({ sockets }: LaunchedProcess, arrival: FileArrival | undefined): Promise<void> {
+  const stdin = sockets.get(stdinDescriptor) as Socket;
+  const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));
   arrival?.follow(tell);
   await arrival?.whole;
   tell(archiveIsWhole);
 }
 
-function collectEnd(child: ChildProcess): Promise<Omit<ChildEnd, "tookTooLong">> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    let complaint = "";
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+async function collectEnd({ sockets, closed }: LaunchedProcess): Promise<Omit<ChildEnd, "tookTooLong">> {
+  let answer = "";
+  let complaint = "";
+  sockets
+    .get(stdoutDescriptor)
+    ?.setEncoding("utf8")
+    .on("data", (text: string) => {
       if (answer.length < longestAnswerBytes) answer += text;
     });
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+  sockets
+    .get(stderrDescriptor)
+    ?.setEncoding("utf8")
+    .on("data", (text: string) => {
       complaint = (complaint + text).slice(0, 2000);
     });
-    // It may be gone before we are; that is seen by how it ended.
-    child.stdin?.on("error", () => undefined);
-    child.on("error", reject);
-    child.on("close", (code, signal) => resolve({ answer, complaint, exit: signal ?? String(code) }));
-  });
+  sockets.get(stdinDescriptor)?.resume();
+  const { status, signal } = await closed;
+  return { answer, complaint, exit: signal ?? String(status) };
 }
 
 function readAnswer(end: ChildEnd): UnpackedPackage {

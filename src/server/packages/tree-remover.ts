@@ -1,5 +1,6 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
+import { launch } from "../launcher/launch.js";
+import type { LaunchedProcess } from "../launcher/launched-process.js";
 import { findSystemTool } from "../system-tool.js";
 import { removeTree } from "./remove-tree.js";
 import { yieldProcessor } from "../processor/yield-processor.js";
@@ -11,7 +12,7 @@ import { yieldProcessor } from "../processor/yield-processor.js";
 export class TreeRemover {
   readonly #program = findSystemTool("rm");
   #last: Promise<void> = Promise.resolve();
-  #child: ChildProcess | undefined;
+  #removal: LaunchedProcess | undefined;
   #isClosed = false;
 
   /** Settles when the folder is gone, when that failed, or when we close. */
@@ -27,7 +28,7 @@ export class TreeRemover {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#child?.kill("SIGKILL");
+    this.#removal?.kill();
     await this.#last;
   }
 
@@ -37,13 +38,12 @@ export class TreeRemover {
   }
 
   /** Answers whether the program came to its end without fault. */
-  #run(program: string, folder: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      const child = spawn(program, ["-rf", "--", folder], { env: {}, cwd: "/", stdio: "ignore" });
-      this.#child = child;
-      yieldProcessor(child.pid, constants.priority.PRIORITY_LOW);
-      child.on("error", () => resolve(false));
-      child.on("exit", (code) => resolve(code === 0));
-    });
+  async #run(file: string, folder: string): Promise<boolean> {
+    const removal = await launch({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(() => undefined);
+    if (!removal) return false;
+    this.#removal = removal;
+    yieldProcessor(removal.pid, constants.priority.PRIORITY_LOW);
+    if (this.#isClosed) removal.kill();
+    return (await removal.ended).status === 0;
   }
 }

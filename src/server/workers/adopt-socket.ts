@@ -6,9 +6,9 @@ interface Inner {
 }
 
 /**
- * A socket on the connection of another one, which nobody has read from yet, that reads into buffers of ours. The public way, `onread`,
- * is only for sockets that are made here, and those to a child process are made by node:child_process; without it each read allocates
- * 64 KB, and takes no more than that.
+ * A socket on the connection of another one that reads into buffers of ours; take what the other one has read before. The public way,
+ * `onread`, is only for sockets that connect, and those to isolates come in at a server of ours; without it each read allocates 64 KB,
+ * and takes no more than that.
  */
 export function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const inner = socket as unknown as Inner;
@@ -18,7 +18,7 @@ export function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const adopted = new Socket(options);
   // oxlint-disable-next-line no-underscore-dangle -- one handle has one socket
   inner._handle = null;
-  // The child process counts as closed when the socket that it knows is.
+  // The process counts as closed when the socket that it came with is.
   adopted.once("close", () => socket.destroy());
   return adopted;
 }

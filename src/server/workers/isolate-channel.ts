@@ -41,6 +41,9 @@ export class IsolateChannel {
       if (events.onRead()) reader.keep();
       return true;
     };
+    const early = given.read() as Buffer | null;
+    // Before anything else comes, once whoever listens is ready.
+    if (early) process.nextTick(() => read(early.copy(reader.room())));
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
     this.#socket = socket;
     this.writer = writeFramesTo(socket);

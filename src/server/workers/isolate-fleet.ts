@@ -163,7 +163,7 @@ export class IsolateFleet {
     );
   }
 
-  #described({ pid = 0 }: IsolateProcess): ServingIsolate {
+  #described({ pid }: IsolateProcess): ServingIsolate {
     return { name: this.#version.name, version: this.#version.version, pid };
   }
 

@@ -165,7 +165,7 @@ export class IsolatePool {
   async #spawn(needs: IsolateNeeds): Promise<IsolateProcess> {
     const quarter = await this.#quarters.give(needs);
     try {
-      const isolate = new IsolateProcess({ command: this.#command, quarter, needs });
+      const isolate = await IsolateProcess.start({ command: this.#command, quarter, needs });
       void isolate.exited.then(() => this.#quarters.takeBack(quarter, needs));
       return isolate;
     } catch (error) {

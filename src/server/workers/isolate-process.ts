@@ -28,6 +28,12 @@ const lastWordsTimeoutMs = 200;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
 
+interface IsolateOptions {
+  readonly command: IsolateCommand;
+  readonly quarter: Quarter;
+  readonly needs: IsolateNeeds;
+}
+
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
 export class IsolateProcess {
   readonly slot: SlotFolder;
@@ -51,17 +57,11 @@ export class IsolateProcess {
   readonly #step = new PendingStep();
   readonly #probe: LoopProbe;
 
-  constructor(options: { command: IsolateCommand; quarter: Quarter; needs: IsolateNeeds }) {
-    const { slot } = options.quarter;
+  private constructor(child: IsolateChild, options: IsolateOptions) {
     this.#ending = new IsolateEnding(options.needs.memoryBytes);
-    this.slot = slot;
-    const command = options.command.build({ ...options.quarter, ...options.needs, slot: slot.path });
-    this.#child = new IsolateChild({
-      command,
-      workingDirectory: slot.path,
-      onFailure: (how) => this.#onExit(how),
-      onEnd: (how) => void this.#readToTheEnd(how),
-    });
+    this.slot = options.quarter.slot;
+    this.#child = child;
+    void child.ended.then((how) => this.#readToTheEnd(how));
     this.#channel = this.#open(this.#child.socket);
     this.#sockets = new IsolateSockets({
       channel: this.#channel,
@@ -95,7 +95,14 @@ export class IsolateProcess {
     });
   }
 
-  get pid(): number | undefined {
+  /** Rejects when it cannot be started. */
+  static async start(options: IsolateOptions): Promise<IsolateProcess> {
+    const { command, quarter, needs } = options;
+    const slot = quarter.slot.path;
+    return new IsolateProcess(await IsolateChild.start(command.build({ ...quarter, ...needs, slot }), slot), options);
+  }
+
+  get pid(): number {
     return this.#child.pid;
   }
 

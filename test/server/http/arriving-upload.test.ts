@@ -1,5 +1,6 @@
+import { commandOf, launchedBy } from "../../support/child-processes.js";
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openConnection, type RawConnection } from "../../support/exchange.js";
@@ -43,12 +44,10 @@ const workers = () => path.join(daemon.directory, "workers");
 const bigPackage = (name: string) =>
   packFiles({ "index.html": `<p>${name}`, "big.bin": randomBytes(6 * megabyte), "manifest.yaml": manifestOf(name, "1.0.0") });
 
-async function unpackingProcesses(): Promise<string[]> {
-  const children = await readFile(`/proc/${daemon.process.pid}/task/${daemon.process.pid}/children`, "utf8");
-  const commands = children.split(" ").filter(Boolean);
-  const lines = await Promise.all(commands.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
-  return lines.filter((line) => line.includes("archive/main.js"));
-}
+const unpackingProcesses = () =>
+  launchedBy(daemon.process.pid as number)
+    .map(commandOf)
+    .filter((line) => line.includes("archive/main.js"));
 
 /** Sends the head and half of an upload. */
 async function sendHalf(archive: Buffer): Promise<RawConnection & { rest: Buffer }> {

@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { Agent, request } from "node:http";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { childProcessesOf } from "../../support/child-processes.js";
+import { childProcessesOf, launchedBy } from "../../support/child-processes.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { openConnection } from "../../support/exchange.js";
 import { openListeningSocket } from "../../support/listening-socket.js";
@@ -148,9 +148,9 @@ describe("sockets that systemd hands over", () => {
     const shared = readlinkSync(`/proc/self/fd/${socket.fd}`);
     const pid = daemon.process.pid ?? 0;
     expect(descriptorsOf(pid)).toContain(shared);
-    const isolates = childProcessesOf(pid);
+    const isolates = launchedBy(pid);
     expect(isolates.length).toBeGreaterThan(0);
-    for (const isolate of isolates) expect(descriptorsOf(isolate)).not.toContain(shared);
+    for (const isolate of [...childProcessesOf(pid), ...isolates]) expect(descriptorsOf(isolate)).not.toContain(shared);
   });
 
   test("lose no request in 20 restarts under load, on new connections and on open ones", { timeout: 240_000 }, async () => {

@@ -1,0 +1,108 @@
+import type { Socket } from "node:net";
+import { noSocket, type LaunchReport, type ProcessEnd } from "./launch-messages.js";
+import type { LaunchedProcess } from "./launched-process.js";
+
+/** Its sockets were opened before the process was started; those that have not come so long after, we have no descriptor left for. */
+const connectTimeoutMs = 1000;
+
+interface PendingLaunchOptions {
+  readonly descriptors: readonly number[];
+  readonly password: string;
+  readonly kill: () => void;
+}
+
+/** A process from the order to start it until it has ended. */
+export class PendingLaunch {
+  /** Rejects when it could not be started. */
+  readonly process: Promise<LaunchedProcess>;
+  /** Resolves when it has ended, or was never started. */
+  readonly over: Promise<ProcessEnd>;
+  readonly #options: PendingLaunchOptions;
+  readonly #sockets = new Map<number, Socket>();
+  readonly #started = createSignal<number>();
+  readonly #connected = createSignal<void>();
+  readonly #ended = createSignal<ProcessEnd>();
+  #pid: number | undefined;
+
+  constructor(options: PendingLaunchOptions) {
+    this.#options = options;
+    this.over = this.#ended.promise;
+    this.process = this.#start();
+  }
+
+  knows(password: string): boolean {
+    return password === this.#options.password;
+  }
+
+  connect(descriptor: number, socket: Socket): void {
+    this.#sockets.set(descriptor, socket);
+    if (this.#isConnected) this.#connected.resolve();
+  }
+
+  onReport(report: LaunchReport): void {
+    if ("end" in report) return this.#ended.resolve(report.end);
+    if ("failure" in report) return this.#fail(report.failure);
+    this.#pid = report.pid;
+    this.#started.resolve(report.pid);
+  }
+
+  /** The launcher has ended: nobody will tell how the process does. */
+  abandon(): void {
+    if (this.#pid === undefined) return this.#fail("the process that starts others has ended");
+    try {
+      process.kill(this.#pid, "SIGKILL");
+    } catch {
+      // It has ended, too.
+    }
+    this.#ended.resolve({ status: null, signal: "SIGKILL" });
+  }
+
+  get #isConnected(): boolean {
+    return this.#sockets.size === this.#options.descriptors.length;
+  }
+
+  async #start(): Promise<LaunchedProcess> {
+    const pid = await this.#started.promise;
+    if (!this.#isConnected) {
+      const timer = setTimeout(() => this.#connected.resolve(), connectTimeoutMs);
+      await this.#connected.promise;
+      clearTimeout(timer);
+    }
+    const { kill } = this.#options;
+    if (!this.#isConnected) {
+      kill();
+      this.#closeSockets();
+      throw new Error(noSocket);
+    }
+    const closed = Promise.all([...this.#sockets.values()].map(closeOf)).then(() => this.over);
+    return { pid, sockets: this.#sockets, ended: this.over, closed, kill };
+  }
+
+  #fail(reason: string): void {
+    this.#started.reject(new Error(reason));
+    this.#ended.resolve({ status: null, signal: null });
+    this.#closeSockets();
+  }
+
+  #closeSockets(): void {
+    for (const socket of this.#sockets.values()) socket.destroy();
+  }
+}
+
+interface Signal<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** As `Promise.withResolvers`, which Node has from 22 on. */
+function createSignal<T>(): Signal<T> {
+  let resolve!: (value: T) => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<T>((...both) => ([resolve, reject] = both));
+  return { promise, resolve, reject };
+}
+
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
+}
