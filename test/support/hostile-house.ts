@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, mkdtemp, readdir } from "node:fs/promises";
 import http from "node:http";
 import { availableParallelism, loadavg, tmpdir } from "node:os";

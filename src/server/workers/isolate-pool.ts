@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../observe/log.js";
 import { BlankIsolates } from "./blank-isolates.js";
+import { IsolateChild } from "./isolate-child.js";
 import { IsolateCommand } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
@@ -165,7 +166,9 @@ export class IsolatePool {
   async #spawn(needs: IsolateNeeds): Promise<IsolateProcess> {
     const quarter = await this.#quarters.give(needs);
     try {
-      const isolate = await IsolateProcess.start({ command: this.#command, quarter, needs });
+      const { slot } = quarter;
+      const child = await IsolateChild.start(this.#command.build({ ...quarter, ...needs, slot: slot.path }), slot.path);
+      const isolate = new IsolateProcess(child, { slot, memoryBytes: needs.memoryBytes, program: this.#command.programFolder });
       void isolate.exited.then(() => this.#quarters.takeBack(quarter, needs));
       return isolate;
     } catch (error) {

@@ -5,8 +5,7 @@ import { BackgroundWork } from "./background-work.js";
 import { FloodGuard } from "./flood-guard.js";
 import { IsolateCalls } from "./isolate-calls.js";
 import { IsolateChannel } from "./isolate-channel.js";
-import { IsolateChild } from "./isolate-child.js";
-import type { IsolateCommand } from "./isolate-command.js";
+import type { IsolateChild } from "./isolate-child.js";
 import { IsolateEnding } from "./isolate-ending.js";
 import type { IsolateEvents } from "./isolate-events.js";
 import { PendingStep } from "./pending-step.js";
@@ -14,8 +13,6 @@ import type { FrameHandler } from "./isolate/frame-reader.js";
 import { FrameKind, type LoadFailure, type LoadOrder } from "./isolate/frames.js";
 import { IsolateOutput } from "./logs/isolate-output.js";
 import { LoopProbe } from "./loop-probe.js";
-import type { IsolateNeeds } from "./isolate-needs.js";
-import type { Quarter } from "./isolate-quarters.js";
 import type { SlotFolder } from "./slot-folder.js";
 import { IsolateSockets } from "./sockets/isolate-sockets.js";
 import type { WorkerCall } from "./worker-call.js";
@@ -27,12 +24,6 @@ const newcomerMs = 1000;
 const lastWordsTimeoutMs = 200;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
-
-interface IsolateOptions {
-  readonly command: IsolateCommand;
-  readonly quarter: Quarter;
-  readonly needs: IsolateNeeds;
-}
 
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
 export class IsolateProcess {
@@ -57,9 +48,10 @@ export class IsolateProcess {
   readonly #step = new PendingStep();
   readonly #probe: LoopProbe;
 
-  private constructor(child: IsolateChild, options: IsolateOptions) {
-    this.#ending = new IsolateEnding(options.needs.memoryBytes);
-    this.slot = options.quarter.slot;
+  /** `program` is the folder of the isolates' own code. */
+  constructor(child: IsolateChild, options: { slot: SlotFolder; memoryBytes: number; program: string }) {
+    this.#ending = new IsolateEnding(options.memoryBytes);
+    this.slot = options.slot;
     this.#child = child;
     void child.ended.then((how) => this.#readToTheEnd(how));
     this.#channel = this.#open(this.#child.socket);
@@ -86,20 +78,13 @@ export class IsolateProcess {
       stdout: this.#child.stdout,
       stderr: this.#child.stderr,
       slot: this.slot.path,
-      program: options.command.programFolder,
+      program: options.program,
       onEntry: (level, text) => {
         if (level === "error") this.#ending.noteError(text);
         this.events?.onOutput(level, text);
       },
       onDropped: (text) => this.events?.onNotice("warn", text),
     });
-  }
-
-  /** Rejects when it cannot be started. */
-  static async start(options: IsolateOptions): Promise<IsolateProcess> {
-    const { command, quarter, needs } = options;
-    const slot = quarter.slot.path;
-    return new IsolateProcess(await IsolateChild.start(command.build({ ...quarter, ...needs, slot }), slot), options);
   }
 
   get pid(): number {
