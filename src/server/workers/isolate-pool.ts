@@ -172,6 +172,7 @@ export class IsolatePool {
       void isolate.exited.then(() => this.#quarters.takeBack(quarter, needs));
       return isolate;
     } catch (error) {
+      void quarter.slot.remove().catch(() => undefined);
       void this.#quarters.takeBack(quarter, needs);
       throw error;
     }
