@@ -9,18 +9,21 @@ let current: Promise<Launcher> | undefined;
  * served (`main.ts`). Rejects when it cannot be started, or there is no descriptor left for its sockets.
  */
 export async function launch(order: Omit<LaunchOrder, "id" | "password">): Promise<LaunchedProcess> {
-  const mine = (current ??= Launcher.start());
-  try {
-    const launcher = await mine;
-    void launcher.ended.then(() => forget(mine));
-    return await launcher.launch(order);
-  } catch (error) {
-    // Of one that never came up.
-    await mine.catch(() => forget(mine));
-    throw error;
+  if (!current) {
+    current = Launcher.start();
+    void forgetAtItsEnd(current);
   }
+  return (await current).launch(order);
 }
 
-function forget(launcher: Promise<Launcher>): void {
-  if (current === launcher) current = undefined;
+async function forgetAtItsEnd(launcher: Promise<Launcher>): Promise<void> {
+  try {
+    await (
+      await launcher
+    ).ended;
+  } catch {
+    // It did not come up, as whoever waits for it hears.
+  } finally {
+    current = undefined;
+  }
 }

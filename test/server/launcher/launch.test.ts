@@ -86,6 +86,14 @@ describe("a launched process", () => {
     expect(await textOf(launched, 1)).toBe("ours");
   });
 
+  test("is started although somebody has cleaned up where it is connected", async () => {
+    const before = await start("setInterval(() => {}, 1e6)", [1]);
+    await rm(path.dirname(socketPath()), { recursive: true });
+    const launched = await start(`process.stdout.write("well")`, [1]);
+    expect(await textOf(launched, 1)).toBe("well");
+    expect(existsSync(`/proc/${before.pid}`)).toBe(true);
+  });
+
   test("ends with its launcher, and the next one gets another", async () => {
     const launched = await start("for (;;);", [1]);
     const killed = launcher();

@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import path from "node:path";
+import { greetingBytes, passwordBytes } from "./launch-messages.js";
+
+/** Whoever comes in and does not say who it is. */
+const greetingTimeoutMs = 5000;
+
+/** One that came in, and what it said first. */
+export interface LaunchConnection {
+  readonly password: string;
+  readonly descriptor: number;
+  readonly socket: Socket;
+}
+
+/** Where launched processes are connected to us: a socket in a private folder, which goes with it. */
+export class LaunchSocket {
+  readonly path: string;
+  readonly #directory: string;
+  readonly #onConnection: (connection: LaunchConnection) => void;
+  #server: Server;
+
+  constructor(directory: string, onConnection: (connection: LaunchConnection) => void) {
+    this.path = path.join(directory, "socket");
+    this.#directory = directory;
+    this.#onConnection = onConnection;
+    this.#server = this.#listen();
+    process.once("exit", this.#remove);
+  }
+
+  /** Opens it again where it is gone: it lies where people and programs clean up. */
+  restore(): void {
+    if (existsSync(this.path)) return;
+    this.#server.close();
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    this.#server = this.#listen();
+  }
+
+  close(): void {
+    this.#server.close();
+    process.off("exit", this.#remove);
+    this.#remove();
+  }
+
+  #listen(): Server {
+    const server = createServer((socket) => this.#meet(socket));
+    // Launches fail then, and say so.
+    server.on("error", () => undefined);
+    return server.listen(this.path).unref();
+  }
+
+  /** Other processes of the same user could come in, too. */
+  #meet(socket: Socket): void {
+    socket.on("error", () => undefined);
+    const timer = setTimeout(() => socket.destroy(), greetingTimeoutMs).unref();
+    const read = (): void => {
+      const greeting = socket.read(greetingBytes) as Buffer | null;
+      if (greeting === null) return;
+      clearTimeout(timer);
+      socket.off("readable", read);
+      const text = greeting.toString("latin1");
+      this.#onConnection({ password: text.slice(0, passwordBytes), descriptor: Number(text.slice(passwordBytes)), socket });
+    };
+    socket.on("readable", read);
+    socket.once("close", () => clearTimeout(timer));
+  }
+
+  readonly #remove = (): void => rmSync(this.#directory, { recursive: true, force: true });
+}
