@@ -12,6 +12,8 @@ const mostOpenFiles = 4096;
 const largestFileBytes = 1024 * 1024 * 1024;
 /** What V8 has of its own to collect garbage and to compile, on however large a machine. */
 const mostHelperThreads = 4;
+/** For the one thread that runs the app, and for everybody else: an app whose memory grows keeps its helpers busy, too. */
+const processorsWithoutHelpers = 2;
 /** Threads of one isolate: Node's own are eleven at most. */
 const mostThreads = 64;
 /** With processes or threads of its own. */
@@ -53,8 +55,7 @@ export class IsolateCommand {
       ...(known.has("--experimental-websocket") ? ["--experimental-websocket"] : []),
       "--preserve-symlinks",
       "--preserve-symlinks-main",
-      // With more than there are processors left, one isolate that grows would take them all from the others.
-      `--v8-pool-size=${Math.min(mostHelperThreads, Math.max(1, availableParallelism() - 1))}`,
+      ...helperFlags(),
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
     ];
@@ -105,6 +106,12 @@ export class IsolateCommand {
 /** Flags of setpriv for a user of its own, who is in no group and cannot become anybody else. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
+}
+
+/** Where there are no processors for helpers, garbage is collected by the thread that makes it; compiling is never left to it alone. */
+function helperFlags(): string[] {
+  const threads = Math.min(mostHelperThreads, availableParallelism() - processorsWithoutHelpers);
+  return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
 /** The most that a process of ours may allow itself. */
