@@ -11,6 +11,9 @@ export interface LaunchOrder {
   readonly password: string;
 }
 
+/** Descriptors that every program knows. */
+export const standard = { input: 0, output: 1, errors: 2 } as const;
+
 /** Ends the process of a launch by force. */
 export interface KillOrder {
   readonly kill: number;

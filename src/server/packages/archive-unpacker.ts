@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { ApiError } from "../../shared/api-error.js";
 import type { FileArrival, UploadedFile } from "../../shared/contract/endpoint.js";
 import { launch } from "../launcher/launch.js";
+import { standard } from "../launcher/launch-messages.js";
 import type { LaunchedProcess } from "../launcher/launched-process.js";
 import { compiledFile } from "../package-root.js";
 import type { ArchiveLimits } from "./archive/archive-entry.js";
@@ -11,9 +12,6 @@ import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { insufficientStorage } from "./storage-full.js";
 import { yieldProcessor } from "../processor/yield-processor.js";
 
-const stdinDescriptor = 0;
-const stdoutDescriptor = 1;
-const stderrDescriptor = 2;
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
 /** Unpacking takes a core; more at once would only take it from what is served. */
@@ -41,6 +39,7 @@ export class ArchiveUnpacker {
   readonly #children = new Set<LaunchedProcess>();
   readonly #waiting: (() => void)[] = [];
   #freeSlots = unpackingAtOnce;
+  #isClosed = false;
 
   constructor(limits: ArchiveLimits) {
     this.#limits = limits;
@@ -63,6 +62,7 @@ export class ArchiveUnpacker {
 
   /** Ends what is being unpacked. */
   close(): void {
+    this.#isClosed = true;
     for (const child of this.#children) child.kill();
   }
 
@@ -83,10 +83,11 @@ export class ArchiveUnpacker {
       file: process.execPath,
       args: [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)],
       workingDirectory: "/",
-      descriptors: [stdinDescriptor, stdoutDescriptor, stderrDescriptor],
+      descriptors: Object.values(standard),
     });
     yieldProcessor(child.pid, unpackingNiceness);
     this.#children.add(child);
+    if (this.#isClosed) child.kill();
     const ended = collectEnd(child).finally(() => this.#children.delete(child));
     try {
       await tellArrival(child, arrival);
@@ -113,7 +114,7 @@ interface ChildEnd {
 
 /** Tells the process how far the archive is there, until it is whole. */
 async function tellArrival({ sockets }: LaunchedProcess, arrival: FileArrival | undefined): Promise<void> {
-  const stdin = sockets.get(stdinDescriptor) as Socket;
+  const stdin = sockets.get(standard.input) as Socket;
   const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));
   arrival?.follow(tell);
   await arrival?.whole;
@@ -124,18 +125,18 @@ async function collectEnd({ sockets, closed }: LaunchedProcess): Promise<Omit<Ch
   let answer = "";
   let complaint = "";
   sockets
-    .get(stdoutDescriptor)
+    .get(standard.output)
     ?.setEncoding("utf8")
     .on("data", (text: string) => {
       if (answer.length < longestAnswerBytes) answer += text;
     });
   sockets
-    .get(stderrDescriptor)
+    .get(standard.errors)
     ?.setEncoding("utf8")
     .on("data", (text: string) => {
       complaint = (complaint + text).slice(0, 2000);
     });
-  sockets.get(stdinDescriptor)?.resume();
+  sockets.get(standard.input)?.resume();
   const { status, signal } = await closed;
   return { answer, complaint, exit: signal ?? String(status) };
 }

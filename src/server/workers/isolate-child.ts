@@ -2,14 +2,13 @@ import { writeFile } from "node:fs";
 import type { Socket } from "node:net";
 import { ApiError } from "../../shared/api-error.js";
 import { launch } from "../launcher/launch.js";
+import { standard } from "../launcher/launch-messages.js";
 import type { LaunchedProcess } from "../launcher/launched-process.js";
 
 /** The kernel's choice when memory is short: an isolate rather than the daemon. */
 const oomScoreAdjustment = "500";
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
 const terminateTimeoutMs = 1500;
-const stdoutDescriptor = 1;
-const stderrDescriptor = 2;
 const channelDescriptor = 3;
 
 /** The process of an isolate, with one socket to it. */
@@ -29,8 +28,8 @@ export class IsolateChild {
     this.#process = launched;
     this.pid = launched.pid;
     this.socket = socketAt(channelDescriptor);
-    this.stdout = socketAt(stdoutDescriptor);
-    this.stderr = socketAt(stderrDescriptor);
+    this.stdout = socketAt(standard.output);
+    this.stderr = socketAt(standard.errors);
     this.ended = launched.ended.then(({ status, signal }) => (signal ? `was ended by ${signal}` : `ended with status ${status}`));
     this.exited = launched.closed.then(() => undefined);
     writeFile(`/proc/${launched.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
@@ -38,7 +37,7 @@ export class IsolateChild {
 
   /** Throws `WORKER_UNAVAILABLE` when it cannot be started, or the daemon has no descriptor left for it. */
   static async start(command: { file: string; args: string[] }, workingDirectory: string): Promise<IsolateChild> {
-    const descriptors = [stdoutDescriptor, stderrDescriptor, channelDescriptor];
+    const descriptors = [standard.output, standard.errors, channelDescriptor];
     try {
       return new IsolateChild(await launch({ ...command, workingDirectory, descriptors }));
     } catch (cause) {
