@@ -8,6 +8,7 @@ import { startPeer } from "../support/server.mjs";
 import { workerOf } from "../support/worker-source.mjs";
 import { AppProcess } from "./app-process.mjs";
 import { badApp, copies, timeoutMs } from "./bad-app.mjs";
+import { createOperationsByHand } from "./by-hand.mjs";
 
 const kinds = Object.entries(offenders());
 const badClients = ["abort 100 requests", "read a byte at a time", "send a byte at a time", "send a body without end"];
@@ -42,7 +43,7 @@ export async function startOurs(stage) {
     faults: {
       ...appFaults(open),
       ...clientFaults(urlOf),
-      ...Object.fromEntries(operations.map((title) => [title, async () => amidRequests(actions[title], urlOf("changing"))])),
+      ...Object.fromEntries(operations.map((title) => [title, async () => amidRequests(actions[title], () => urlOf("changing"))])),
     },
   };
 }
@@ -67,7 +68,15 @@ export async function startTheirs(stage) {
     "never-answers": await startPeer(stage, "app-process.mjs", fileOf("never-answers")),
     "never-reads": await startPeer(stage, "app-process.mjs", fileOf("never-reads")),
   };
-  return { neighbour: `${url}/`, faults: { ...appFaults(open), ...clientFaults((name) => `${victims[name].url}/`) } };
+  const byHand = await createOperationsByHand(stage, directory);
+  return {
+    neighbour: `${url}/`,
+    faults: {
+      ...appFaults(open),
+      ...clientFaults((name) => `${victims[name].url}/`),
+      ...Object.fromEntries(operations.map((title) => [title, async () => amidRequests(byHand.operations[title], byHand.url)])),
+    },
+  };
 }
 
 function appFaults(open) {
@@ -81,7 +90,7 @@ function clientFaults(urlOf) {
 
 /** What an operator does to a worker that is asked all the time, whatever it answers. */
 function amidRequests(action, url) {
-  const ask = async () => void (await (await fetch(url)).text());
+  const ask = async () => void (await (await fetch(url())).text());
   return {
     async strike() {
       const asking = setInterval(() => void ask().catch(() => undefined), askEveryMs);

@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import path from "node:path";
+import { packEdition } from "../soak/operations.mjs";
+import { AppProcess } from "./app-process.mjs";
+
+/**
+ * What an operator does without us to an app that is asked meanwhile, under the titles of `createOperations`: an archive is unpacked by
+ * tar, a process started, the old one ended. `url()` is where the app answers; undefined while it is down.
+ */
+export async function createOperationsByHand(stage, directory) {
+  const archives = [];
+  for (const edition of [1, 2]) archives.push((await packEdition(directory, edition)).file);
+  let edition = 0;
+  let current;
+  const install = async () => {
+    edition += 1;
+    const folder = await mkdtemp(path.join(directory, "app-"));
+    await stage.run("tar", ["xzf", archives[edition % archives.length], "-C", folder]);
+    current = { folder, app: await AppProcess.start(stage, path.join(folder, "index.js")) };
+  };
+  await install();
+  return {
+    url: () => current.app.url,
+    operations: {
+      replace: async () => {
+        const old = current;
+        await install();
+        await remove(old);
+      },
+      "disable and enable": async () => {
+        const { folder, app } = current;
+        app.end();
+        current = { folder, app: await AppProcess.start(stage, path.join(folder, "index.js")) };
+      },
+      "delete and upload": async () => {
+        await remove(current);
+        await install();
+      },
+    },
+  };
+}
+
+async function remove({ folder, app }) {
+  app.end();
+  await rm(folder, { recursive: true });
+}
