@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
-import { greetingBytes, passwordBytes } from "./launch-messages.js";
+import { greetingBytes, idLength } from "./launch-messages.js";
 
 /** Whoever comes in and does not say who it is. */
 const greetingTimeoutMs = 5000;
 
 /** One that came in, and what it said first. */
 export interface LaunchConnection {
-  readonly password: string;
+  readonly id: string;
   readonly descriptor: number;
   readonly socket: Socket;
 }
@@ -59,7 +59,7 @@ export class LaunchSocket {
       clearTimeout(timer);
       socket.off("readable", read);
       const text = greeting.toString("latin1");
-      this.#onConnection({ password: text.slice(0, passwordBytes), descriptor: Number(text.slice(passwordBytes)), socket });
+      this.#onConnection({ id: text.slice(0, idLength), descriptor: Number(text.slice(idLength)), socket });
     };
     socket.on("readable", read);
     socket.once("close", () => clearTimeout(timer));

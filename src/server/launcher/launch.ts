@@ -8,7 +8,7 @@ let current: Promise<Launcher> | undefined;
  * Starts a process with an empty environment, by the one launcher that this process has: to start it here would hold up all that is
  * served (`main.ts`). Rejects when it cannot be started, or there is no descriptor left for its sockets.
  */
-export async function launch(order: Omit<LaunchOrder, "id" | "password">): Promise<LaunchedProcess> {
+export async function launch(order: Omit<LaunchOrder, "id">): Promise<LaunchedProcess> {
   if (!current) {
     current = Launcher.start();
     void forgetAtItsEnd(current);

@@ -1,12 +1,11 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
-import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { compiledFile } from "../package-root.js";
-import { passwordBytes, type LaunchOrder, type LauncherOrder, type LaunchReport } from "./launch-messages.js";
-import { LaunchSocket } from "./launch-socket.js";
+import { idLength, type LaunchOrder, type LauncherOrder, type LaunchReport } from "./launch-messages.js";
+import { LaunchSocket, type LaunchConnection } from "./launch-socket.js";
 import type { LaunchedProcess } from "./launched-process.js";
 import { PendingLaunch } from "./pending-launch.js";
 
@@ -20,8 +19,7 @@ export class Launcher {
   readonly ended: Promise<void>;
   readonly #socket: LaunchSocket;
   readonly #process: ChildProcess;
-  readonly #launches = new Map<number, PendingLaunch>();
-  #count = 0;
+  readonly #launches = new Map<string, PendingLaunch>();
 
   private constructor(directory: string) {
     this.#socket = new LaunchSocket(directory, (connection) => this.#connect(connection));
@@ -38,22 +36,21 @@ export class Launcher {
   }
 
   /** See `launch`. */
-  async launch(order: Omit<LaunchOrder, "id" | "password">): Promise<LaunchedProcess> {
+  async launch(order: Omit<LaunchOrder, "id">): Promise<LaunchedProcess> {
     // Somebody may have cleaned up.
     this.#socket.restore();
-    const id = (this.#count += 1);
-    const password = randomBytes(passwordBytes / 2).toString("hex");
-    const pending = new PendingLaunch({ descriptors: order.descriptors, password, kill: () => this.#tell({ kill: id }) });
+    const id = randomBytes(idLength / 2).toString("hex");
+    const pending = new PendingLaunch({ descriptors: order.descriptors, kill: () => this.#tell({ kill: id }) });
     this.#launches.set(id, pending);
     // A process that runs keeps us alive.
     this.#process.channel?.ref();
     void pending.over.then(() => this.#forget(id));
-    if (this.#process.connected) this.#tell({ ...order, id, password });
+    if (this.#process.connected) this.#tell({ ...order, id });
     else pending.abandon();
     return await pending.process;
   }
 
-  #forget(id: number): void {
+  #forget(id: string): void {
     this.#launches.delete(id);
     if (this.#launches.size === 0) this.#process.channel?.unref();
   }
@@ -63,8 +60,8 @@ export class Launcher {
     if (this.#process.connected) this.#process.send(order, () => undefined);
   }
 
-  #connect({ password, descriptor, socket }: { password: string; descriptor: number; socket: Socket }): void {
-    const pending = [...this.#launches.values()].find((known) => known.knows(password));
+  #connect({ id, descriptor, socket }: LaunchConnection): void {
+    const pending = this.#launches.get(id);
     if (pending) pending.connect(descriptor, socket);
     else socket.destroy();
   }

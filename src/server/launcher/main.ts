@@ -10,7 +10,7 @@ import { noSocket, type LaunchOrder, type LauncherOrder, type LaunchReport } fro
  * milliseconds and more in a daemon with much memory, one in here, where nobody waits.
  */
 const socketPath = process.argv[2] as string;
-const children = new Map<number, ChildProcess>();
+const children = new Map<string, ChildProcess>();
 
 // Meant for the daemon, which ends in its own time.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
@@ -18,17 +18,22 @@ process.on("message", (order: LauncherOrder) => {
   if ("kill" in order) children.get(order.kill)?.kill("SIGKILL");
   else void launch(order);
 });
-// The daemon has ended, however: so does all that runs for it.
-process.once("disconnect", () => {
+if (process.connected) process.once("disconnect", leave);
+// It ended before we came to listen.
+else leave();
+
+/** The daemon has ended, however: so does all that runs for it. */
+function leave(): void {
   for (const child of children.values()) child.kill("SIGKILL");
   rmSync(path.dirname(socketPath), { recursive: true, force: true });
   process.exit();
-});
+}
 
-async function launch({ id, file, args, workingDirectory, descriptors, password }: LaunchOrder): Promise<void> {
+async function launch({ id, file, args, workingDirectory, descriptors }: LaunchOrder): Promise<void> {
   const sockets = new Map<number, Socket>();
   try {
-    for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${password}${descriptor}`));
+    for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${id}${descriptor}`));
+    // Not in a session of its own: kernels that share the processor by session would give the daemon no more than one isolate gets.
     const child = spawn(file, args, { env: {}, cwd: workingDirectory, stdio: stdioOf(sockets) });
     child.once("error", (error) => report({ id, failure: error.message }));
     child.once("exit", (status, signal) => {

@@ -7,7 +7,6 @@ const connectTimeoutMs = 1000;
 
 interface PendingLaunchOptions {
   readonly descriptors: readonly number[];
-  readonly password: string;
   readonly kill: () => void;
 }
 
@@ -28,10 +27,6 @@ export class PendingLaunch {
     this.#options = options;
     this.over = this.#ended.promise;
     this.process = this.#start();
-  }
-
-  knows(password: string): boolean {
-    return password === this.#options.password;
   }
 
   connect(descriptor: number, socket: Socket): void {

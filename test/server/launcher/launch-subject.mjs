@@ -1,4 +1,4 @@
-// Has a process launched that does not end by itself: node launch-subject.mjs wait|end|fill.
+// Has a process launched that does not end by itself: node launch-subject.mjs start|wait|end|fill.
 import { closeSync, openSync } from "node:fs";
 import { launch } from "../../../build/server/launcher/launch.js";
 
@@ -6,6 +6,7 @@ const launchSleeper = () =>
   launch({ file: process.execPath, args: ["-e", "setInterval(() => {}, 1e6)"], workingDirectory: "/", descriptors: [1, 2] });
 const say = (line) => process.stdout.write(`${line}\n`);
 
+if (process.argv[2] === "start") say("about to");
 const sleeper = await launchSleeper();
 say(sleeper.pid);
 if (process.argv[2] === "end") sleeper.kill();

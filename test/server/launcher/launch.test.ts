@@ -72,7 +72,7 @@ describe("a launched process", () => {
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(open);
   });
 
-  test("is connected to nobody who does not know its password", async () => {
+  test("is connected to nobody who does not know its id", async () => {
     const launched = await start(`process.stdin.pipe(process.stdout)`, [0, 1]);
     const stranger = connect(socketPath());
     onTestFinished(() => void stranger.destroy());
@@ -126,6 +126,15 @@ describe("whoever had processes launched", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
+  test("leaves no file behind when it is killed before its launcher is up", async () => {
+    const { child, directory } = await startSubject("start");
+    await expect.poll(() => childProcessesOf(child.pid as number).filter(isLauncher), { interval: 1 }).toHaveLength(1);
+
+    child.kill("SIGKILL");
+
+    await expect.poll(() => readdirSync(directory)).toEqual([]);
+  });
+
   test("is told when no descriptor is left for one, and gets the next when there is", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
@@ -135,8 +144,8 @@ describe("whoever had processes launched", () => {
   });
 });
 
-/** What it has launched was told by then. */
-async function startSubject(manner: "wait" | "end" | "fill") {
+/** What it has launched was told by then; with `start` that it is about to. */
+async function startSubject(manner: "start" | "wait" | "end" | "fill") {
   const directory = await mkdtemp(path.join(tmpdir(), "launch-"));
   const command = 'ulimit -n 100 && exec "$@"';
   const child = spawn("sh", ["-c", command, "sh", process.execPath, subject, manner], {
