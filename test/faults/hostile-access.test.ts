@@ -1,8 +1,8 @@
-import { childProcessesOf, launchedBy } from "../support/child-processes.js";
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { childProcessesOf, launchedBy } from "../support/child-processes.js";
 import { HostileHouse, rootKeyMarker, type Offender } from "../support/hostile-house.js";
 
 let house: HostileHouse;

@@ -1,8 +1,7 @@
 import { setPriority } from "node:os";
 
 /** Gives a process that has just been started, with all threads that it will have, a niceness. */
-export function yieldProcessor(pid: number | undefined, niceness: number): void {
-  if (pid === undefined) return;
+export function yieldProcessor(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {

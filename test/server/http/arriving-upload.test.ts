@@ -1,8 +1,8 @@
-import { commandOf, launchedBy } from "../../support/child-processes.js";
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { commandOf, launchedBy } from "../../support/child-processes.js";
 import { openConnection, type RawConnection } from "../../support/exchange.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { createSender, expectRefusal } from "../../support/send.js";

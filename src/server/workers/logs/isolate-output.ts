@@ -19,8 +19,8 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
 };
 
 export interface IsolateOutputOptions {
-  readonly stdout: Readable | null;
-  readonly stderr: Readable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
   /** Folders that must not show in what an app writes. */
   readonly slot: string;
   readonly program: string;
@@ -38,12 +38,12 @@ export class IsolateOutput {
 
   constructor(options: IsolateOutputOptions) {
     this.#options = options;
-    this.ended = new Promise((resolve) => (options.stderr ? options.stderr.once("close", resolve) : resolve(undefined)));
+    this.ended = new Promise((resolve) => options.stderr.once("close", resolve));
     this.#hidePaths = createPathHider(options);
     this.#budget = new OutputBudget((count) => this.#tellDropped(count), budgetShare);
     for (const [stream, level] of [[options.stdout, "info"] as const, [options.stderr, "error"] as const]) {
       const onLine = (line: string): void => options.onEntry(level, this.#hidePaths(line));
-      if (stream) readOutputLines(stream, { onLine, onDropped: (count) => this.#tellDropped(count) });
+      readOutputLines(stream, { onLine, onDropped: (count) => this.#tellDropped(count) });
     }
   }
 

@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Primary } from "../../../../src/server/access/replica/primary.js";
-import { childProcessesOf } from "../../../support/child-processes.js";
+import { childProcessesOf, commandOf } from "../../../support/child-processes.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
@@ -19,15 +19,7 @@ async function primary(options: Parameters<typeof startSqld>[0] = {}): Promise<S
 
 /** Processes that sync for the stores of this test. */
 function syncers(): number[] {
-  return childProcessesOf(process.pid).filter((pid) => commandLine(pid).includes("syncer/main.js"));
-}
-
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
+  return childProcessesOf(process.pid).filter((pid) => commandOf(pid).includes("syncer/main.js"));
 }
 
 describe("a replica that cannot be used is fetched anew", () => {
@@ -107,7 +99,7 @@ describe("the process that syncs", () => {
     await expect.poll(() => syncers().length).toBeGreaterThan(0);
 
     for (const pid of syncers()) {
-      expect(commandLine(pid)).not.toContain("secret-of-the-primary");
+      expect(commandOf(pid)).not.toContain("secret-of-the-primary");
       expect(readFileSync(`/proc/${pid}/environ`, "utf8")).not.toContain("secret-of-the-primary");
     }
     await store.close();
