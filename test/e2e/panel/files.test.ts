@@ -98,6 +98,8 @@ test("what somebody else changed meanwhile is not overwritten unless that is con
   expect(await readdir(version())).not.toContain("index.html");
   await gone.getByRole("button", { name: "Save anew" }).click();
   await expect.poll(() => served("")).toBe("mine");
+  // Who leaves before the answer is there is asked whether to give the text up.
+  await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
 test("what is not text, and what is too large, is told as that and not shown", async () => {
