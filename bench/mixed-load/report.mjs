@@ -1,4 +1,5 @@
 import { describeMachine } from "../support/describe-run.mjs";
+import { markdownTable } from "../support/markdown-table.mjs";
 
 const kindTitles = { app: "an app", toggle: "a toggle", plugin: "a plugin", key: "a key, made or revoked" };
 
@@ -23,7 +24,7 @@ ${verdict}
 
 Warm: after a fifth of the run, five minutes at most. Medians of a minute; of the heap the least, since what lies above waits for the collector.
 
-${tableOf(
+${markdownTable(
   ["Figure", "Daemon", "Warm", "End", "Change a minute", "In the last third", "May grow by"],
   lines.map(({ title, name, digits, before, after, slope, lastSlope, growth }) => [
     title,
@@ -40,7 +41,7 @@ ${tableOf(
 
 From its acknowledgement until every other daemon showed it; changes of keys without those that met a primary that was away.
 
-${tableOf(
+${markdownTable(
   ["Change", "Times", "Median, ms", "p99, ms", "Longest, ms"],
   Object.entries(seenAfterMs).map(([kind, times]) => {
     const sorted = times.toSorted((left, right) => left - right);
@@ -51,7 +52,7 @@ ${tableOf(
 
 ## What was done
 
-${tableOf(
+${markdownTable(
   ["What", "How it ended"],
   Object.entries(outcomes)
     .toSorted(([left], [right]) => left.localeCompare(right))
@@ -67,8 +68,4 @@ ${tableOf(
 
 function signed(slope) {
   return `${slope >= 0 ? "+" : ""}${slope.toFixed(2)}`;
-}
-
-function tableOf(header, rows) {
-  return [header, header.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }

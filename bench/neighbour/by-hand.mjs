@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
-import { packEdition } from "../soak/operations.mjs";
+import { packEditions } from "../soak/operations.mjs";
 import { AppProcess } from "./app-process.mjs";
 
 /**
@@ -8,15 +8,17 @@ import { AppProcess } from "./app-process.mjs";
  * tar, a process started, the old one ended. `url()` is where the app answers; undefined while it is down.
  */
 export async function createOperationsByHand(stage, directory) {
-  const archives = [];
-  for (const edition of [1, 2]) archives.push((await packEdition(directory, edition)).file);
+  const archives = await packEditions(directory);
   let edition = 0;
   let current;
+  const run = async (folder) => {
+    current = { folder, app: await AppProcess.start(stage, path.join(folder, "index.js")) };
+  };
   const install = async () => {
     edition += 1;
     const folder = await mkdtemp(path.join(directory, "app-"));
     await stage.run("tar", ["xzf", archives[edition % archives.length], "-C", folder]);
-    current = { folder, app: await AppProcess.start(stage, path.join(folder, "index.js")) };
+    await run(folder);
   };
   await install();
   return {
@@ -28,9 +30,8 @@ export async function createOperationsByHand(stage, directory) {
         await remove(old);
       },
       "disable and enable": async () => {
-        const { folder, app } = current;
-        app.end();
-        current = { folder, app: await AppProcess.start(stage, path.join(folder, "index.js")) };
+        current.app.end();
+        await run(current.folder);
       },
       "delete and upload": async () => {
         await remove(current);

@@ -1,4 +1,5 @@
 import { describeMachine } from "../support/describe-run.mjs";
+import { markdownTable } from "../support/markdown-table.mjs";
 import { each, milliseconds } from "../support/rows.mjs";
 import { median } from "../support/rounds.mjs";
 
@@ -18,7 +19,7 @@ export function neighbourReport({ rounds, figures }) {
     "",
     "The p99 of a neighbour that is asked 500 times a second: in the quiet before each fault, and while the fault happens once a second and the bad app is asked again after it. On the left the daemon and its worker; on the right `node:http` and a process for each bad app, started again when it ends, killed when it does not answer within the same time; replaced by hand, with tar and a new process.",
     "",
-    ...[columns, columns.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`),
+    markdownTable(columns, lines),
     "",
   ].join("\n");
 }

@@ -43,7 +43,7 @@ export async function startOurs(stage) {
     faults: {
       ...appFaults(open),
       ...clientFaults(urlOf),
-      ...Object.fromEntries(operations.map((title) => [title, async () => amidRequests(actions[title], () => urlOf("changing"))])),
+      ...operationFaults(actions, () => urlOf("changing")),
     },
   };
 }
@@ -74,7 +74,7 @@ export async function startTheirs(stage) {
     faults: {
       ...appFaults(open),
       ...clientFaults((name) => `${victims[name].url}/`),
-      ...Object.fromEntries(operations.map((title) => [title, async () => amidRequests(byHand.operations[title], byHand.url)])),
+      ...operationFaults(byHand.operations, byHand.url),
     },
   };
 }
@@ -86,6 +86,10 @@ function appFaults(open) {
 function clientFaults(urlOf) {
   const clients = createBadClients(urlOf);
   return Object.fromEntries(badClients.map((title) => [title, async () => ({ strike: clients[title], close: () => undefined })]));
+}
+
+function operationFaults(actions, url) {
+  return Object.fromEntries(operations.map((title) => [title, async () => amidRequests(actions[title], url)]));
 }
 
 /** What an operator does to a worker that is asked all the time, whatever it answers. */

@@ -4,7 +4,7 @@ import { create } from "tar";
 
 /** What an operator does meanwhile to a worker that is under load: replace, disable, delete; and keys that come and go. */
 export async function createOperations(daemon, directory) {
-  const archives = await Promise.all([1, 2].map(async (edition) => (await packEdition(directory, edition)).bytes));
+  const archives = await Promise.all((await packEditions(directory)).map((file) => readFile(file)));
   const call = async (method, route, init = {}) => {
     const response = await fetch(`${daemon.url}/api${route}`, {
       method,
@@ -46,8 +46,12 @@ export async function createOperations(daemon, directory) {
   };
 }
 
-/** An archive of a small worker, in a file and in memory. */
-export async function packEdition(directory, edition) {
+/** Archives of a small worker that take turns: their files. */
+export function packEditions(directory) {
+  return Promise.all([1, 2].map((edition) => packEdition(directory, edition)));
+}
+
+async function packEdition(directory, edition) {
   const folder = path.join(directory, `edition-${edition}`);
   await mkdir(path.join(folder, "files"), { recursive: true });
   await writeFile(path.join(folder, "manifest.yaml"), JSON.stringify({ name: "changing", version: "1.0.0" }));
@@ -55,5 +59,5 @@ export async function packEdition(directory, edition) {
   for (let index = 0; index < 50; index += 1) await writeFile(path.join(folder, "files", `${index}.txt`), "x".repeat(index * 100));
   const file = path.join(directory, `edition-${edition}.tgz`);
   await create({ gzip: true, cwd: folder, file }, ["."]);
-  return { file, bytes: await readFile(file) };
+  return file;
 }

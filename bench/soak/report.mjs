@@ -1,4 +1,5 @@
 import { describeMachine } from "../support/describe-run.mjs";
+import { markdownTable } from "../support/markdown-table.mjs";
 
 /** What a soak has shown, as Markdown. */
 export function soakReport({ minutes, outcome, lines, problems }) {
@@ -9,7 +10,6 @@ export function soakReport({ minutes, outcome, lines, problems }) {
     return [title, ...values, `${slope >= 0 ? "+" : ""}${slope.toFixed(2)}`, bounds.filter(Boolean).join(", ") || "–"];
   });
   const header = ["Figure", "Before", "Early", "Late", "After", "Change a minute", "Bound"];
-  const table = [header, header.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
   const verdict = problems.length === 0 ? "Nothing grew beyond its bounds." : problems.map((problem) => `- **${problem}**`).join("\n");
   return `# Soak
 
@@ -23,7 +23,7 @@ ${verdict}
 
 Before: ${Math.round(troubleSeconds.before)} s of steady load only. Early: after the first two minutes of trouble (a fifth of a shorter run). Late: its last half minute. After: all trouble over, idle isolates gone. Medians; of the heap the least, since what lies above waits for the collector.
 
-${table}
+${markdownTable(header, rows)}
 
 ## What was done
 

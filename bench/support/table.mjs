@@ -1,3 +1,5 @@
+import { markdownTable } from "./markdown-table.mjs";
+
 const columns = ["Work", "Against", "Ours", "Theirs", "Ratio", "Target", "Verdict"];
 
 /** The rows as a table of Markdown, notes below it. */
@@ -12,8 +14,7 @@ export function tableOf(rows) {
     targetText(row.target),
     verdictOf(row),
   ]);
-  const lines = [columns, columns.map(() => "---"), ...cells].map((line) => `| ${line.join(" | ")} |`);
-  return `${lines.join("\n")}\n${notes.length === 0 ? "" : `\n${notes.map((note, index) => `${index + 1}. ${note}\n`).join("")}`}`;
+  return `${markdownTable(columns, cells)}\n${notes.length === 0 ? "" : `\n${notes.map((note, index) => `${index + 1}. ${note}\n`).join("")}`}`;
 }
 
 /** `met`, `not met`, or nothing to say. */
