@@ -60,6 +60,12 @@ export const variables: readonly VariableDescription[] = [
   { name: "RUNTIME_POOL_SIZE", fallback: "500", meaning: "Worker isolates (processes) that may exist at once." },
   { name: "RUNTIME_WORKER_MEMORY_MAX", fallback: "1gb", meaning: "Ceiling of a worker's `memory`." },
   {
+    name: "RUNTIME_SHARED_STREAM_RATE",
+    fallback: "128mb",
+    meaning:
+      "What all bodies streamed to and from workers get in a second, for each processor, while other workers are asked too; beside none, a body flows as fast as it can.",
+  },
+  {
     name: "RUNTIME_WORKER_LOG_SIZE",
     fallback: "1mb",
     meaning: "What is kept in memory of a worker's output; its oldest entries go first.",

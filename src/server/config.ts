@@ -70,6 +70,8 @@ export interface Limits {
   /** Isolates at once. */
   readonly poolSize: number;
   readonly workerMemoryMaxBytes: number;
+  /** A second, for each processor: what streamed bodies share while other workers are asked. */
+  readonly sharedStreamRateBytes: number;
   /** What is kept of one worker's output, and of that of all. */
   readonly workerLogSizeBytes: number;
   readonly workerLogsTotalBytes: number;
@@ -121,6 +123,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       maxJsonBodySizeBytes,
       poolSize: wholeNumber("RUNTIME_POOL_SIZE", value("RUNTIME_POOL_SIZE"), 1, 100_000),
       workerMemoryMaxBytes: size("RUNTIME_WORKER_MEMORY_MAX"),
+      sharedStreamRateBytes: size("RUNTIME_SHARED_STREAM_RATE"),
       workerLogSizeBytes: size("RUNTIME_WORKER_LOG_SIZE"),
       workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
     },

@@ -49,6 +49,7 @@ const good: readonly Case[] = [
   ["RUNTIME_MAX_BODY_SIZE", "1024", ({ limits }) => limits.maxBodySizeBytes, 1_024],
   ["RUNTIME_POOL_SIZE", "3", ({ limits }) => limits.poolSize, 3],
   ["RUNTIME_WORKER_MEMORY_MAX", "64mb", ({ limits }) => limits.workerMemoryMaxBytes, 64 * mb],
+  ["RUNTIME_SHARED_STREAM_RATE", "32mb", ({ limits }) => limits.sharedStreamRateBytes, 32 * mb],
   ["RUNTIME_WORKER_LOG_SIZE", "2mb", ({ limits }) => limits.workerLogSizeBytes, 2 * mb],
   ["RUNTIME_WORKER_LOGS_TOTAL", "8mb", ({ limits }) => limits.workerLogsTotalBytes, 8 * mb],
   ["RUNTIME_ADMIN_HOST", "::1", ({ adminListener }) => adminListener, { host: "::1", port: 8001 }],

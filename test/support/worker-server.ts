@@ -76,6 +76,7 @@ export class WorkerServer {
         poolSize: options.poolSize ?? 20,
         maxBodySizeBytes: options.maxBodySizeBytes ?? 300 * 1024 * 1024,
         workerMemoryMaxBytes: 512 * 1024 * 1024,
+        sharedStreamRateBytes: 128 * 1024 * 1024,
       },
       slotsDirectory: path.join(directory, ".slots"),
       ownUsers: { uids: { first: 1_900_100_000, last: 1_900_100_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },

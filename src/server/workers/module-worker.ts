@@ -11,6 +11,7 @@ import type { WorkerLogs } from "./logs/worker-logs.js";
 import { WorkerOutput } from "./logs/worker-output.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
+import type { StreamPace } from "./stream-pace.js";
 import type { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import { WorkerCall, type CallHost } from "./worker-call.js";
@@ -23,6 +24,7 @@ export interface ModuleWorkerOptions {
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
+  readonly pace: StreamPace;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (visit: Visit) => string | undefined;
   /** Finds another worker for a call that came here before this version was replaced. */
@@ -53,6 +55,7 @@ export class ModuleWorker implements ServedApp {
       timeoutMs: manifest.timeout,
       maxBodySizeBytes: Math.min(manifest.maxBodySize, options.limits.maxBodySizeBytes),
       meter: options.meter,
+      pace: options.pace,
       onFailure: ({ requestId }, error) => this.#log.warn({ requestId, code: error.code, err: error.cause }, error.message),
     };
     const queue = this.#queue;

@@ -2,8 +2,18 @@ import type { IncomingMessage } from "node:http";
 import { discardBody } from "../web/discard-body.js";
 import { creditWindowBytes, FrameKind } from "./isolate/frames.js";
 import type { FrameWriter } from "./isolate/frame-writer.js";
+import type { PacedWorker, StreamLane } from "./stream-pace.js";
 
-/** The body of a request on its way to an isolate: no faster than the isolate takes it. */
+export interface RequestStreamOptions {
+  readonly request: IncomingMessage;
+  readonly writer: FrameWriter;
+  readonly id: number;
+  readonly worker: PacedWorker;
+  /** Hears how many bytes came, and says whether they may go on. */
+  readonly onBytes: (count: number) => boolean;
+}
+
+/** The body of a request on its way to an isolate: no faster than the isolate, and whoever shares the machine, let it through. */
 export class RequestStream {
   readonly #request: IncomingMessage;
   readonly #writer: FrameWriter;
@@ -11,33 +21,38 @@ export class RequestStream {
   readonly #onBytes: (count: number) => boolean;
   /** Body bytes that the isolate still takes. */
   #credit = creditWindowBytes;
+  readonly #lane: StreamLane;
   #isStopped = false;
 
-  /** `onBytes` hears how many bytes came, and says whether they may go on. */
-  constructor(options: { request: IncomingMessage; writer: FrameWriter; id: number; onBytes: (count: number) => boolean }) {
+  constructor(options: RequestStreamOptions) {
     this.#request = options.request;
     this.#writer = options.writer;
     this.#id = options.id;
     this.#onBytes = options.onBytes;
+    this.#lane = options.worker.pace.lane(options.worker.meter, (bytes) => {
+      this.#credit += bytes;
+      if (this.#credit > 0) this.#request.resume();
+    });
     this.#request.on("data", this.#onData);
     this.#request.on("end", () => this.#close(FrameKind.End));
     this.#request.on("error", () => this.#close(FrameKind.Abort));
   }
 
-  /** It is the client that is waited for. */
-  get awaitsClient(): boolean {
-    return !this.#request.complete && this.#credit > 0;
+  /** It is not the isolate that is waited for. */
+  get awaitsOthers(): boolean {
+    return !this.#request.complete && (this.#credit > 0 || this.#lane.waitingBytes > 0);
   }
 
   /** Throws when it is more than was used. */
   addCredit(bytes: number): void {
-    this.#credit += bytes;
-    if (bytes === 0 || this.#credit > creditWindowBytes) throw new Error("it gave credit that it does not have");
-    if (this.#credit > 0) this.#request.resume();
+    const isMore = this.#credit + this.#lane.waitingBytes + bytes > creditWindowBytes;
+    if (bytes === 0 || isMore) throw new Error("it gave credit that it does not have");
+    this.#lane.ask(bytes);
   }
 
   /** The isolate gets no more of it: what still comes is thrown away. */
   stop(): void {
+    this.#lane.close();
     this.#request.removeListener("data", this.#onData);
     discardBody(this.#request);
   }

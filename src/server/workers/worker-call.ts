@@ -5,18 +5,19 @@ import { answerError } from "../answer-error.js";
 import { discardBody } from "../web/discard-body.js";
 import { hasBody } from "../web/has-body.js";
 import type { AnswerHead } from "./answer-head.js";
+import { AnswerWindow } from "./answer-window.js";
 import type { CallChannel } from "./call-channel.js";
-import { BodyKind, creditWindowBytes, FrameKind, inlineRequestBytes } from "./isolate/frames.js";
+import { BodyKind, FrameKind, inlineRequestBytes } from "./isolate/frames.js";
 import { OneWriteAnswers } from "./one-write-answer.js";
 import { RequestStream } from "./request-stream.js";
+import type { PacedWorker } from "./stream-pace.js";
 import type { Visit } from "./visit.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
 /** What all calls of one version share. */
-export interface CallHost {
+export interface CallHost extends PacedWorker {
   readonly timeoutMs: number;
   readonly maxBodySizeBytes: number;
-  readonly meter: WorkerMeter;
   onFailure(call: WorkerCall, error: ApiError): void;
 }
 
@@ -47,10 +48,8 @@ export class WorkerCall {
   #status = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Body bytes that the isolate may still send, and those taken whose credit was not given back yet. */
-  #answerWindow = creditWindowBytes;
-  #owedCredit = 0;
-  #isStreaming = false;
+  /** Of an answer that is streamed. */
+  #window: AnswerWindow | undefined;
   #remainingLength = -1;
 
   constructor(visit: Visit, head: string, host: CallHost) {
@@ -104,13 +103,14 @@ export class WorkerCall {
     channel.writer.request(id, this.#head, this.#bodyKind, this.#inlineBody);
     this.#inlineBody = undefined;
     if (this.#bodyKind === BodyKind.Stream) {
-      this.#stream = new RequestStream({ request: this.request, writer: channel.writer, id, onBytes: (count) => this.#takeBytes(count) });
+      const onBytes = (count: number): boolean => this.#takeBytes(count);
+      this.#stream = new RequestStream({ request: this.request, writer: channel.writer, id, worker: this.#host, onBytes });
     }
   }
 
-  /** True when the isolate owes the next move; false while the client is the one that is slow, which the HTTP server puts an end to. */
+  /** True when the isolate owes the next move; false while a stream is held, or the client is slow, which the HTTP server puts an end to. */
   get isIsolatesTurn(): boolean {
-    return !this.response.writableNeedDrain && this.#stream?.awaitsClient !== true;
+    return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.awaitsOthers !== true;
   }
 
   touch(): void {
@@ -145,32 +145,34 @@ export class WorkerCall {
       this.response.end();
       return;
     }
-    this.#isStreaming = true;
+    const window = new AnswerWindow(this.#host, (bytes) => {
+      this.touch();
+      this.#channel?.writer.number(FrameKind.Credit, this.#id, bytes);
+    });
+    this.#window = window;
     this.#remainingLength = length ?? -1;
     this.#hold();
     this.response.flushHeaders();
     this.response.on("drain", () => {
       this.touch();
-      this.#giveCredit();
+      window.open();
     });
   }
 
   /** Throws when the isolate breaks the rules of the channel. */
   chunk(bytes: Buffer): void {
-    this.#answerWindow -= bytes.length;
-    if (!this.#isStreaming || bytes.length === 0 || this.#answerWindow < 0) throw new Error("it sent body bytes that nobody asked for");
+    if (bytes.length === 0 || this.#window?.take(bytes.length) !== true) throw new Error("it sent body bytes that nobody asked for");
     this.touch();
     if (this.#remainingLength >= 0) {
       this.#remainingLength -= bytes.length;
       if (this.#remainingLength < 0) return this.#cut();
     }
     this.meter.answerBodyBytes += bytes.length;
-    this.#owedCredit += bytes.length;
-    if (this.response.write(this.#lasting(bytes))) this.#giveCredit();
+    if (this.response.write(this.#lasting(bytes))) this.#window.open();
   }
 
   end(): void {
-    if (!this.#isStreaming || this.#remainingLength > 0) return this.abort();
+    if (!this.#window || this.#remainingLength > 0) return this.abort();
     this.#release(true);
     this.response.end();
   }
@@ -252,13 +254,6 @@ export class WorkerCall {
     return `${framing}x-request-id: ${this.requestId}\r\n`;
   }
 
-  #giveCredit(): void {
-    if (this.#isDone || this.#owedCredit < creditWindowBytes / 2) return;
-    this.#channel?.writer.number(FrameKind.Credit, this.#id, this.#owedCredit);
-    this.#answerWindow += this.#owedCredit;
-    this.#owedCredit = 0;
-  }
-
   #cut(): void {
     this.meter.noteError("WORKER_BAD_RESPONSE");
     this.#release(false);
@@ -276,6 +271,7 @@ export class WorkerCall {
     this.#isDone = true;
     const nowMs = performance.now();
     this.meter.note(this.#status, nowMs - this.#startedMs, nowMs);
+    this.#window?.close();
     if (this.#stream) this.#stream.detach();
     else if (this.#bodyKind === BodyKind.Stream) discardBody(this.request);
     this.#channel?.release(this.#id, isComplete);

@@ -1,3 +1,4 @@
+import type { Limits } from "../config.js";
 import type { Log } from "../observe/log.js";
 import type { IsolateObserver } from "./isolate-observer.js";
 import type { QuartersOptions } from "./isolate-quarters.js";
@@ -9,7 +10,7 @@ export interface WorkerEngineOptions {
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
   /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
-  readonly limits: { readonly poolSize: number; readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
+  readonly limits: Pick<Limits, "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes">;
   /** A private folder, made and cleaned here. */
   readonly slotsDirectory: string;
   /** Users that isolates run as, and a folder that these can go into in place of `slotsDirectory`. */

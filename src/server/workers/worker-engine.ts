@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { availableParallelism } from "node:os";
 import { ApiError } from "../../shared/api-error.js";
 import { parseSizeBytes } from "../../shared/size.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
@@ -21,6 +22,7 @@ import { OpenSockets } from "./sockets/open-sockets.js";
 import { CloseCode } from "./isolate/socket-close.js";
 import { StaticCache } from "./static/static-cache.js";
 import { StaticSite } from "./static/static-site.js";
+import { StreamPace } from "./stream-pace.js";
 import { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
@@ -64,12 +66,14 @@ export class WorkerEngine {
   /** What was replaced in place and is not retired yet. */
   readonly #superseded = new Set<Entry>();
   readonly #openSockets = new OpenSockets();
+  readonly #pace: StreamPace;
   #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
   #isClosing = false;
 
   constructor(options: WorkerEngineOptions) {
     this.#options = options;
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
+    this.#pace = new StreamPace(options.limits.sharedStreamRateBytes * availableParallelism());
     this.#ceiling = new PermissionCeiling(options.permissions ?? ["network"]);
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,
@@ -234,6 +238,7 @@ export class WorkerEngine {
 
   readonly #enter = (app: ServedApp, visit: Visit): void => {
     const { address, request, upgrade } = visit;
+    this.#pace.noteCall();
     if (address.path !== "") return app.handle(visit);
     // Clients of WebSocket do not follow redirects.
     if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app.meter, visit);
@@ -272,6 +277,7 @@ export class WorkerEngine {
       entrypoint,
       pool: this.#pool,
       compiler: this.#compiler,
+      pace: this.#pace,
       limits: this.#options.limits,
       writeHead: (visit) => this.#writeHead(visit),
       reroute: (call) =>

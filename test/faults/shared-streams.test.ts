@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import http, { type IncomingMessage } from "node:http";
+import { availableParallelism } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { creditWindowBytes } from "../../src/server/workers/isolate/frames.js";
+import { connect, uploadOf } from "../support/connect.js";
+import { manifestOf, packFiles } from "../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+import { neighbourSource, SteadyLoad } from "../support/steady-load.js";
+
+const bodies = `
+const piece = new Uint8Array(64 * 1024);
+export default { async fetch(request) {
+  if (request.method === "GET") return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) }));
+  let bytes = 0;
+  for await (const chunk of request.body) bytes += chunk.byteLength;
+  return new Response(String(bytes));
+} };`;
+/** Less than any machine can do. */
+const rateBytes = 5 * 1024 * 1024;
+const bytesPerMs = (rateBytes * availableParallelism()) / 1000;
+/** Of one body: what may flow before its first credit is asked for, and what that credit gives. */
+const aheadBytes = 2 * creditWindowBytes;
+
+let daemon: TestDaemon;
+let neighbour: SteadyLoad;
+beforeAll(async () => {
+  daemon = await startDaemon({ env: { RUNTIME_SHARED_STREAM_RATE: String(rateBytes) } });
+  const client = connect(daemon.url, daemon.rootKey);
+  for (const [name, code] of Object.entries({ bodies, neighbour: neighbourSource })) {
+    const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0", "maxBodySize: 20mb\n"), "index.js": code });
+    await client.workers.upload({ file: uploadOf(`${name}.tgz`, archive) });
+  }
+  neighbour = new SteadyLoad(`${daemon.url}/neighbour/`);
+  while ((await neighbour.take()).timesMs.length === 0) await delay(50);
+});
+afterAll(async () => {
+  await neighbour.stop();
+  await daemon.dispose();
+});
+
+function ask(method: string): http.ClientRequest {
+  return http.request(`${daemon.url}/bodies/`, { method, agent: false });
+}
+
+test("answers without end leave room for other workers that are asked", async () => {
+  const answers = await Promise.all(
+    [1, 2].map(async () => {
+      const [answer] = (await once(ask("GET").end(), "response")) as [IncomingMessage];
+      return answer;
+    }),
+  );
+  const beganMs = performance.now();
+  let bytes = 0;
+  for (const answer of answers) answer.on("data", (chunk: Buffer) => (bytes += chunk.length));
+  await delay(2000);
+  const elapsedMs = performance.now() - beganMs;
+  for (const answer of answers) answer.destroy();
+
+  expect(bytes).toBeGreaterThan(2 * aheadBytes);
+  expect(bytes).toBeLessThan(elapsedMs * bytesPerMs + 2 * aheadBytes);
+  expect((await neighbour.take()).problems).toEqual([]);
+});
+
+test("a body that is sent goes up whole, no faster than leaves room for them", async () => {
+  const body = Buffer.alloc(16 * 1024 * 1024);
+  const beganMs = performance.now();
+  const [answer] = (await once(ask("POST").end(body), "response")) as [IncomingMessage];
+  expect((await answer.toArray()).join("")).toBe(String(body.length));
+  expect(performance.now() - beganMs).toBeGreaterThan((body.length - 2 * aheadBytes) / bytesPerMs);
+  expect((await neighbour.take()).problems).toEqual([]);
+});
