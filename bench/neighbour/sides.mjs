@@ -13,13 +13,15 @@ import { createOperationsByHand } from "./by-hand.mjs";
 const kinds = Object.entries(offenders());
 const badClients = ["abort 100 requests", "read a byte at a time", "send a byte at a time", "send a body without end"];
 const operations = ["replace", "disable and enable", "delete and upload"];
+/** Faults after which nothing is left alone for a while: they may strike as often as one likes. */
+export const repeatable = [...badClients, ...operations];
 const askEveryMs = 10;
 /** Others keep the usual memory, and so the isolates that stand by for it. */
 const isAboutMemory = (name) => /push|fills|map|buffers|memory/.test(name);
 
 /**
- * A side: the URL of its `neighbour`, and by its title how each fault that there is on it begins: `faults[title]()` resolves with
- * `{ strike(turn), close() }` when it can strike, and `strike` when the fault is over.
+ * A side: the URL of its `neighbour`, those of other workers (`urlOf(name)`), and by its title how each fault that there is on it begins:
+ * `faults[title]()` resolves with `{ strike(turn), close() }` when it can strike, and `strike` when the fault is over.
  */
 export async function startOurs(stage) {
   const workers = {
@@ -27,6 +29,7 @@ export async function startOurs(stage) {
     changing: await workerOf("ok.js"),
     echo: await workerOf("echo.js"),
     html: await workerOf("html.js", { modules: ["payload.js"] }),
+    json: await workerOf("json.js", { modules: ["payload.js"] }),
   };
   for (const [name, { files, manifest }] of kinds) {
     const { memory, ...rest } = { ...manifest, timeout: `${timeoutMs}ms` };
@@ -40,6 +43,7 @@ export async function startOurs(stage) {
   const actions = await createOperations(daemon, await stage.temporaryDirectory());
   return {
     neighbour: urlOf("neighbour"),
+    urlOf,
     faults: {
       ...appFaults(open),
       ...clientFaults(urlOf),
@@ -61,19 +65,22 @@ export async function startTheirs(stage) {
       close: () => apps.forEach((app) => app.end()),
     });
   };
-  // Nobody starts these again: clients strike them.
+  // Nobody starts these again: clients strike or ask them.
   const victims = {
     echo: await startPeer(stage, "raw-http.mjs", "echo"),
     html: await startPeer(stage, "raw-http.mjs", "html"),
+    json: await startPeer(stage, "raw-http.mjs", "json"),
     "never-answers": await startPeer(stage, "app-process.mjs", fileOf("never-answers")),
     "never-reads": await startPeer(stage, "app-process.mjs", fileOf("never-reads")),
   };
+  const urlOf = (name) => `${victims[name].url}/`;
   const byHand = await createOperationsByHand(stage, directory);
   return {
     neighbour: `${url}/`,
+    urlOf,
     faults: {
       ...appFaults(open),
-      ...clientFaults((name) => `${victims[name].url}/`),
+      ...clientFaults(urlOf),
       ...operationFaults(byHand.operations, byHand.url),
     },
   };

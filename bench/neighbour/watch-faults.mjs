@@ -3,12 +3,15 @@ import { fileURLToPath } from "node:url";
 import { alternate, p99 } from "../support/rounds.mjs";
 import { tell } from "../support/tell.mjs";
 import { copies } from "./bad-app.mjs";
-import { startOurs, startTheirs } from "./sides.mjs";
+import { repeatable, startOurs, startTheirs } from "./sides.mjs";
+import { startSteadyOthers } from "./steady-others.mjs";
 
 const client = fileURLToPath(new URL("../support/paced-client.mjs", import.meta.url));
 /** The neighbour is asked 500 times a second. */
 const pauseMs = 2;
 const warmUpMs = 3000;
+/** So often a fault that may strike as often as one likes does before anything is measured, so that the code for it is compiled. */
+const warmUpStrikes = 10;
 /** Until all that a fault's preparations have started is there. */
 const settleMs = 1000;
 /** Quiet before each fault; those of a round count together. */
@@ -17,16 +20,40 @@ const quietMs = 300;
 const strikeEveryMs = 1000;
 
 /**
- * Each fault some times, a second apart, beside a neighbour under steady load; a round on each side in turn, the first one to warm up.
- * Answers, by side, a list of rounds: `{ beforeMs, amidMs: { fault: ms } }`, each the neighbour's p99.
+ * Each fault some times, a second apart, beside a neighbour under steady load: while other workers are under load, and while nothing else
+ * happens; a round of each on each side in turn, the first one to warm up. Answers, by these two and by side, a list of rounds:
+ * `{ beforeMs, amidMs: { fault: ms }, othersPerSecond }`, each the neighbour's p99. Throws when one of the other workers loses a request.
  */
 export async function watchFaults(stage, { rounds }) {
   const sides = { ours: await startOurs(stage), theirs: await startTheirs(stage) };
+  await Promise.all(Object.values(sides).map(warmUp));
   const figures = await alternate(rounds + 1, {
-    ours: () => playRound(stage, sides.ours),
-    theirs: () => playRound(stage, sides.theirs),
+    oursBusy: () => playBusyRound(stage, sides.ours),
+    theirsBusy: () => playBusyRound(stage, sides.theirs),
+    oursIdle: () => playRound(stage, sides.ours),
+    theirsIdle: () => playRound(stage, sides.theirs),
   });
-  return { ours: figures.ours.slice(1), theirs: figures.theirs.slice(1) };
+  const measured = (name) => figures[name].slice(1);
+  return {
+    busy: { ours: measured("oursBusy"), theirs: measured("theirsBusy") },
+    idle: { ours: measured("oursIdle"), theirs: measured("theirsIdle") },
+  };
+}
+
+async function warmUp({ faults }) {
+  for (const title of repeatable) {
+    const fault = await faults[title]();
+    for (let turn = 0; turn < warmUpStrikes; turn += 1) await fault.strike(turn);
+    fault.close();
+  }
+}
+
+async function playBusyRound(stage, side) {
+  const others = startSteadyOthers(stage, side.urlOf);
+  const startedAtMs = performance.now();
+  const figures = await playRound(stage, side);
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  return { ...figures, othersPerSecond: (await others.end()) / seconds };
 }
 
 async function playRound(stage, { neighbour, faults }) {

@@ -11,7 +11,7 @@ import { createOperations } from "./operations.mjs";
 import { sampleProcesses } from "./sampler.mjs";
 
 const inside = new URL("inside-daemon.mjs", import.meta.url).href;
-const steadyLoad = fileURLToPath(new URL("steady-load.mjs", import.meta.url));
+const steadyLoad = fileURLToPath(new URL("../support/steady-load.mjs", import.meta.url));
 const sampleEveryMs = 2_000;
 const beforeMs = 15_000;
 /** Longer than the `ttl` of the offenders' isolates and the timeouts of the clients. */

@@ -2,7 +2,7 @@
 // { url, method, bodyBytes, connections, pauseMs, mayFail }. Writes a line of JSON a second: requests, failures, p99Ms.
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { p99 } from "../support/rounds.mjs";
+import { p99 } from "./rounds.mjs";
 
 const { url, method, bodyBytes, connections, pauseMs, mayFail } = JSON.parse(process.argv[2]);
 const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
