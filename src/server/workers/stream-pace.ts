@@ -56,7 +56,7 @@ export class StreamPace {
       this.#waiting.shift();
       next.lane.go(next.bytes);
     }
-    if (this.#waiting.length > 0) this.#timer = setTimeout(this.#release, Math.max(1, this.#busyUntilMs - nowMs));
+    if (this.#waiting.length > 0) this.#timer ??= setTimeout(this.#release, Math.max(1, this.#busyUntilMs - nowMs));
   };
 }
 
