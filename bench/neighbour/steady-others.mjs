@@ -1,6 +1,5 @@
-import { fileURLToPath } from "node:url";
+import { startSteadyLoad } from "../support/start-steady-load.mjs";
 
-const steadyLoad = fileURLToPath(new URL("../support/steady-load.mjs", import.meta.url));
 const plans = [
   { worker: "echo", method: "POST", bodyBytes: 4096 },
   { worker: "html", method: "GET", bodyBytes: 0 },
@@ -14,15 +13,11 @@ const pauseMs = 10;
 export function startSteadyOthers(stage, urlOf) {
   let requests = 0;
   const problems = [];
-  const loads = plans.map(({ worker, ...plan }) => {
-    const load = JSON.stringify({ ...plan, url: urlOf(worker), connections, pauseMs, mayFail: false });
-    const child = stage.spawn(process.execPath, [steadyLoad, load], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-    child.on("message", (second) => {
-      requests += second.requests;
-      if (second.failures > 0) problems.push(`${worker} lost ${second.failures} requests in a second: ${second.problem}`);
-    });
-    return child;
-  });
+  const onSecond = (second) => (requests += second.requests);
+  const onProblem = (problem) => problems.push(problem);
+  const loads = plans.map(({ worker, ...plan }) =>
+    startSteadyLoad(stage, { ...plan, url: urlOf(worker), connections, pauseMs, mayFail: false }, { onSecond, onProblem }),
+  );
   return {
     async end() {
       await Promise.all(loads.map((load) => stage.end(load)));

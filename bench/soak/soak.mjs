@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { startDaemon } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
+import { startSteadyLoad } from "../support/start-steady-load.mjs";
 import { workerOf } from "../support/worker-source.mjs";
 import { createBadClients } from "./bad-clients.mjs";
 import { offenderNames, offenders } from "./offenders.mjs";
@@ -11,7 +11,6 @@ import { createOperations } from "./operations.mjs";
 import { sampleProcesses } from "./sampler.mjs";
 
 const inside = new URL("inside-daemon.mjs", import.meta.url).href;
-const steadyLoad = fileURLToPath(new URL("../support/steady-load.mjs", import.meta.url));
 const sampleEveryMs = 2_000;
 const beforeMs = 15_000;
 /** Longer than the `ttl` of the offenders' isolates and the timeouts of the clients. */
@@ -97,13 +96,7 @@ export class Soak {
   }
 
   #load(plan, onSecond = () => undefined) {
-    const child = this.#stage.spawn(process.execPath, [steadyLoad, JSON.stringify(plan)], {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-    });
-    child.on("message", (second) => {
-      onSecond(second);
-      if (second.failures > 0) this.#problems.push(`${plan.url} lost ${second.failures} requests in a second: ${second.problem}`);
-    });
+    startSteadyLoad(this.#stage, plan, { onSecond, onProblem: (problem) => this.#problems.push(problem) });
   }
 
   #readInside(text) {
