@@ -85,7 +85,7 @@ export const variables: readonly VariableDescription[] = [
     name: "RUNTIME_WORKER_UIDS",
     fallback: "1900000000-1900009999",
     meaning:
-      "User and group ids that isolates run under when the daemon is root, one for each isolate; `off` = the daemon's own. None of them may belong to anybody else.",
+      "User and group ids that isolates run under when the daemon is root, one for each isolate; `off` = the daemon's own. None of them may belong to anybody else, nor to another daemon: with a worker that may start processes, all that runs as its user is ended.",
   },
   { name: "RUNTIME_AUDIT_LOG_SIZE", fallback: "10mb", meaning: "Size of a file of the audit log from which on another one is begun." },
   { name: "RUNTIME_AUDIT_LOG_FILES", fallback: "10", meaning: "Files of the audit log that are kept; the oldest goes first." },

@@ -79,7 +79,7 @@ export class WorkerServer {
         sharedStreamRateBytes: 128 * 1024 * 1024,
       },
       slotsDirectory: path.join(directory, ".slots"),
-      ownUsers: { uids: { first: 1_900_100_000, last: 1_900_100_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },
+      ownUsers: { uids: { first: 1_900_100_000, last: 1_900_109_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },
       ...(options.permissions ? { permissions: options.permissions } : {}),
       isOurKey: (token) => token === ourKey,
       logs,

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { promisify } from "node:util";
 import { userFlags } from "./isolate-command.js";
 import { findSystemTool } from "../system-tool.js";
@@ -18,7 +18,8 @@ export class IsolateUsers {
   readonly #namedCount: number;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
-  #next = 0;
+  /** From anywhere on: a daemon beside us that was given the same range should not have the same users. */
+  #next: number;
 
   /** Undefined where this process cannot run programs as other users at all. */
   static find(range: { readonly first: number; readonly last: number } | undefined): IsolateUsers | undefined {
@@ -32,6 +33,7 @@ export class IsolateUsers {
     const count = range.last - range.first + 1;
     this.#namedCount = Math.floor(count * namedShare);
     this.#count = count - this.#namedCount;
+    this.#next = randomInt(this.#count);
     this.#setpriv = setpriv;
   }
 

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { IsolateUsers } from "../../../src/server/workers/isolate-users.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
@@ -48,6 +49,11 @@ describe.runIf(isRoot)("isolates of a daemon that is root", () => {
       for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"]) expect(statusOf(pid, set)).toMatch(/^0+$/);
     }
     expect(users[0]).not.toEqual(users[1]);
+  });
+
+  test("are most likely not the users of a daemon beside it with the same range", () => {
+    const firstUsers = Array.from({ length: 5 }, () => IsolateUsers.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
+    expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });
 
   test("cannot read what is the daemon's, even where Node lets them", async () => {
