@@ -3,6 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { greetingBytes, idLength } from "./launch-messages.js";
 
+/** Sockets that may wait for us to take them, while we are busy: those of as many launches at once as there may be. The system may allow fewer. */
+const mostWaiting = 4096;
 /** Whoever comes in and does not say who it is. */
 const greetingTimeoutMs = 5000;
 
@@ -19,6 +21,7 @@ export class LaunchSocket {
   readonly #directory: string;
   readonly #onConnection: (connection: LaunchConnection) => void;
   #server: Server;
+  #arrivalCount = 0;
 
   constructor(directory: string, onConnection: (connection: LaunchConnection) => void) {
     this.path = path.join(directory, "socket");
@@ -26,6 +29,11 @@ export class LaunchSocket {
     this.#onConnection = onConnection;
     this.#server = this.#listen();
     process.once("exit", this.#remove);
+  }
+
+  /** How many ever came in. */
+  get arrivalCount(): number {
+    return this.#arrivalCount;
   }
 
   /** Opens it again where it is gone: it lies where people and programs clean up. */
@@ -46,11 +54,12 @@ export class LaunchSocket {
     const server = createServer((socket) => this.#meet(socket));
     // Launches fail then, and say so.
     server.on("error", () => undefined);
-    return server.listen(this.path).unref();
+    return server.listen({ path: this.path, backlog: mostWaiting }).unref();
   }
 
   /** Other processes of the same user could come in, too. */
   #meet(socket: Socket): void {
+    this.#arrivalCount += 1;
     socket.on("error", () => undefined);
     const timer = setTimeout(() => socket.destroy(), greetingTimeoutMs).unref();
     const read = (): void => {

@@ -40,11 +40,16 @@ export class Launcher {
     // Somebody may have cleaned up.
     this.#socket.restore();
     const id = randomBytes(idLength / 2).toString("hex");
-    const pending = new PendingLaunch({ descriptors: order.descriptors, kill: () => this.#tell({ kill: id }) });
+    const pending = new PendingLaunch({
+      descriptors: order.descriptors,
+      arrivalCount: () => this.#socket.arrivalCount,
+      kill: () => this.#tell({ kill: id }),
+    });
     this.#launches.set(id, pending);
     // A process that runs keeps us alive.
     this.#process.channel?.ref();
-    void pending.over.then(() => this.#forget(id));
+    // It may end before we have taken its sockets.
+    void Promise.allSettled([pending.process, pending.over]).then(() => this.#forget(id));
     if (this.#process.connected) this.#tell({ ...order, id });
     else pending.abandon();
     return await pending.process;

@@ -1,12 +1,19 @@
 import type { Socket } from "node:net";
+import { whileListening } from "../while-listening.js";
 import { noSocket, type LaunchReport, type ProcessEnd } from "./launch-messages.js";
 import type { LaunchedProcess } from "./launched-process.js";
 
-/** Its sockets were opened before the process was started; those that have not come so long after, we have no descriptor left for. */
-const connectTimeoutMs = 1000;
+/**
+ * Its sockets were opened before the process was started, and wait in line with those of others, of which each turn of the event loop
+ * takes one. When so long nobody's came, those that are missing will not: there was no descriptor left for them.
+ */
+const quietTimeMs = 1000;
+const looksPerQuietTime = 5;
 
 interface PendingLaunchOptions {
   readonly descriptors: readonly number[];
+  /** How many sockets have come so far, of all launches. */
+  readonly arrivalCount: () => number;
   readonly kill: () => void;
 }
 
@@ -58,11 +65,7 @@ export class PendingLaunch {
 
   async #start(): Promise<LaunchedProcess> {
     const pid = await this.#started.promise;
-    if (!this.#isConnected) {
-      const timer = setTimeout(() => this.#connected.resolve(), connectTimeoutMs);
-      await this.#connected.promise;
-      clearTimeout(timer);
-    }
+    if (!this.#isConnected) await this.#awaitSockets();
     const { kill } = this.#options;
     if (!this.#isConnected) {
       kill();
@@ -71,6 +74,20 @@ export class PendingLaunch {
     }
     const closed = Promise.all([...this.#sockets.values()].map(closeOf)).then(() => this.over);
     return { pid, sockets: this.#sockets, ended: this.over, closed, kill };
+  }
+
+  /** Until all have come, or none comes any more. */
+  async #awaitSockets(): Promise<void> {
+    let seenCount = this.#options.arrivalCount();
+    let quietLooks = 0;
+    const end = whileListening(quietTimeMs / looksPerQuietTime, () => {
+      const count = this.#options.arrivalCount();
+      quietLooks = count === seenCount ? quietLooks + 1 : 0;
+      seenCount = count;
+      if (quietLooks === looksPerQuietTime) this.#connected.resolve();
+    });
+    await this.#connected.promise;
+    end();
   }
 
   #fail(reason: string): void {

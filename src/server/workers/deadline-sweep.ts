@@ -1,4 +1,5 @@
 import { ApiError } from "../../shared/api-error.js";
+import { whileListening } from "../while-listening.js";
 import type { CallQueue } from "./call-queue.js";
 import type { IsolateFleet } from "./isolate-fleet.js";
 import type { IsolateProcess } from "./isolate-process.js";
@@ -16,7 +17,7 @@ export class DeadlineSweep {
   readonly #starter: IsolateStarter;
   readonly #onSwept: () => void;
   readonly #intervalMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  #end: (() => void) | undefined;
 
   constructor(options: { queue: CallQueue; fleet: IsolateFleet; starter: IsolateStarter; timeoutMs: number; onSwept: () => void }) {
     this.#queue = options.queue;
@@ -28,11 +29,10 @@ export class DeadlineSweep {
 
   /** There is a call to look after. */
   wake(): void {
-    this.#timer ??= setInterval(this.#sweep, this.#intervalMs);
+    this.#end ??= whileListening(this.#intervalMs, this.#sweep);
   }
 
-  readonly #sweep = (): void => {
-    const nowMs = performance.now();
+  readonly #sweep = (nowMs: number): void => {
     const { isWaitingForPlace } = this.#starter;
     // While it starts a call may wait longer than a running one, also for the process itself, whose time counts before the start's own;
     // for a place in the pool it may not.
@@ -45,8 +45,8 @@ export class DeadlineSweep {
       isBusy ||= isolate.calls.runningCount > 0 || isolate.isSilent;
     }
     if (isBusy) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#end?.();
+    this.#end = undefined;
   };
 
   #sweepIsolate(isolate: IsolateProcess, nowMs: number): void {

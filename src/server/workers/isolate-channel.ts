@@ -42,8 +42,12 @@ export class IsolateChannel {
       return true;
     };
     const early = given.read() as Buffer | null;
-    // Before anything else comes, once whoever listens is ready.
-    if (early) process.nextTick(() => read(early.copy(reader.room())));
+    if (early) {
+      reader.put(early);
+      // Before anything else comes, once whoever listens is ready.
+      process.nextTick(() => read(0));
+    }
+    // From now on the next bytes belong behind those.
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
     this.#socket = socket;
     this.writer = writeFramesTo(socket);

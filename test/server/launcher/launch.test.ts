@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { launch } from "../../../src/server/launcher/launch.js";
 import type { LaunchedProcess } from "../../../src/server/launcher/launched-process.js";
 import { childProcessesOf, commandOf } from "../../support/child-processes.js";
+import { whileHeldUp } from "../../support/hold-up.js";
 
 const subject = fileURLToPath(new URL("launch-subject.mjs", import.meta.url));
 const isLauncher = (id: number) => commandOf(id).includes("launcher/main.js");
@@ -49,6 +50,17 @@ describe("a launched process", () => {
     const launched = await start(`process.stdout.write("early")`, [1]);
     await launched.ended;
     expect(await textOf(launched, 1)).toBe("early");
+  });
+
+  test("is not given up while its sockets only wait for us, who are held up", async () => {
+    const launched = await whileHeldUp(1100, () => start(`process.stdout.write("late")`, [1]));
+    expect(await textOf(launched, 1)).toBe("late");
+  });
+
+  test("is not given up in a crowd of others, of whose sockets each turn of ours takes one", async () => {
+    const order = { file: "/bin/sh", args: ["-c", ":"], workingDirectory: "/", descriptors: [1, 2, 3] };
+    const crowd = await whileHeldUp(20, () => Promise.allSettled(Array.from({ length: 50 }, () => launch(order))));
+    for (const { status } of crowd) expect(status).toBe("fulfilled");
   });
 
   test("tells its status, or the signal that ended it", async () => {

@@ -49,6 +49,12 @@ export class FrameReader {
     return this.#buffer.subarray(this.#end);
   }
 
+  /** Takes what came another way, before there was a `room`; `read` hands it over. */
+  put(bytes: Buffer): void {
+    const count = bytes.copy(this.room());
+    this.#end += count;
+  }
+
   /** Hands over what is complete with the `count` bytes that came. Throws when the stream cannot be one of frames. */
   read(count: number): void {
     const buffer = this.#buffer;

@@ -1,3 +1,4 @@
+import { whileListening } from "../../while-listening.js";
 import { messageTimeoutMs } from "./socket-limits.js";
 
 const checkIntervalMs = 1000;
@@ -15,7 +16,7 @@ export interface Watched {
 /** Finds isolates whose app blocks on a message: no call is open then whose timeout would. */
 export class MessageWatch {
   readonly #isolate: Watched;
-  #timer: NodeJS.Timeout | undefined;
+  #end: (() => void) | undefined;
   #askedMs: number | undefined;
   #messageMs = 0;
 
@@ -25,21 +26,20 @@ export class MessageWatch {
 
   /** A message went to it. */
   onMessage(): void {
-    if (this.#timer) return;
+    if (this.#end) return;
     this.#messageMs = performance.now();
     this.#askedMs = undefined;
-    this.#timer = setInterval(this.#check, checkIntervalMs);
+    this.#end = whileListening(checkIntervalMs, this.#check);
   }
 
-  readonly #check = (): void => {
-    const nowMs = performance.now();
+  readonly #check = (nowMs: number): void => {
     if (this.#askedMs === undefined && this.#isolate.heardMs() < this.#messageMs) {
       this.#askedMs = nowMs;
       this.#isolate.ask(this.#messageMs + messageTimeoutMs);
       return;
     }
     if (this.#askedMs !== undefined && this.#isolate.sweep(nowMs)) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#end?.();
+    this.#end = undefined;
   };
 }
