@@ -229,7 +229,8 @@ describe("the pool", () => {
   test("lets the longest idle isolate go for another worker, and never a busy one", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await server.add(`pool-${name}`, { files: files(name) });
     const held = server.text("/pool-a/hold");
-    await expect.poll(() => server.text("/pool-a/open")).toBe("1");
+    // An answer to the held one would say what has become of it.
+    await expect.poll(() => Promise.race([held, server.text("/pool-a/open")])).toBe("1");
     const pid = await server.text("/pool-a/pid");
     for (const name of ["b", "c", "d", "e", "b", "c", "d", "e"]) expect(await server.text(`/pool-${name}/`)).toBe(name);
     expect(await server.text("/pool-a/pid")).toBe(pid);
