@@ -220,7 +220,8 @@ export class HostileHouse {
     const { isolatePool } = (await this.client.metrics.show({ query: { detail: "totals" } })).daemon;
     const isolates = 1 + (isolatePool?.blank ?? 0);
     const children = launchedBy(this.daemon.process.pid as number);
-    const slots = await readdir(slotsOf(children[0] as number));
+    // The neighbour's isolate lives as long as the house; any other may have ended since it was listed.
+    const slots = await readdir(slotsOf(Number(this.#neighbourPid)));
     // Each isolate has three: two outputs and its channel.
     const descriptors = readdirSync(`/proc/${this.daemon.process.pid}/fd`).length - 3 * children.length;
     return { isolates, processes: children.length, slots: slots.length, descriptors };
