@@ -1,7 +1,7 @@
 /**
- * Has somebody look every `intervalMs`, and at once no more after a stall of ours (a long task, a machine that was stopped): what came
- * meanwhile is read first, and whoever had no chance to answer gets one. `nowMs` is on the clock of `performance.now()`. Answers with
- * what ends it.
+ * Has somebody look at the clock every `intervalMs`, but not at once after we were held up (by a long task, by a machine that stood
+ * still): what came meanwhile is read first, and whoever had no chance to answer gets one. `nowMs` is on the clock of
+ * `performance.now()`. Answers with what ends it.
  */
 export function whileListening(intervalMs: number, look: (nowMs: number) => void): () => void {
   let lookedMs = performance.now();
