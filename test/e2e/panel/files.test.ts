@@ -134,6 +134,8 @@ test("files come by a drop or by the button, once it is shown what they replace"
   expect(await served("")).toBe("mine");
   await dialog.getByRole("button", { name: "Upload" }).click();
   await entry("new näme.txt").waitFor();
+  // While it is open nothing is dropped below it, and the list is there before it closes.
+  await dialog.waitFor({ state: "hidden" });
   expect([await served(""), await served("new%20n%C3%A4me.txt")]).toEqual(["uploaded", "new"]);
   await dropPaths(page, [at("folder"), at("index.html")]);
   const folders = page.getByRole("dialog", { name: "Upload 3 files?" });
@@ -146,6 +148,7 @@ test("files come by a drop or by the button, once it is shown what they replace"
   await expectAccessible(page);
   goOn?.();
   await entry("folder/").waitFor();
+  await folders.waitFor({ state: "hidden" });
   expect([await served("folder/in.txt"), await served("folder/far/below.txt")]).toEqual(["in", "below"]);
   await dropPaths(page, [at("folder")]);
   await page.getByText("Replaces what is there: files of the same name in folder/").waitFor();

@@ -49,6 +49,7 @@ test.each([
   await window.waitFor("by this dashboard; a key cannot revoke itself");
   await window.waitFor("q quit");
   if (columns >= 80) await window.waitFor("1/3  filter");
+  await window.waitFor("ready");
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
@@ -132,6 +133,7 @@ test.each([
   await window.waitFor(/keys +\[ \] read \[ \] create \[ \] revoke/);
   window.press(`${keys.right} ${keys.tab}${keys.tab}\u0015never${keys.enter}`);
   await window.waitFor("a key that never ends");
+  await window.waitFor("ready");
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/new-key-${columns}x${rows}.txt`);
   expect(await keyNames()).not.toContain("x");
 });

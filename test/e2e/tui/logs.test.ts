@@ -167,6 +167,7 @@ test.each([
   const window = await openLogs("shots", { columns, rows });
   await window.waitFor(() => window.text().split("an error").length > shots);
   await window.waitFor("as root (admin)");
+  await window.waitFor("ready");
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
 });
 

@@ -53,6 +53,7 @@ test.each([
   if (columns < 80) window.press(keys.enter);
   await window.waitFor("Rules → /guard/rules");
   await window.waitFor("@team/audit loaded");
+  await window.waitFor("ready");
   await window.waitFor("q quit");
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
 });

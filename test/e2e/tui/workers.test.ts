@@ -57,6 +57,7 @@ test.each([
   await window.waitFor("1.1.0 on answers");
   await window.waitFor("asked for /hello");
   await window.waitFor(/requests +\d\.\d\d\/s · \d+ in all/);
+  await window.waitFor("ready");
   const shown = steady(window.text()).replace(/(\/s) +· \d+ in all/, "$1 · 1 in all");
   await expect(onlyLastLogLine(shown)).toMatchFileSnapshot(`screens/worker-detail-${columns}x${rows}.txt`);
 });
