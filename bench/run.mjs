@@ -27,7 +27,7 @@ const pieces = [
   "alongside",
 ];
 /** No piece takes longer, whatever hangs. */
-const pieceTimeoutMs = 5 * 60_000;
+const timeoutMinutes = { perRound: 0.7, besides: 3 };
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith("-"));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
@@ -39,6 +39,7 @@ if (unknown.length > 0) {
 
 installPeerPackages();
 const settings = readSettings(flags, process.env);
+const pieceTimeoutMinutes = timeoutMinutes.besides + settings.rounds * timeoutMinutes.perRound;
 const load = new LoadGenerator();
 const rows = [];
 const startedAtMs = performance.now();
@@ -62,7 +63,7 @@ async function play(piece) {
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
   let timer;
   const timeout = new Promise((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${pieceTimeoutMs / 60_000} minutes`)), pieceTimeoutMs);
+    timer = setTimeout(() => reject(new Error(`it took longer than ${pieceTimeoutMinutes} minutes`)), pieceTimeoutMinutes * 60_000);
   });
   try {
     return await Promise.race([run(stage), timeout]);
