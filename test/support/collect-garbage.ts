@@ -5,10 +5,10 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
 /**
- * Has V8 let go of all that nobody can reach. Buffers it gives back on a thread of its own, which on a
- * busy machine is late; the next collection waits for that, so that what is counted then is in use.
+ * Has V8 let go of all that nobody can reach. Buffers it gives back on a thread of its own, which on a busy machine is late; the next
+ * collection waits for that, so that what is counted then is in use.
  */
-export const collectGarbage = (): void => {
+export function collectGarbage(): void {
   collect();
   collect();
-};
+}

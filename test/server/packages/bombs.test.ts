@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gzippedZeros } from "../../support/build-bomb.js";
 import { buildTgz, tarEnd, tarEntry } from "../../support/build-tar.js";
 import { buildZip } from "../../support/build-zip.js";
+import { collectGarbage } from "../../support/collect-garbage.js";
 import { treeLines } from "../../support/tree-digest.js";
 import { openPackages, type PackagesFixture } from "./packages-fixture.js";
 
@@ -76,7 +77,7 @@ describe("a bomb is refused early", () => {
     const archivePath = path.join(fixture.root, filename);
     await writeFile(archivePath, await build());
     const before = await treeLines(fixture.root);
-    globalThis.gc?.();
+    collectGarbage();
     const highest = watchMemory();
     const startedAt = performance.now();
     await expect(fixture.install(archivePath, filename)).rejects.toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
