@@ -61,7 +61,9 @@ export class WorkerServer {
     this.#versions = parts.versions;
   }
 
-  static async start(options: { poolSize?: number; maxBodySizeBytes?: number; permissions?: string[] } = {}): Promise<WorkerServer> {
+  static async start(
+    options: { poolSize?: number; maxBodySizeBytes?: number; permissions?: string[]; stallTimeoutMs?: number } = {},
+  ): Promise<WorkerServer> {
     const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
     // As root the isolates run as other users, who have to come past this folder.
     await chmod(directory, 0o711);
@@ -81,6 +83,7 @@ export class WorkerServer {
       slotsDirectory: path.join(directory, ".slots"),
       ownUsers: { uids: { first: 1_900_100_000, last: 1_900_109_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },
       ...(options.permissions ? { permissions: options.permissions } : {}),
+      ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
       isOurKey: (token) => token === ourKey,
       logs,
       log: pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }),

@@ -10,7 +10,7 @@ import { answerInFlight } from "./connections.js";
 import { endAfter } from "./last-answer.js";
 import { spreadLeavingClients } from "./leaving-clients.js";
 import { problemOfHead } from "./request-head.js";
-import { inviteBody, outlastBody } from "./request-body.js";
+import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import { watchStalledClients } from "./stalled-clients.js";
 import { takeUpgrades } from "./upgrades.js";
@@ -151,4 +151,7 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
+  // A client that keeps its side open would keep the connection, and the call that it broke, for ever.
+  const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
+  socket.once("close", () => clearTimeout(timer));
 }

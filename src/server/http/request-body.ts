@@ -4,7 +4,7 @@ import { discardBody } from "../web/discard-body.js";
 import { hasBody } from "../web/has-body.js";
 
 /** How long a client that was refused may go on sending before its connection is cut. */
-const leftoverBodyTimeoutMs = 2_000;
+export const leftoverBodyTimeoutMs = 2_000;
 /** The same after the answer of a worker: apps may well answer before they have the whole body. */
 const outlastedBodyTimeoutMs = 30_000;
 

@@ -12,6 +12,7 @@ const longestIntervalMs = 500;
 
 /** Looks now and then at all calls of a version while there are any: ends those whose time is over, and isolates that are blocked. */
 export class DeadlineSweep {
+  readonly #receiving: Set<WorkerCall>;
   readonly #queue: CallQueue;
   readonly #fleet: IsolateFleet;
   readonly #starter: IsolateStarter;
@@ -19,7 +20,16 @@ export class DeadlineSweep {
   readonly #intervalMs: number;
   #end: (() => void) | undefined;
 
-  constructor(options: { queue: CallQueue; fleet: IsolateFleet; starter: IsolateStarter; timeoutMs: number; onSwept: () => void }) {
+  /** `receiving` holds the calls that wait for a small body; ended ones are deleted from it here. */
+  constructor(options: {
+    receiving: Set<WorkerCall>;
+    queue: CallQueue;
+    fleet: IsolateFleet;
+    starter: IsolateStarter;
+    timeoutMs: number;
+    onSwept: () => void;
+  }) {
+    this.#receiving = options.receiving;
     this.#queue = options.queue;
     this.#fleet = options.fleet;
     this.#starter = options.starter;
@@ -38,8 +48,12 @@ export class DeadlineSweep {
     // for a place in the pool it may not.
     const graceMs = isWaitingForPlace || !this.#fleet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
     this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#fleet.isEmpty ? saturated() : timedOut(call)));
+    for (const call of this.#receiving) {
+      if (call.isStalled(nowMs)) call.fail(stalled(call));
+      if (!call.isReceiving) this.#receiving.delete(call);
+    }
     this.#onSwept();
-    let isBusy = this.#fleet.scale(nowMs) || this.#queue.length > 0;
+    let isBusy = this.#fleet.scale(nowMs) || this.#queue.length > 0 || this.#receiving.size > 0;
     for (const isolate of this.#fleet) {
       this.#sweepIsolate(isolate, nowMs);
       isBusy ||= isolate.calls.runningCount > 0 || isolate.isSilent;
@@ -53,7 +67,8 @@ export class DeadlineSweep {
     for (const call of isolate.calls) {
       if (nowMs <= call.deadlineMs) continue;
       if (call.isIsolatesTurn) call.fail(timedOut(call));
-      else call.touch();
+      else if (call.isStalled(nowMs)) call.fail(stalled(call));
+      else call.postpone(nowMs);
     }
     isolate.killIfBlocked(nowMs, this.#queue.length > 0);
   }
@@ -61,4 +76,8 @@ export class DeadlineSweep {
 
 function timedOut(call: WorkerCall): ApiError {
   return new ApiError("WORKER_TIMEOUT", `The worker did not answer within ${call.timeoutMs} ms.`);
+}
+
+function stalled(call: WorkerCall): ApiError {
+  return new ApiError("WORKER_TIMEOUT", `No byte of the request or its response moved within ${call.stallTimeoutMs} ms.`);
 }

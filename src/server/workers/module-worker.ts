@@ -25,6 +25,7 @@ export interface ModuleWorkerOptions {
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
   readonly pace: StreamPace;
+  readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (visit: Visit) => string | undefined;
   /** Finds another worker for a call that came here before this version was replaced. */
@@ -40,6 +41,8 @@ export class ModuleWorker implements ServedApp {
   readonly #options: ModuleWorkerOptions;
   readonly #log: Log;
   readonly #host: CallHost;
+  /** Calls that wait for a small body. */
+  readonly #receiving = new Set<WorkerCall>();
   readonly #queue = new CallQueue();
   readonly #fleet: IsolateFleet;
   readonly #sweep: DeadlineSweep;
@@ -53,6 +56,7 @@ export class ModuleWorker implements ServedApp {
     this.#log = options.log.child({ worker: name, version });
     this.#host = {
       timeoutMs: manifest.timeout,
+      stallTimeoutMs: options.stallTimeoutMs,
       maxBodySizeBytes: Math.min(manifest.maxBodySize, options.limits.maxBodySizeBytes),
       meter: options.meter,
       pace: options.pace,
@@ -70,6 +74,7 @@ export class ModuleWorker implements ServedApp {
       onQuiet: () => this.#noteIdle(),
     });
     this.#sweep = new DeadlineSweep({
+      receiving: this.#receiving,
       queue,
       fleet: this.#fleet,
       starter,
@@ -96,7 +101,10 @@ export class ModuleWorker implements ServedApp {
     const head = this.#options.writeHead(visit);
     const call = new WorkerCall(visit, head ?? "", this.#host);
     if (head === undefined) return call.fail(new ApiError("INVALID_REQUEST", "The Host header is not a host name with an optional port."));
-    call.prepare(this.#dispatch);
+    call.prepare(this.#onReceived);
+    if (!call.isReceiving) return;
+    this.#receiving.add(call);
+    this.#sweep.wake();
   }
 
   takeOver(call: WorkerCall): void {
@@ -117,6 +125,11 @@ export class ModuleWorker implements ServedApp {
     if (this.#isQuiet()) return;
     await new Promise<void>((resolve) => (this.#onQuiet = resolve));
   }
+
+  readonly #onReceived = (call: WorkerCall): void => {
+    this.#receiving.delete(call);
+    this.#dispatch(call);
+  };
 
   readonly #dispatch = (call: WorkerCall): void => {
     if (call.isDone) return;

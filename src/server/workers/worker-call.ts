@@ -17,6 +17,8 @@ import type { WorkerMeter } from "./worker-meter.js";
 /** What all calls of one version share. */
 export interface CallHost extends PacedWorker {
   readonly timeoutMs: number;
+  /** Final deadline of a call of which no byte moves, regardless of whom it waits for. */
+  readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
   onFailure(call: WorkerCall, error: ApiError): void;
 }
@@ -35,14 +37,17 @@ export class WorkerCall {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly #host: CallHost;
-  /** On the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`: when the sweep has to look at this call. */
   deadlineMs: number;
+  /** On the same clock: when a byte of the request or its answer last moved. */
+  #progressMs: number;
   readonly #head: string;
   #bodyKind: number;
   #inlineBody: Buffer | undefined;
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
+  #isReceiving = false;
   readonly #startedMs = performance.now();
   /** What the client was told; 0 = nothing yet. */
   #status = 0;
@@ -58,6 +63,7 @@ export class WorkerCall {
     this.response = visit.response;
     this.requestId = visit.requestId;
     this.#host = host;
+    this.#progressMs = this.#startedMs;
     this.deadlineMs = this.#startedMs + host.timeoutMs;
     host.meter.beganCount += 1;
     this.#head = head;
@@ -70,6 +76,10 @@ export class WorkerCall {
     return this.#host.timeoutMs;
   }
 
+  get stallTimeoutMs(): number {
+    return this.#host.stallTimeoutMs;
+  }
+
   get meter(): WorkerMeter {
     return this.#host.meter;
   }
@@ -78,16 +88,29 @@ export class WorkerCall {
     return this.#isDone;
   }
 
-  /** Waits for a small body, refuses one that is too large; calls back when the call can be given to an isolate. */
+  /** True while the call waits for a small body, before it is given to an isolate. */
+  get isReceiving(): boolean {
+    return this.#isReceiving && !this.#isDone;
+  }
+
+  /**
+   * Waits for a small body, rejects one that is too large; calls back when the call can be given to an isolate. Ends the call when the
+   * client has left or its body fails before that.
+   */
   prepare(onReady: (call: WorkerCall) => void): void {
+    // The response emitted "close" before this call listened to it: the client left while the worker was opened.
+    if (this.response.closed) return this.#release(false);
     if (this.#bodyKind === BodyKind.None) return onReady(this);
+    this.request.once("close", this.#onRequestClose);
     const length = Number(this.request.headers["content-length"] ?? Number.NaN);
     if (length > this.#host.maxBodySizeBytes) return this.#refuseBody();
     if (!(length <= inlineRequestBytes)) return onReady(this);
+    this.#isReceiving = true;
     const chunks: Buffer[] = [];
     this.request.on("data", (chunk: Buffer) => chunks.push(chunk));
     this.request.on("end", () => {
       if (this.#isDone) return;
+      this.#isReceiving = false;
       this.#bodyKind = BodyKind.Inline;
       this.#inlineBody = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
       this.meter.requestBodyBytes += this.#inlineBody?.length ?? 0;
@@ -113,8 +136,20 @@ export class WorkerCall {
     return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.awaitsOthers !== true;
   }
 
+  /** Restarts the timeout: the request or its answer went on. */
   touch(): void {
-    this.deadlineMs = performance.now() + this.timeoutMs;
+    this.#progressMs = performance.now();
+    this.deadlineMs = this.#progressMs + this.timeoutMs;
+  }
+
+  /** Restarts the timeout for a call that waits for its client or for the machine, not for the isolate. */
+  postpone(nowMs: number): void {
+    this.deadlineMs = nowMs + this.timeoutMs;
+  }
+
+  /** Whether no byte has moved for so long that the call ends regardless of whom it waits for. */
+  isStalled(nowMs: number): boolean {
+    return nowMs - this.#progressMs > this.#host.stallTimeoutMs;
   }
 
   /** Throws when the isolate has begun another answer. */
@@ -211,6 +246,12 @@ export class WorkerCall {
   onClose(): void {
     if (!this.#isDone) this.#release(false);
   }
+
+  readonly #onRequestClose = (): void => {
+    // From `start` on the isolate is told that the body broke off, and answers.
+    if (this.#channel || this.request.complete) return;
+    this.fail(new ApiError("INVALID_REQUEST", "The request body broke off before it was complete."));
+  };
 
   #takeBytes(count: number): boolean {
     this.#receivedBytes += count;

@@ -11,6 +11,8 @@ export interface WorkerEngineOptions {
   /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly limits: Pick<Limits, "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes">;
+  /** After so long without a byte of its request or response a call ends, regardless of whom it waits for (15 minutes). */
+  readonly stallTimeoutMs?: number;
   /** A private folder, made and cleaned here. */
   readonly slotsDirectory: string;
   /** Users that isolates run as, and a folder that these can go into in place of `slotsDirectory`. */

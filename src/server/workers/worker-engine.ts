@@ -32,6 +32,8 @@ import { lifeOf, type WorkerNumbers } from "./worker-numbers.js";
 import { parseWorkerPath, type WorkerPath } from "./worker-path.js";
 
 const drainTimeoutMs = 30_000;
+/** As long as the HTTP server gives a client for its whole request. */
+const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
 /** A request as it comes to the engine. */
@@ -278,6 +280,7 @@ export class WorkerEngine {
       pool: this.#pool,
       compiler: this.#compiler,
       pace: this.#pace,
+      stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
       limits: this.#options.limits,
       writeHead: (visit) => this.#writeHead(visit),
       reroute: (call) =>
