@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
+export const daemonProgram = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 /** A slow machine needs seconds for what takes 300 ms here. */
 const startTimeoutMs = 30_000;
 
@@ -31,6 +31,19 @@ export interface TestDaemon {
 /** As systemd does: the process that gets the sockets is named by its id, which it has only once it is there. */
 const asService = ["-c", 'LISTEN_PID=$$ exec "$0" "$@"'];
 
+/** The users that a security test starts its daemon as: root, and one without privileges as under the shipped unit; else our own. */
+export const daemonUsers: readonly (readonly [name: string, uid: number | undefined])[] =
+  process.getuid?.() === 0
+    ? [
+        ["root", undefined],
+        ["uid 65534", 65_534],
+      ]
+    : [[`uid ${process.getuid?.()}`, undefined]];
+
+function asUser(uid: number): string[] {
+  return ["setpriv", "--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"];
+}
+
 /**
  * Starts a real `runtimed` with a root key, on a free port, in a temporary folder (or in `directory` again), and waits until it listens.
  * `listenFds` are handed over as systemd does it.
@@ -42,12 +55,15 @@ export async function startDaemon(
     listenFds?: readonly number[];
     /** A program with its arguments that becomes the one whose command line follows them, under the same process id. */
     launcher?: readonly string[];
+    /** User and group that the daemon runs as, without any capability; only root can choose another than its own. */
+    uid?: number | undefined;
   } = {},
 ): Promise<TestDaemon> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
   const rootKey = "root-key-of-a-test";
-  const { listenFds = [], launcher = listenFds.length > 0 ? ["sh", ...asService] : [] } = options;
-  const [file, ...args] = [...launcher, process.execPath, program];
+  const { listenFds = [], launcher = listenFds.length > 0 ? ["sh", ...asService] : [], uid } = options;
+  if (uid !== undefined) await chown(directory, uid, uid);
+  const [file = process.execPath, ...args] = [...(uid === undefined ? [] : asUser(uid)), ...launcher, process.execPath, daemonProgram];
   const child = spawn(file, args, {
     cwd: directory,
     stdio: ["ignore", "pipe", "pipe", ...listenFds],

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
@@ -120,6 +120,8 @@ function createStore(file: string): void {
 
 /** Changes nothing, also when it throws: closing a store that can be written would take over what is in its log. */
 function assertSoundFile(file: string): void {
+  // Our own program never leaves it empty; SQLite would take it for a new database.
+  if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
   const database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
@@ -23,15 +23,22 @@ export class LocalKeyStore implements KeyStore {
   readonly #log: Log;
   readonly #table = new KeyTable();
   readonly #usageTimer: NodeJS.Timeout;
+  /** Largest size of the file so far, in bytes: the store never makes it smaller. */
+  #fileBytes: number;
+  #isDamageLogged = false;
 
   /** Opens `keys.db` in the state directory, creating it; throws when the file is damaged or of a newer version. */
   constructor(options: { stateDirectory: string; log: Log }) {
     this.#file = path.join(options.stateDirectory, "keys.db");
     this.#log = options.log;
     this.#database = openKeyDatabase(this.#file);
+    this.#fileBytes = statSync(this.#file).size;
     for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
       this.#table.put(row.hash, fromRow(row));
-    this.#usageTimer = setInterval(() => this.#writeUses(), usageWriteIntervalMs).unref();
+    this.#usageTimer = setInterval(() => {
+      this.#logDamage();
+      this.#writeUses();
+    }, usageWriteIntervalMs).unref();
   }
 
   findByHash(hash: string): StoredKey | undefined {
@@ -85,9 +92,8 @@ export class LocalKeyStore implements KeyStore {
   }
 
   readState(): KeyStoreState {
-    const isWritable = this.#canBeWritten();
-    const problem = isWritable ? undefined : "the key store cannot be written";
-    return { mode: "local", isReadable: true, isWritable, problem, replica: undefined };
+    const problem = this.#damage() ?? (this.#canBeWritten() ? undefined : "the key store cannot be written");
+    return { mode: "local", isReadable: true, isWritable: problem === undefined, problem, replica: undefined };
   }
 
   assertReadable(): void {
@@ -100,9 +106,28 @@ export class LocalKeyStore implements KeyStore {
     this.#database.close();
   }
 
+  /** How the file was damaged since the daemon opened it; undefined when it was not. What is written to it then is lost with the daemon. */
+  #damage(): string | undefined {
+    const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
+    if (bytes === undefined) return "the file of the key store was deleted";
+    if (bytes < this.#fileBytes)
+      return `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
+    this.#fileBytes = bytes;
+    return undefined;
+  }
+
+  #logDamage(): void {
+    const damage = this.#damage();
+    if (damage === undefined || this.#isDamageLogged) return;
+    this.#isDamageLogged = true;
+    this.#log.error(
+      { file: this.#file, damage },
+      "the key store was damaged; the daemon serves with the keys that it has in memory and rejects changes: stop it, and restore a backup with runtimectl daemon restore FILE",
+    );
+  }
+
   #canBeWritten(): boolean {
     try {
-      if (!existsSync(this.#file)) return false;
       this.#database.exec("BEGIN IMMEDIATE; ROLLBACK");
       return true;
     } catch {
@@ -125,8 +150,8 @@ export class LocalKeyStore implements KeyStore {
 
   #write<Result>(change: () => Result): Result {
     try {
-      // What is written to a deleted file is gone with the daemon.
-      if (!existsSync(this.#file)) throw new Error(`${this.#file} is gone`);
+      const damage = this.#damage();
+      if (damage !== undefined) throw new Error(`${this.#file}: ${damage}`);
       return change();
     } catch (cause) {
       if (cause instanceof Database.SqliteError && cause.code === "SQLITE_FULL")

@@ -53,6 +53,8 @@ export class IsolateCommand {
       ...(options.allowsNetwork && known.has("--allow-net") ? ["--allow-net"] : []),
       // On by default from Node 22 on: the class that the ends of a WebSocketPair are instances of.
       ...(known.has("--experimental-websocket") ? ["--experimental-websocket"] : []),
+      // After the start no flag of V8 can be changed: some of them write files past the permission model.
+      "--freeze-flags-after-init",
       "--preserve-symlinks",
       "--preserve-symlinks-main",
       ...helperFlags(),

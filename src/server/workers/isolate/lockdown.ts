@@ -1,5 +1,7 @@
 import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
+import traceEvents from "node:trace_events";
+import v8 from "node:v8";
 
 /** What the permission model leaves open although it reaches beyond this process. */
 const takenFromProcess = [
@@ -27,8 +29,15 @@ export function lockDown(): void {
   for (const name of takenFromProcess) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
-  os.setPriority = () => {
-    throw new Error("os.setPriority is not available to workers.");
-  };
+  os.setPriority = () => unavailable("os.setPriority");
+  // Some flags of V8 have it open files for writing, past the permission model. The flags are frozen too, which would end the process.
+  v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
+  // Both write files past the permission model, the first one on Node 20 only; the second one hangs where it cannot.
+  v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
+  traceEvents.createTracing = () => unavailable("trace_events.createTracing");
   syncBuiltinESMExports();
+}
+
+function unavailable(name: string): never {
+  throw new Error(`${name} is not available to workers.`);
 }
