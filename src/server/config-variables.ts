@@ -79,7 +79,7 @@ export const variables: readonly VariableDescription[] = [
     name: "RUNTIME_WORKER_PERMISSIONS",
     fallback: "network",
     meaning:
-      "What the `permissions` of manifests may ask for, separated by commas: `child-process`, `worker-threads`, `addons`, `wasi`, `inspector`, `fs-read:/path`, `fs-write:/path`. Without `network` workers cannot reach the network, where Node can enforce it.",
+      "What the `permissions` of manifests may ask for, separated by commas: `child-process`, `worker-threads`, `addons`, `wasi`, `inspector`, `udp`, `fs-read:/path`, `fs-write:/path`. Without `network` workers cannot reach the network, where Node can enforce it.",
   },
   {
     name: "RUNTIME_WORKER_UIDS",

@@ -1,5 +1,5 @@
 /** What the isolate of a worker may be allowed beyond reading its own folder; further ones name a path: `fs-read:/path`, `fs-write:/path`. */
-const isolatePermissionNames = ["child-process", "worker-threads", "addons", "wasi", "inspector"] as const;
+const isolatePermissionNames = ["child-process", "worker-threads", "addons", "wasi", "inspector", "udp"] as const;
 
 /** An absolute path without a comma, a glob or a way up. */
 const pathPermission = /^fs-(?:read|write):\/(?!.*(?:^|\/)\.\.(?:\/|$))[^\0,*]*$/;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { compiledFile } from "../package-root.js";
 import { findSystemTool } from "../system-tool.js";
 import { countedCodeRangeBytes } from "./code-range.js";
-import { isolateFlag } from "./isolate-flags.js";
+import { isEnforcedInside, isolateFlag } from "./isolate-flags.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
 const overheadBytes = 192 * 1024 * 1024;
@@ -75,6 +75,7 @@ export class IsolateCommand {
       `--allow-fs-read=${options.slot}`,
       isolateProgram,
       options.slot,
+      ...options.permissions.filter(isEnforcedInside),
     ];
     const [file, ...args] = [...this.#privileges(options.user), ...this.#limits(options), ...node];
     return { file: file as string, args };

@@ -6,6 +6,16 @@ const flagOfName: Readonly<Record<string, string>> = {
   inspector: "--allow-inspector",
 };
 
+/** Whether the isolate's own program grants a permission, without a flag of Node. */
+export function isEnforcedInside(permission: string): boolean {
+  return permission === "udp";
+}
+
+/** Whether this Node can grant a permission. */
+export function canGrant(permission: string): boolean {
+  return isEnforcedInside(permission) || isolateFlag(permission) !== undefined;
+}
+
 /** The flag of Node's permission model that grants a permission; undefined where this Node has none. */
 export function isolateFlag(permission: string): string | undefined {
   const [, kind, folder] = /^fs-(read|write):(.+)$/.exec(permission) ?? [];

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import { isolateFlag } from "./isolate-flags.js";
+import { canGrant } from "./isolate-flags.js";
 
 /** What the operator lets workers do beyond reading their own folder. */
 export class PermissionCeiling {
@@ -20,7 +20,7 @@ export class PermissionCeiling {
     const beyond = permissions.find((permission) => !this.#allowed.some((allowed) => covers(allowed, permission)));
     if (beyond !== undefined)
       return `Its manifest asks for the permission ${beyond}, which this server does not give. The operator can add it to RUNTIME_WORKER_PERMISSIONS.`;
-    const unknown = permissions.find((permission) => isolateFlag(permission) === undefined);
+    const unknown = permissions.find((permission) => !canGrant(permission));
     if (unknown !== undefined) return `Its manifest asks for the permission ${unknown}, which Node ${process.version} cannot give.`;
     return undefined;
   }

@@ -9,7 +9,7 @@ const descriptor = 3;
 /** The isolate's end of the socket pair with the daemon: frames in, frames out. */
 export class DaemonChannel {
   readonly writer: FrameWriter;
-  readonly #socket: Socket;
+  readonly socket: Socket;
   readonly #isSettled: () => boolean;
 
   constructor(options: {
@@ -31,7 +31,7 @@ export class DaemonChannel {
     // The types name `onread` only where a socket connects.
     const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: true, onread };
     const socket = new Socket(socketOptions);
-    this.#socket = socket;
+    this.socket = socket;
     this.writer = writeFramesTo(socket);
     socket.on("close", options.onGone);
     socket.on("error", options.onGone);
@@ -39,7 +39,7 @@ export class DaemonChannel {
 
   /** Bytes that the daemon has not taken yet. */
   get queuedBytes(): number {
-    return this.#socket.writableLength;
+    return this.socket.writableLength;
   }
 
   /** Runs what may answer requests, and looks afterwards when the answers leave: to plan that at each would cost more than most answers. */

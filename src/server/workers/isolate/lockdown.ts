@@ -1,7 +1,9 @@
 import { syncBuiltinESMExports } from "node:module";
+import type { Socket } from "node:net";
 import os from "node:os";
 import traceEvents from "node:trace_events";
 import v8 from "node:v8";
+import { denyListening } from "./deny-listening.js";
 
 /** What the permission model leaves open although it reaches beyond this process. */
 const takenFromProcess = [
@@ -24,8 +26,8 @@ const takenFromProcess = [
   "initgroups",
 ];
 
-/** Takes away, before any app code runs, what could touch the daemon or other isolates. */
-export function lockDown(): void {
+/** Takes away, before any app code runs, what could touch the daemon or other isolates. `channel` is the socket to the daemon. */
+export function lockDown({ channel, allowsUdp }: { channel: Socket; allowsUdp: boolean }): void {
   for (const name of takenFromProcess) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
@@ -35,6 +37,7 @@ export function lockDown(): void {
   // Both write files past the permission model, the first one on Node 20 only; the second one hangs where it cannot.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
+  denyListening({ pipe: channel, allowsUdp });
   syncBuiltinESMExports();
 }
 

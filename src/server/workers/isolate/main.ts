@@ -24,7 +24,7 @@ import { WebSockets } from "./web-sockets.js";
 const terminateGraceMs = 1000;
 
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
-function runIsolate(slot: string): void {
+function runIsolate({ slot, allowsUdp }: { slot: string; allowsUdp: boolean }): void {
   const exit = process.exit.bind(process);
   const exchanges = new ExchangeTable<Exchange>();
   const channel = new DaemonChannel({
@@ -152,7 +152,7 @@ function runIsolate(slot: string): void {
   }
   // What a terminal or a service manager sends to all processes is for the daemon, which lets requests finish.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-  lockDown();
+  lockDown({ channel: channel.socket, allowsUdp });
   installRequest();
   installResponse();
   installWebSocketPair(log.report);
@@ -168,4 +168,5 @@ function isThenable(value: unknown): boolean {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-runIsolate(process.argv[2] as string);
+const [slot, ...granted] = process.argv.slice(2);
+runIsolate({ slot: slot as string, allowsUdp: granted.includes("udp") });
