@@ -9,7 +9,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @public
  */
 export const variables: readonly VariableDescription[] = [
-  { name: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on." },
+  {
+    name: "HOST",
+    fallback: "",
+    meaning: "Address to listen on. Unset: both loopback addresses, `127.0.0.1` and, where the machine has it, `::1`.",
+  },
   {
     name: "PORT",
     fallback: "8000",
@@ -19,7 +23,7 @@ export const variables: readonly VariableDescription[] = [
     name: "RUNTIME_ADMIN_HOST",
     fallback: "",
     meaning:
-      "Address of a second listener, `127.0.0.1` when only its port is set. With this or `RUNTIME_ADMIN_PORT` set, the API and the panel answer there alone.",
+      "Address of a second listener, both loopback addresses when only its port is set. With this or `RUNTIME_ADMIN_PORT` set, the API and the panel answer there alone.",
   },
   {
     name: "RUNTIME_ADMIN_PORT",

@@ -10,11 +10,12 @@ import { valueOf, type Environment } from "./config-variables.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./systemd/service-environment.js";
 
 export interface Config {
-  readonly host: string;
+  /** Addresses to listen on: HOST, or both loopback addresses. */
+  readonly hosts: readonly string[];
   /** 0 = any free port. */
   readonly port: number;
   /** Where API and panel answer alone; undefined = with everything else. */
-  readonly adminListener: { readonly host: string; readonly port: number } | undefined;
+  readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
   /** Where people reach workers, without a slash at its end. */
   readonly publicUrl: string | undefined;
   readonly service: ServiceEnvironment;
@@ -97,7 +98,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
   const size = (name: string) =>
     accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
   return {
-    host: value("HOST"),
+    hosts: hostsOf(environment["HOST"]),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
     adminListener: adminListener(value("RUNTIME_ADMIN_HOST"), value("RUNTIME_ADMIN_PORT")),
     publicUrl: publicUrl(value("RUNTIME_PUBLIC_URL")),
@@ -167,9 +168,16 @@ function wholeNumber(variable: string, text: string, least: number, most: number
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
 }
 
+/** `localhost` means both: whoever had one of them would answer for the daemon there. */
+const loopbackHosts = ["127.0.0.1", "::1"];
+
+function hostsOf(host: string | undefined): readonly string[] {
+  return host ? [host] : loopbackHosts;
+}
+
 function adminListener(host: string, port: string): Config["adminListener"] {
   if (host === "" && port === "") return undefined;
-  return { host: host || "127.0.0.1", port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
+  return { hosts: hostsOf(host), port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
 }
 
 function publicUrl(text: string): string | undefined {

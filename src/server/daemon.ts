@@ -80,6 +80,11 @@ export class Daemon {
       );
     const { address, admin } = origins;
     this.#log.info({ address, ...(admin === address ? {} : { admin }), api: apiBase }, "listening");
+    for (const taken of doors.takenAddresses)
+      this.#log.warn(
+        { address: taken },
+        "another program listens at this address, and browsers may reach it as localhost in the place of the daemon: stop that program, or set HOST and PORT to an address that is free",
+      );
     await rooms.plugins.serverStarted({ address });
     return origins;
   }

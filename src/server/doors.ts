@@ -31,7 +31,7 @@ export class AdminListenError extends Error {}
 interface DoorsOptions {
   readonly apiBase: string;
   readonly answers: Answers;
-  readonly config: Pick<Config, "host" | "port" | "service" | "adminListener">;
+  readonly config: Pick<Config, "hosts" | "port" | "service" | "adminListener">;
 }
 
 interface Door {
@@ -52,8 +52,8 @@ export class Doors {
   constructor({ apiBase, answers, config }: DoorsOptions) {
     const api: Answers["api"] = (request, response) => answers.api(request, response);
     const serve: Answers["serve"] = (request, response, id, connection) => answers.serve(request, response, id, connection);
-    const { host, port, service, adminListener } = config;
-    const target = { host, port, listenFds: service.listenFds };
+    const { hosts, port, service, adminListener } = config;
+    const target = { hosts, port, listenFds: service.listenFds };
     if (!adminListener) {
       this.#main = toDoor(target, { apiBase, api, serve });
       return;
@@ -84,6 +84,11 @@ export class Doors {
   get origins(): Origins | undefined {
     const address = this.#main.listening?.origin;
     return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
+  }
+
+  /** Loopback addresses at which another program listens in the daemon's place. */
+  get takenAddresses(): readonly string[] {
+    return [this.#main, this.#admin].flatMap((door) => door?.listening?.takenAddresses ?? []);
   }
 
   get connectionCount(): number {

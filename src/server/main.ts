@@ -83,7 +83,8 @@ function explain(error: unknown, config: Config): string {
   if (config.service.listenFds.length > 0 && (code === "EINVAL" || code === "ERR_INVALID_FD_TYPE"))
     return `what was handed over to listen on (LISTEN_FDS) is no listening stream socket; check the socket unit.`;
   const admin = error instanceof AdminListenError ? config.adminListener : undefined;
-  const { host, port } = admin ?? config;
+  const { hosts, port } = admin ?? config;
+  const [host = ""] = hosts;
   const prefix = admin ? "RUNTIME_ADMIN_" : "";
   if (code === "EADDRINUSE")
     return `${host}:${port} is in use by another program; stop it, or set ${prefix}PORT to another port (0 = any free one).`;

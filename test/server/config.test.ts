@@ -20,8 +20,8 @@ const neededWith = (variable: string) =>
 type Case = readonly [variable: string, value: string, read: (config: Config) => unknown, expected: unknown];
 
 const good: readonly Case[] = [
-  ["HOST", "0.0.0.0", ({ host }) => host, "0.0.0.0"],
-  ["HOST", "::1", ({ host }) => host, "::1"],
+  ["HOST", "0.0.0.0", ({ hosts }) => hosts, ["0.0.0.0"]],
+  ["HOST", "127.0.0.1", ({ hosts }) => hosts, ["127.0.0.1"]],
   ["PORT", "0", ({ port }) => port, 0],
   ["PORT", "65535", ({ port }) => port, 65_535],
   ["RUNTIME_API_PREFIX", "/_", ({ apiBase }) => apiBase, "/_/api"],
@@ -52,9 +52,9 @@ const good: readonly Case[] = [
   ["RUNTIME_SHARED_STREAM_RATE", "32mb", ({ limits }) => limits.sharedStreamRateBytes, 32 * mb],
   ["RUNTIME_WORKER_LOG_SIZE", "2mb", ({ limits }) => limits.workerLogSizeBytes, 2 * mb],
   ["RUNTIME_WORKER_LOGS_TOTAL", "8mb", ({ limits }) => limits.workerLogsTotalBytes, 8 * mb],
-  ["RUNTIME_ADMIN_HOST", "::1", ({ adminListener }) => adminListener, { host: "::1", port: 8001 }],
+  ["RUNTIME_ADMIN_HOST", "::1", ({ adminListener }) => adminListener, { hosts: ["::1"], port: 8001 }],
   ["RUNTIME_PUBLIC_URL", "https://apps.example.org/x/", ({ publicUrl }) => publicUrl, "https://apps.example.org/x"],
-  ["RUNTIME_ADMIN_PORT", "9001", ({ adminListener }) => adminListener, { host: "127.0.0.1", port: 9001 }],
+  ["RUNTIME_ADMIN_PORT", "9001", ({ adminListener }) => adminListener, { hosts: ["127.0.0.1", "::1"], port: 9001 }],
   ["RUNTIME_CPANEL", "on", ({ servesPanel }) => servesPanel, true],
   ["RUNTIME_CPANEL", "off", ({ servesPanel }) => servesPanel, false],
   ["RUNTIME_CHECK_UPLOADS", "true", ({ checkUploads }) => checkUploads, true],
@@ -131,7 +131,7 @@ describe("values that are accepted", () => {
     expect(read({})).toEqual(read(empty));
     expect(read({})).toEqual(read(documented));
     expect(read({})).toMatchObject({
-      host: "127.0.0.1",
+      hosts: ["127.0.0.1", "::1"],
       port: 8_000,
       apiBase: "/api",
       rootKey: undefined,

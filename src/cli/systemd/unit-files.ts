@@ -17,8 +17,8 @@ export interface UnitChoices {
   /** Absolute, as all paths here. */
   readonly node: string;
   readonly program: string;
-  /** What systemd takes as ListenStream, such as `127.0.0.1:8000`. */
-  readonly listen: string;
+  /** What systemd takes as ListenStream, such as `127.0.0.1:8000`; undefined = both loopback addresses, as in the template. */
+  readonly listen: string | undefined;
   /** False = a helper program sends the daemon's notes, which systemd then has to take from any process of the service. */
   readonly canNotify: boolean;
 }
@@ -29,8 +29,12 @@ export async function unitFiles(mode: ServiceMode, { node, program, listen, canN
   const settings = { ExecStart: `${quoted(node)} ${quoted(program)}`, ...(!canNotify && { NotifyAccess: "all" }) };
   return [
     { path: path.join(mode.unitDirectory, serviceUnit), content: withSettings(service ?? "", settings) },
-    { path: path.join(mode.unitDirectory, socketUnit), content: withSettings(socket ?? "", { ListenStream: listen }) },
+    { path: path.join(mode.unitDirectory, socketUnit), content: withListen(socket ?? "", listen) },
   ];
+}
+
+function withListen(unit: string, listen: string | undefined): string {
+  return listen === undefined ? unit : unit.replace(/^ListenStream=[^]*^FreeBind=yes\n/m, `ListenStream=${listen}\n`);
 }
 
 /** The text of a unit with other values for settings that it has once each. */

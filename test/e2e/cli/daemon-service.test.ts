@@ -42,7 +42,14 @@ test("the units have this machine's paths and the address that was asked for, an
   expect({ mode, changed }).toEqual({ mode: "user", changed: false });
   expect(service).toMatch(/^ExecStart=\S*node\S* \S+\/bin\/runtimed\.js$/m);
   expect(service).toMatch(/^Environment=RUNTIME_ROOT_KEY_FILE=%h\/\.config\/runtimed\/root-key$/m);
-  expect(socket).toMatch(/^ListenStream=\[::1\]:8123$/m);
+  expect(listenLinesOf(socket)).toEqual(["ListenStream=[::1]:8123"]);
+});
+
+test("the socket unit listens on both loopback addresses when no address is given", async () => {
+  const { steps } = await plan("daemon install --user --dry-run");
+  const [, socket = ""] = steps.flatMap(({ content = [] }) => content);
+
+  expect(listenLinesOf(socket)).toEqual(["ListenStream=127.0.0.1:8000", "ListenStream=[::1]:8000", "FreeBind=yes"]);
 });
 
 test("a dry run of an uninstallation of what is not there has nothing to do", async () => {
@@ -56,3 +63,7 @@ test("nothing is changed that nobody confirms", async () => {
   expect(stderr).toContain("add --yes");
   expect(await readdir(shell.home)).toEqual([]);
 });
+
+function listenLinesOf(unit: string): string[] {
+  return unit.split("\n").filter((line) => /^(?:ListenStream|FreeBind)=/.test(line));
+}

@@ -16,7 +16,10 @@ interface Options extends ServiceOptions {
 export const command = defineCommand<[], Options>({
   options: [
     ...serviceOptions,
-    { flags: "--listen <address>", description: `Listen on this address and port, or path of a socket (default: ${defaultListen})` },
+    {
+      flags: "--listen <address>",
+      description: `Listen on this address and port, or path of a socket (default: ${defaultListen}, and the same port of ::1)`,
+    },
     { flags: "--node <program>", description: "The Node that the service runs (default: the one that runs this)" },
   ],
   fields: ["mode", "dryRun", "changed", "steps", "listen", "rootKeyFile"],
@@ -32,7 +35,7 @@ export const command = defineCommand<[], Options>({
     "Ends with 1 where systemd does not run the machine. docs/operations.md tells the rest.",
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
-    const listen = checkListen(options.listen ?? defaultListen);
+    const listen = options.listen === undefined ? undefined : checkListen(options.listen);
     const program = await findServiceProgram(mode, options.node);
     if (!program.canNotify)
       context.output.warn(
@@ -49,9 +52,9 @@ export const command = defineCommand<[], Options>({
       options,
       steps,
       consequence: `Install the ${mode.name} service runtimed`,
-      facts: { listen, rootKeyFile: mode.rootKeyFile },
+      facts: { listen: listen ?? defaultListen, rootKeyFile: mode.rootKeyFile },
     });
-    if (isDone && options.root === undefined) context.output.note(`sign in with: ${signInLine(listen, mode.rootKeyFile)}`);
+    if (isDone && options.root === undefined) context.output.note(`sign in with: ${signInLine(listen ?? defaultListen, mode.rootKeyFile)}`);
   },
 });
 
