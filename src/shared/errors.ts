@@ -4,6 +4,7 @@
  */
 export const errorTable = {
   AUTH_REQUIRED: [401, "The call carries no credential that is known and still valid."],
+  SESSION_AMBIGUOUS: [401, "The request carries session cookies of different keys, one of them planted; all were cleared, sign in again."],
   INVALID_KEY: [401, "Sign-in with a key that is neither the root key nor a stored key."],
   PERMISSION_DENIED: [403, "The key's permissions do not cover this call."],
   PERMISSION_ESCALATION: [403, "A key tried to grant permissions or namespaces beyond its own."],

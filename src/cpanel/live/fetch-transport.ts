@@ -31,7 +31,7 @@ export function createFetchTransport({ daemonPath, onAway, onRefused }: FetchTra
       throw new DaemonAwayError(`status ${response.status}`);
     }
     const answer = await toAnswer(request, response);
-    if (response.status === 401 && answer.text.includes('"AUTH_REQUIRED"')) onRefused();
+    if (response.status === 401 && isSessionRefused(answer.text)) onRefused();
     return answer;
   };
 }
@@ -71,4 +71,9 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   } finally {
     await reader.cancel().catch(() => undefined);
   }
+}
+
+/** Whether the body of a 401 means that the session does not count; INVALID_KEY is about a key that was typed in. */
+export function isSessionRefused(body: string): boolean {
+  return /"(?:AUTH_REQUIRED|SESSION_AMBIGUOUS)"/.test(body);
 }

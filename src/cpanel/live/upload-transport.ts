@@ -2,7 +2,7 @@ import type { Transport, TransportResponse } from "../../shared/client.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import type { FormField } from "../../shared/multipart.js";
 import { DaemonAwayError } from "./daemon-away-error.js";
-import type { FetchTransportOptions } from "./fetch-transport.js";
+import { isSessionRefused, type FetchTransportOptions } from "./fetch-transport.js";
 
 /** Files on their way to the daemon, with what is wanted to be known of them. */
 export interface FilesToSend {
@@ -48,7 +48,7 @@ export function createUploadTransport({ daemonPath, onAway, onRefused }: FetchTr
       sent.signal.addEventListener("abort", () => request.abort(), { once: true });
       request.send(form);
     });
-    if (response.status === 401 && response.text.includes('"AUTH_REQUIRED"')) onRefused();
+    if (response.status === 401 && isSessionRefused(response.text)) onRefused();
     return response;
   };
 }

@@ -39,24 +39,46 @@ export class Principals {
     return true;
   }
 
-  /** The first credential that is the root key or a stored key in force, and the channel it came by. */
+  /**
+   * The first credential that is the root key or a stored key in force, and the channel it came by. Undefined too when the request is
+   * ambiguous.
+   */
   resolve(credentials: readonly Credential[]): { principal: Principal; channel: CredentialChannel } | undefined {
-    for (const { secret, channel } of credentials) {
-      const principal = this.principalOf(secret);
-      if (principal) return { principal, channel };
-    }
-    return undefined;
+    const [first, second] = this.#inForce(credentials);
+    if (!first || (first.channel === "cookie" && second)) return undefined;
+    return { principal: this.#use(first.key), channel: first.channel };
+  }
+
+  /** Whether a request without a header that counts has session cookies of different keys: one of them was planted. */
+  isAmbiguous(credentials: readonly Credential[]): boolean {
+    const [first, second] = this.#inForce(credentials);
+    return first?.channel === "cookie" && second !== undefined;
   }
 
   /** Who this secret belongs to; the root key is compared first. Counts as a use of the key. */
   principalOf(secret: string): Principal | undefined {
-    const hash = hashKeySecret(secret);
-    if (this.#isRootHash(hash)) return rootPrincipal;
-    const key = this.#store.findByHash(hash);
-    const now = this.#now();
-    if (!key || (key.expiresAt !== undefined && now >= key.expiresAt)) return undefined;
-    this.#store.markUsed(key.id, now);
+    const key = this.#find(secret);
+    return key && this.#use(key);
+  }
+
+  #inForce(credentials: readonly Credential[]): { key: StoredKey | "root"; channel: CredentialChannel }[] {
+    return credentials.flatMap(({ secret, channel }) => {
+      const key = this.#find(secret);
+      return key ? [{ key, channel }] : [];
+    });
+  }
+
+  #use(key: StoredKey | "root"): Principal {
+    if (key === "root") return rootPrincipal;
+    this.#store.markUsed(key.id, this.#now());
     return toPrincipal(key);
+  }
+
+  #find(secret: string): StoredKey | "root" | undefined {
+    const hash = hashKeySecret(secret);
+    if (this.#isRootHash(hash)) return "root";
+    const key = this.#store.findByHash(hash);
+    return key?.expiresAt !== undefined && this.#now() >= key.expiresAt ? undefined : key;
   }
 
   /** Whether a token is, or looks like, a key of this daemon: such tokens are kept from app code. */

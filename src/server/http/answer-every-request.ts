@@ -1,10 +1,12 @@
 import type { Context, Middleware } from "koa";
 import { ApiError } from "../../shared/api-error.js";
 import type { Principal } from "../../shared/contract/principal.js";
+import { hasSeveralSessionCookies } from "../access/credentials.js";
 import { errorHeaders, toApiError } from "../answer-error.js";
 import type { Log } from "../observe/log.js";
 import { discardLeftoverBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
+import { clearSessionCookies } from "./session-cookie.js";
 
 /** What the operations leave in `context.state`. */
 export interface CallState {
@@ -53,6 +55,8 @@ function answerRefusal(context: Context, cause: unknown, log: Log): void {
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
+  // Planted cookies would be there at the next attempt again.
+  if (error.status === 401 && hasSeveralSessionCookies(context.req.headers)) context.set("Set-Cookie", clearSessionCookies(context.req));
   context.body = JSON.stringify(error.toBody());
   if (error.status >= 500)
     log.error({ requestId: (context.state as CallState).requestId, code: error.code, err: error.cause ?? error }, "the call failed");

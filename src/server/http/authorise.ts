@@ -15,20 +15,31 @@ export function authorise(
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
 ): Principal | undefined {
-  const caller = principals.resolve(credentialsOf(request.headers));
-  if (endpoint.access !== "public") assertAllowed(endpoint, caller?.principal, params);
+  const credentials = credentialsOf(request.headers);
+  const caller = principals.resolve(credentials);
+  if (endpoint.access !== "public") {
+    if (!caller) throw unauthenticated(principals.isAmbiguous(credentials));
+    assertAllowed(endpoint, caller.principal, params);
+  }
   const isRootInHeader = caller?.principal.isRoot === true && caller.channel === "header";
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) assertOwnOrigin(request.headers);
   return caller?.principal;
 }
 
-function assertAllowed(endpoint: EndpointDefinition, principal: Principal | undefined, params: Readonly<Record<string, string>>): void {
-  if (!principal)
-    throw new ApiError(
-      "AUTH_REQUIRED",
-      "This call needs a key that is known and still valid: send it as X-API-Key or Authorization: Bearer, or sign in.",
-    );
+function unauthenticated(isAmbiguous: boolean): ApiError {
+  return isAmbiguous
+    ? new ApiError(
+        "SESSION_AMBIGUOUS",
+        "The request carries session cookies of different keys. A page of a worker may have planted one, so all were cleared: sign in again.",
+      )
+    : new ApiError(
+        "AUTH_REQUIRED",
+        "This call needs a key that is known and still valid: send it as X-API-Key or Authorization: Bearer, or sign in.",
+      );
+}
+
+function assertAllowed(endpoint: EndpointDefinition, principal: Principal, params: Readonly<Record<string, string>>): void {
   const missing = permissionsFor(endpoint).filter((permission) => !principal.permissions.includes(permission));
   if (missing.length > 0)
     throw new ApiError(

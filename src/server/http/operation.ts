@@ -13,7 +13,7 @@ import { readJsonBody } from "./json-body.js";
 import { inviteBody } from "./request-body.js";
 import { ResultTexts } from "./result-texts.js";
 import { sendDownload } from "./send-download.js";
-import { clearSessionCookie, issueSessionCookie } from "./session-cookie.js";
+import { clearSessionCookies, issueSessionCookie } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
 
 export interface OperationOptions {
@@ -111,7 +111,7 @@ function answer(
 ): void {
   if (endpoint.session === "issue")
     context.set("Set-Cookie", issueSessionCookie(context.req, (body as { key: string }).key, config.sessionTtlSeconds));
-  if (endpoint.session === "clear") context.set("Set-Cookie", clearSessionCookie(context.req));
+  if (endpoint.session === "clear") context.set("Set-Cookie", clearSessionCookies(context.req));
   context.status = endpoint.status;
   if (endpoint.contentType !== undefined) {
     context.set("Content-Type", endpoint.contentType);

@@ -1,15 +1,59 @@
 import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
-import { sessionCookieName } from "../access/credentials.js";
+import { hasSeveralSessionCookies, sessionCookieName } from "../access/credentials.js";
 
 /** `Set-Cookie` that hands the key to the browser, out of reach of scripts. */
 export function issueSessionCookie(request: IncomingMessage, key: string, maxAgeSeconds: number): string {
   return `${sessionCookieName}=${encodeURIComponent(key)}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Strict${isHttps(request) ? "; Secure" : ""}`;
 }
 
-/** `Set-Cookie` that takes it away again. */
-export function clearSessionCookie(request: IncomingMessage): string {
-  return `${sessionCookieName}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict${isHttps(request) ? "; Secure" : ""}`;
+/** Most bytes of headers that clear planted cookies: proxies take 4 KB of headers by default. */
+const maximumClearingBytes = 3000;
+
+/** `Set-Cookie` that takes it away again; further ones for cookies of the same name that pages may have planted, where several were sent. */
+export function clearSessionCookies(request: IncomingMessage): string[] {
+  const own = `${sessionCookieName}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict${isHttps(request) ? "; Secure" : ""}`;
+  return hasSeveralSessionCookies(request.headers) ? [...clearPlantedCookies(request), own] : [own];
+}
+
+/**
+ * A browser replaces a cookie only by one of the same name, path and domain. So these name every path of the request that a cookie can
+ * belong to, the host itself and the domains above it, and the cookie without a name whose value reads as name and value.
+ */
+function clearPlantedCookies({ url = "/", headers: { host = "" } }: IncomingMessage): string[] {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const domain of ["", ...domainsOf(host).map((name) => `; Domain=${name}`)]) {
+    for (const path of ["/", ...pathsAbove(url)]) {
+      for (const pair of [`${sessionCookieName}=`, `=${sessionCookieName}=`]) {
+        const line = `${pair}; Max-Age=0; Path=${path}${domain}`;
+        bytes += line.length;
+        if (bytes > maximumClearingBytes) return lines;
+        lines.push(line);
+      }
+    }
+  }
+  return lines;
+}
+
+/** `/api` and `/api/` of `/api/keys`, and so on: both are paths of cookies, and different ones. */
+function pathsAbove(url: string): string[] {
+  const segments = (url.split("?", 1)[0] ?? "")
+    .split("/")
+    .slice(1)
+    .filter((segment) => /^[\w.~@%-]+$/.test(segment));
+  return segments.flatMap((_, index) => {
+    const path = `/${segments.slice(0, index + 1).join("/")}`;
+    return [path, `${path}/`];
+  });
+}
+
+/** The host's name and those above it that are not the top level; none of an address. */
+function domainsOf(host: string): string[] {
+  const name = host.replace(/:\d+$/, "").toLowerCase();
+  if (!/^(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(name)) return [];
+  const labels = name.split(".");
+  return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
 }
 
 /** What a proxy says of its client's connection counts first, then the connection itself. */

@@ -178,7 +178,7 @@ export function permissionsFor({ access }: Pick<EndpointDefinition, "access">): 
 /** Every code that this operation may answer with, in the order of refusal. */
 export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   const codes: ErrorCode[] = [];
-  if (definition.access !== "public") codes.push("AUTH_REQUIRED");
+  if (definition.access !== "public") codes.push("AUTH_REQUIRED", "SESSION_AMBIGUOUS");
   if (permissionsFor(definition).length > 0) codes.push("PERMISSION_DENIED");
   if (definition.namespaced) codes.push("NAMESPACE_DENIED");
   if (definition.method !== "GET") codes.push("CSRF_ORIGIN_REQUIRED", "CSRF_ORIGIN_MISMATCH");

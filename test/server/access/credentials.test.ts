@@ -55,15 +55,22 @@ describe("the session cookie", () => {
     ["Runtime_Api_Key=abc", []],
     ["xruntime_api_key=abc", []],
     ["runtime_api_key_2=abc", []],
-    // The first one counts, whatever it is: another program on the host cannot slip a second one in behind it.
-    ["runtime_api_key=first; runtime_api_key=second", ["first"]],
-    ["runtime_api_key=%; runtime_api_key=second", []],
-    ["runtime_api_key=; runtime_api_key=second", []],
+    ["runtime_api_key=first; runtime_api_key=second", ["first", "second"]],
+    ["runtime_api_key=same; runtime_api_key=same", ["same"]],
+    ["runtime_api_key=%; runtime_api_key=second", ["second"]],
+    ["runtime_api_key=; runtime_api_key=second", ["second"]],
+    ["\u00a0runtime_api_key=abc", []],
     ["__proto__=x; runtime_api_key=abc", ["abc"]],
     [";;; ;=; runtime_api_key=abc;", ["abc"]],
   ])("Cookie: %s gives %j", (cookie, expected) => {
     expect(secretsOf({ cookie })).toEqual(expected);
   });
+});
+
+test("at most eight session cookies are tried", () => {
+  const cookie = Array.from({ length: 9 }, (_, index) => `runtime_api_key=${index}`).join("; ");
+
+  expect(secretsOf({ cookie })).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
 });
 
 test("what is longer than any key is no credential", () => {
