@@ -13,11 +13,38 @@ const droppedNames = new Set([
   "clear-site-data",
   "service-worker-allowed",
 ]);
-const sessionCookiePattern = /^\s*runtime_api_key\s*(?:=|;|$)/i;
+
+/** They bind the whole origin, which workers share, or steer the proxy in front of the daemon: up to plugins and the operator. */
+const originWideNames = new Set([
+  "strict-transport-security",
+  "nel",
+  "report-to",
+  "reporting-endpoints",
+  "alt-svc",
+  "origin-agent-cluster",
+  "x-sendfile",
+]);
+
+/** Prefixes under which browsers take a name more strictly. */
+const cookieNamePrefix = /^__(?:host|secure)-/;
 
 /** Whether a header of an answer may go to the client; `lower` is its name in lower case. */
 export function mayAnswerWith(lower: string, value: string): boolean {
   if (droppedNames.has(lower)) return false;
-  // A cookie name may be percent-encoded or padded: whatever a browser could read as ours is dropped.
-  return lower !== "set-cookie" || !sessionCookiePattern.test(value);
+  return lower !== "set-cookie" || !couldBeSessionCookie(value);
+}
+
+/** The same for an answer of a worker, which may speak for its own paths only. */
+export function mayWorkerAnswerWith(lower: string, value: string): boolean {
+  return mayAnswerWith(lower, value) && !originWideNames.has(lower) && !lower.startsWith("x-accel-");
+}
+
+/** Whether a browser could send it back as the session cookie. One without a name is sent as its value alone, which may be both. */
+function couldBeSessionCookie(setCookie: string): boolean {
+  const pair = setCookie.split(";", 1)[0] ?? "";
+  const name = pair.slice(0, Math.max(0, pair.indexOf("="))).trim();
+  if (name === "") return true;
+  // Whatever a lenient parser takes for padding of the name.
+  const bareName = name.toLowerCase().replace(/[^\w-]/g, "");
+  return bareName.replace(cookieNamePrefix, "") === "runtime_api_key";
 }

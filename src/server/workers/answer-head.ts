@@ -1,4 +1,4 @@
-import { mayAnswerWith } from "../web/answer-headers.js";
+import { mayWorkerAnswerWith } from "../web/answer-headers.js";
 import { lineFeed } from "./isolate/frames.js";
 
 /** Header lines of an answer that may go to the wire. */
@@ -32,7 +32,7 @@ function readAnswerHead(text: string): AnswerHead | undefined {
     if (!tokenPattern.test(name) || !valuePattern.test(value)) return undefined;
     const lower = name.toLowerCase();
     if (lower === "content-length" && /^\d{1,15}$/.test(value)) claimedLength = Number(value);
-    if (!mayAnswerWith(lower, value)) continue;
+    if (!mayWorkerAnswerWith(lower, value)) continue;
     hasDate ||= lower === "date";
     pairs.push(name, value);
     wireLines += `${name}: ${value}\r\n`;

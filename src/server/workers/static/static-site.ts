@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { answerError, toApiError } from "../../answer-error.js";
-import { mayAnswerWith } from "../../web/answer-headers.js";
+import { mayWorkerAnswerWith } from "../../web/answer-headers.js";
 import { discardBody } from "../../web/discard-body.js";
 import type { ServedApp } from "../served-app.js";
 import { decodedSegment } from "../decoded-segment.js";
@@ -54,7 +54,7 @@ export class StaticSite implements ServedApp {
     this.#cache = options.cache;
     const headers = Object.entries(version.manifest.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name, value]) => mayAnswerWith(name, value) && !describedByUs.has(name));
+      .filter(([name, value]) => mayWorkerAnswerWith(name, value) && !describedByUs.has(name));
     const { immutable } = version.manifest;
     this.#folder = {
       root: options.root,

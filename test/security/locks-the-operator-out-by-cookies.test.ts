@@ -1,0 +1,201 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signIn as signInAtPanel } from "../e2e/panel/panel-browser.js";
+import { connect } from "../support/connect.js";
+import { openBrowser } from "../support/open-browser.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+import { uploadWorker } from "../support/upload-worker.js";
+
+/** Answers with the Set-Cookie headers of the query. */
+const setter = `export default { fetch(request) {
+  const headers = new Headers({ "content-type": "text/html" });
+  for (const value of new URL(request.url).searchParams.getAll("cookie")) headers.append("set-cookie", value);
+  return new Response("<title>setter</title>", { headers });
+} };`;
+
+let daemon: TestDaemon;
+let attackerKey: string;
+let otherKey: string;
+beforeAll(async () => {
+  daemon = await startDaemon();
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadWorker(client, "setter", { "index.js": setter });
+  attackerKey = (await client.keys.create({ body: { name: "attacker", role: "viewer" } })).data.key;
+  otherKey = (await client.keys.create({ body: { name: "operator", role: "admin" } })).data.key;
+});
+afterAll(() => daemon.dispose());
+
+/** Asks for the session with this Cookie header. */
+const session = async (cookie: string, path = "/api/admin/session") => {
+  const response = await fetch(daemon.url + path, { headers: { cookie } });
+  const body = (await response.json()) as { error?: { code: string }; principal?: { name: string } };
+  return { status: response.status, who: body.principal?.name ?? body.error?.code, cleared: response.headers.getSetCookie() };
+};
+const named = (...values: string[]) => values.map((value) => `runtime_api_key=${value}`).join("; ");
+
+describe("session cookies of one request", () => {
+  it.each([
+    ["junk before the operator's", () => named("junk", otherKey)],
+    ["junk behind the operator's", () => named(otherKey, "junk")],
+    ["an empty and a malformed one", () => named("", "%", otherKey)],
+    ["seven that are junk", () => named("1", "2", "3", "4", "5", "6", "7", otherKey)],
+    ["the operator's twice", () => named(otherKey, otherKey)],
+  ])("count with %s", async (_, cookie) => {
+    expect(await session(cookie())).toEqual({ status: 200, who: "operator", cleared: [] });
+  });
+
+  it("are rejected with 401 SESSION_AMBIGUOUS when two belong to keys, and cleared", async () => {
+    const { status, who, cleared } = await session(named(attackerKey, otherKey));
+    expect([status, who]).toEqual([401, "SESSION_AMBIGUOUS"]);
+    expect(cleared).toContain("runtime_api_key=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict");
+    expect(cleared).toContain("runtime_api_key=; Max-Age=0; Path=/api");
+    expect(cleared).toContain("=runtime_api_key=; Max-Age=0; Path=/api/admin/");
+    expect(cleared.join().length).toBeLessThan(4000);
+  });
+
+  it("change nothing while they are ambiguous", async () => {
+    const before = await connect(daemon.url, daemon.rootKey).keys.list();
+    const response = await fetch(`${daemon.url}/api/keys`, {
+      method: "POST",
+      headers: { cookie: named(attackerKey, otherKey), origin: daemon.url, "content-type": "application/json" },
+      body: JSON.stringify({ name: "new", role: "viewer" }),
+    });
+    expect([response.status, await response.json()]).toEqual([401, { error: expect.objectContaining({ code: "SESSION_AMBIGUOUS" }) }]);
+    const after = await connect(daemon.url, daemon.rootKey).keys.list();
+    expect(after.keys.map(({ name }) => name)).toEqual(before.keys.map(({ name }) => name));
+  });
+
+  it("do not matter beside a key in a header", async () => {
+    const headers = { cookie: named(attackerKey, otherKey), "x-api-key": otherKey };
+    expect((await fetch(`${daemon.url}/api/admin/session`, { headers })).status).toBe(200);
+  });
+
+  it("are all junk: 401 AUTH_REQUIRED, and cleared when there are several", async () => {
+    expect(await session(named("junk"))).toEqual({ status: 401, who: "AUTH_REQUIRED", cleared: [] });
+    const { who, cleared } = await session(named(...Array.from({ length: 30 }, (_, index) => `junk-${index}`), otherKey));
+    expect(who).toBe("AUTH_REQUIRED");
+    expect(cleared).toContain("runtime_api_key=; Max-Age=0; Path=/api/");
+  });
+
+  it("are all cleared by signing out", async () => {
+    const response = await fetch(`${daemon.url}/api/admin/session`, {
+      method: "DELETE",
+      headers: { cookie: named("junk", otherKey), origin: daemon.url },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.getSetCookie()).toContain("runtime_api_key=; Max-Age=0; Path=/api");
+    const single = await fetch(`${daemon.url}/api/admin/session`, {
+      method: "DELETE",
+      headers: { cookie: named(otherKey), origin: daemon.url },
+    });
+    expect(single.headers.getSetCookie()).toEqual(["runtime_api_key=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict"]);
+  });
+});
+
+describe("Set-Cookie of a worker", () => {
+  it.each([
+    "runtime_api_key=x; Path=/api",
+    "=runtime_api_key=x; Path=/api",
+    "runtime_api_key",
+    "anything; Path=/api",
+    " =\t=runtime_api_key=x",
+    "Runtime_API_Key=x",
+    '"runtime_api_key"=x',
+    "\truntime_api_key =x",
+    "\u00a0runtime_api_key=x",
+    "__Host-runtime_api_key=x; Secure; Path=/",
+    "__Secure-runtime_api_key=x; Secure",
+  ])("never arrives as %j", async (cookie) => {
+    const query = new URLSearchParams([
+      ["cookie", cookie],
+      ["cookie", "own=1; Path=/setter/"],
+    ]);
+    const response = await fetch(`${daemon.url}/setter/?${query}`);
+    expect(response.headers.getSetCookie()).toEqual(["own=1; Path=/setter/"]);
+  });
+});
+
+describe("an operator in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser.close());
+
+  const signIn = (page: Page, key: string): Promise<number> =>
+    page.evaluate(
+      async (secret) =>
+        (
+          await fetch("/api/admin/session", {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ key: secret }),
+          })
+        ).status,
+      key,
+    );
+  const statusOf = (page: Page, path: string): Promise<number> => page.evaluate(async (target) => (await fetch(target)).status, path);
+  const plant = (page: Page, cookie: string): Promise<unknown> => page.evaluate(`document.cookie = ${JSON.stringify(cookie)}`);
+
+  const openSignedIn = async (): Promise<Page> => {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${daemon.url}/setter/`);
+    expect(await signIn(page, otherKey)).toBe(200);
+    return page;
+  };
+
+  it("stays signed in when a page plants a junk cookie with a longer path", async () => {
+    const page = await openSignedIn();
+    await plant(page, "runtime_api_key=junk; path=/api; max-age=31536000");
+    await plant(page, "=runtime_api_key=nameless; path=/api; max-age=31536000");
+    expect(await statusOf(page, "/api/keys")).toBe(200);
+    await page.close();
+  });
+
+  it("stays signed in when the response of a worker sets a cookie without a name", async () => {
+    const page = await openSignedIn();
+    await page.goto(`${daemon.url}/setter/?${new URLSearchParams({ cookie: "=runtime_api_key=x; Path=/api" })}`);
+    expect((await page.context().cookies()).map(({ name }) => name)).toEqual(["runtime_api_key"]);
+    expect(await statusOf(page, "/api/keys")).toBe(200);
+    await page.close();
+  });
+
+  it.each(["runtime_api_key=KEY; path=/api/keys", "=runtime_api_key=KEY; path=/api/"])(
+    "does not work with the attacker's key of a planted %j, and can sign in again",
+    async (cookie) => {
+      const page = await openSignedIn();
+      await plant(page, cookie.replace("KEY", attackerKey));
+      expect(await statusOf(page, "/api/keys")).toBe(401);
+      expect(await page.context().cookies()).toEqual([]);
+      expect(await signIn(page, otherKey)).toBe(200);
+      expect(await statusOf(page, "/api/keys")).toBe(200);
+      await page.close();
+    },
+  );
+
+  it("can sign in again after a page planted 30 junk cookies", async () => {
+    const page = await openSignedIn();
+    const paths = ["/", "/api", "/api/", "/api/keys", "/api/keys/", "/api/admin", "/api/admin/session"];
+    for (const path of paths)
+      for (const name of ["runtime_api_key=", "=runtime_api_key="])
+        await plant(page, `${name}junk-${path.length}-${name.length}; path=${path}`);
+    await plant(page, "runtime_api_key=a; path=/api/keys; domain=127.0.0.1");
+    let status = await statusOf(page, "/api/keys");
+    if (status !== 200) {
+      expect(await signIn(page, otherKey)).toBe(200);
+      status = await statusOf(page, "/api/keys");
+    }
+    expect(status).toBe(200);
+    await page.close();
+  });
+
+  it("sees the form to sign in when the session is ambiguous", async () => {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${daemon.url}/cpanel/keys`);
+    await signInAtPanel(page, otherKey);
+    await plant(page, `runtime_api_key=${attackerKey}; path=/api`);
+    await page.reload();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.close();
+  });
+});
