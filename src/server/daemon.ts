@@ -68,6 +68,7 @@ export class Daemon {
       spoolDirectory: rooms.spoolDirectory,
       streams: this.#streams,
       changes: rooms.changes,
+      keys: rooms.store,
       log: this.#log,
     });
     answers.api = app.callback();

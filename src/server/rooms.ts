@@ -200,7 +200,7 @@ function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents
   return ReplicatedKeyStore.open({
     source: primary,
     stateDirectory,
-    onForeignChange: ({ type, id, name }) => events.publish({ type, subject: { id, name }, message: "by another daemon" }),
+    onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
     log,
   });
 }

@@ -7,7 +7,10 @@ export const errorTable = {
   SESSION_AMBIGUOUS: [401, "The request carries session cookies of different keys, one of them planted; all were cleared, sign in again."],
   INVALID_KEY: [401, "Sign-in with a key that is neither the root key nor a stored key."],
   PERMISSION_DENIED: [403, "The key's permissions do not cover this call."],
-  PERMISSION_ESCALATION: [403, "A key tried to grant permissions or namespaces beyond its own."],
+  PERMISSION_ESCALATION: [
+    403,
+    "A key tried to grant permissions, namespaces or a lifetime beyond its own, or to revoke or rotate a key that holds more.",
+  ],
   NAMESPACE_DENIED: [403, "The package lies outside the namespaces of the key."],
   CSRF_ORIGIN_REQUIRED: [403, "A changing call came without an Origin header."],
   CSRF_ORIGIN_MISMATCH: [403, "The Origin header names another host than the one that was called."],

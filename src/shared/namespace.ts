@@ -11,3 +11,8 @@ export function namespacesCover(namespaces: readonly string[], packageName: stri
   const slash = packageName.indexOf("/");
   return packageName.startsWith("@") && slash > 0 && namespaces.includes(packageName.slice(0, slash));
 }
+
+/** Whether `outer` covers every one of `inner`. */
+export function namespacesWithin(inner: readonly string[], outer: readonly string[]): boolean {
+  return outer.includes("*") || inner.every((namespace) => outer.includes(namespace));
+}

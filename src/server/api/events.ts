@@ -2,7 +2,7 @@ import type { EventFeed } from "../../shared/contract/endpoint.js";
 import { nounOf, isWantedType } from "../../shared/contract/changes.js";
 import { permissionToSee, type RuntimeEvent } from "../../shared/contract/events.js";
 import type { Principal } from "../../shared/contract/principal.js";
-import { namespacesCover } from "../../shared/namespace.js";
+import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parseSinceMs } from "../../shared/since.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
@@ -30,10 +30,12 @@ function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolea
   return nounOf(type) === "worker" && subject?.name === worker;
 }
 
-/** Whether a reader may be told: by its permissions, and of workers and plugins by its namespaces. */
-function maySee({ permissions, namespaces }: Principal, { type, subject }: RuntimeEvent): boolean {
+/** Whether a reader is told: by its permissions; a restricted one of what lies in its namespaces, and of what it did itself. */
+function maySee({ id, permissions, namespaces }: Principal, { type, subject, principal }: RuntimeEvent): boolean {
   const needed = permissionToSee(type);
-  if (needed !== undefined && !permissions.includes(needed)) return false;
-  if (needed === undefined || needed === "keys:read" || type === "plugin.reloaded") return true;
+  if (needed === undefined) return true;
+  if (!permissions.includes(needed)) return false;
+  if (namespaces.includes("*") || principal?.id === id) return true;
+  if (needed === "keys:read") return namespacesWithin(subject?.namespaces ?? ["*"], namespaces);
   return namespacesCover(namespaces, subject?.name ?? "");
 }

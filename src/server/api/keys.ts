@@ -1,8 +1,9 @@
 import { ApiError } from "../../shared/api-error.js";
 import { parseOverlapMs, type ApiKey } from "../../shared/contract/keys.js";
 import { parseLifetimeSeconds } from "../../shared/duration.js";
+import { namespacesWithin } from "../../shared/namespace.js";
 import { permissions, rolePermissions, roles } from "../../shared/permissions.js";
-import { assertMayGrant } from "../access/grant.js";
+import { assertMayGrant, assertMayRevoke } from "../access/grant.js";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/key-secret.js";
 import type { KeyStore, NewKey, StoredKey } from "../access/key-store.js";
 import { effectivePermissions, toPrincipal } from "../access/principals.js";
@@ -11,7 +12,12 @@ import type { ResourceHandlers } from "../http/handler.js";
 /** `now` gives Unix seconds. */
 export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => number }): ResourceHandlers<"keys"> {
   return {
-    list: () => ({ keys: store.list().map(toApiKey) }),
+    list: ({ principal }) => ({
+      keys: store
+        .list()
+        .filter(({ namespaces }) => namespacesWithin(namespaces, principal.namespaces))
+        .map(toApiKey),
+    }),
     meta: () => ({
       roles: [...roles],
       permissions: [...permissions],
@@ -29,8 +35,8 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
         permissions: [...new Set(effectivePermissions({ role: body.role, permissions: body.permissions ?? [] }))],
         namespaces: normaliseNamespaces(body.namespaces),
       };
-      assertMayGrant(principal, grant);
       const { secret, ...key } = newKey(grant, now(), parseLifetimeSeconds(body.expiresIn ?? "never"));
+      assertMayGrant(principal, key);
       return { success: true, data: { ...toApiKey(await store.create(key)), key: secret } };
     },
     rotate: async ({ params: { id }, body, principal }) => {
@@ -42,9 +48,10 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
         );
       const old = store.find(id) ?? notFound(id);
       const grant = { ...old, permissions: effectivePermissions(old) };
-      assertMayGrant(principal, grant);
+      assertMayRevoke(principal, grant);
       const createdAt = now();
-      const { secret, ...twin } = newKey(grant, createdAt, old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt);
+      const { secret, ...twin } = newKey(grant, createdAt, twinLifetimeSeconds(old, { createdAt, isOwn: id === principal.id }));
+      assertMayGrant(principal, twin);
       const endsAt = Math.min(createdAt + overlapSeconds, old.expiresAt ?? Infinity);
       const stored = (await store.rotate(id, twin, endsAt)) ?? notFound(id);
       return { success: true, data: { ...toApiKey(stored), key: secret, rotated: { id, expiresAt: endsAt } } };
@@ -52,6 +59,8 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
     revoke: async ({ params, principal }) => {
       if (params.id === principal.id)
         throw new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "A key cannot revoke itself; use another key for it.");
+      const key = store.find(params.id) ?? notFound(params.id);
+      assertMayRevoke(principal, { ...key, permissions: effectivePermissions(key) });
       if (!(await store.revoke(params.id, now()))) notFound(params.id);
       return { success: true };
     },
@@ -76,6 +85,14 @@ function newKey(
     keyPrefix: shownPrefixOf(secret),
     hash: hashKeySecret(secret),
   };
+}
+
+/** A twin has the lifetime of the key, counted from now; that of a key that rotates itself expires when the key would have. */
+function twinLifetimeSeconds(
+  { expiresAt, createdAt: oldCreatedAt }: StoredKey,
+  { createdAt, isOwn }: { createdAt: number; isOwn: boolean },
+): number | undefined {
+  return expiresAt === undefined ? undefined : expiresAt - (isOwn ? createdAt : oldCreatedAt);
 }
 
 function notFound(id: number): never {

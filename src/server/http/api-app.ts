@@ -10,7 +10,7 @@ import { createDocsAssets } from "./docs-assets.js";
 import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
 import { createOperation } from "./operation.js";
-import { recordChanges, type ChangesPort } from "./record-changes.js";
+import { recordChanges, type ChangesPort, type KeysPort } from "./record-changes.js";
 
 export interface ApiAppOptions {
   readonly handlers: Handlers;
@@ -20,6 +20,7 @@ export interface ApiAppOptions {
   readonly spoolDirectory: string;
   readonly streams: EventStreams;
   readonly changes: ChangesPort;
+  readonly keys: KeysPort;
   readonly log: Log;
 }
 

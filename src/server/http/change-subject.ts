@@ -4,16 +4,22 @@ import { fromPathSegments, isPackageName, isPackageVersion } from "../../shared/
 const mostPaths = 20;
 const longestPath = 300;
 
+/** The key that a path names, as it is before the call. */
+export interface NamedKey {
+  readonly name: string;
+  readonly namespaces: readonly string[];
+}
+
 /** What a call is about: of the result when there is one, else of the path or the input. What breaks the grammar there is left out. */
 export function changeSubjectOf(
   type: ChangeType,
   params: Readonly<Record<string, string>>,
-  { input, result }: { readonly input?: unknown; readonly result?: unknown },
+  { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
 ): ChangeSubject {
   const noun = nounOf(type);
   if (type === "worker.files-changed" || type === "plugin.files-changed") return fileSubject(input);
-  if (noun === "session") return {};
-  if (noun === "key") return keySubject(params, result);
+  if (noun === "session") return sessionSubject(result);
+  if (noun === "key") return keySubject(params, result, key);
   const { worker, plugin } = dataOf(result) as { worker?: ChangeSubject; plugin?: ChangeSubject };
   const made = worker ?? plugin;
   if (made?.name !== undefined && made.version !== undefined) return { name: made.name, version: made.version };
@@ -35,13 +41,24 @@ function fileSubject(input: unknown): ChangeSubject {
   };
 }
 
-function keySubject(params: Readonly<Record<string, string>>, result: unknown): ChangeSubject {
-  const { id: madeId, name } = dataOf(result) as { id?: number; name?: string };
-  const givenId = /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : undefined;
+function sessionSubject(result: unknown): ChangeSubject {
+  const { principal } = (result ?? {}) as { principal?: NamedKey };
+  return principal ? { namespaces: [...principal.namespaces] } : {};
+}
+
+/** The id of the key that a path names; undefined where it is none. */
+export function keyIdIn(params: Readonly<Record<string, string>>): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : undefined;
+}
+
+function keySubject(params: Readonly<Record<string, string>>, result: unknown, key: NamedKey | undefined): ChangeSubject {
+  const { id: madeId, name, namespaces } = { ...key, ...(dataOf(result) as Partial<NamedKey> & { id?: number }) };
+  const givenId = keyIdIn(params);
   const id = givenId ?? madeId;
   return {
     ...(name !== undefined && { name }),
     ...(id !== undefined && { id }),
+    ...(namespaces !== undefined && { namespaces: [...namespaces] }),
     ...(givenId !== undefined && madeId !== undefined && { replacedBy: madeId }),
   };
 }

@@ -1,12 +1,12 @@
 import type { Context, Middleware } from "koa";
-import type { ChangePrincipal, ChangeType } from "../../shared/contract/changes.js";
+import { nounOf, type ChangePrincipal, type ChangeType } from "../../shared/contract/changes.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { Principals } from "../access/principals.js";
 import { toApiError } from "../answer-error.js";
 import type { ChangingCall } from "../audit/changes.js";
 import type { CallState } from "./answer-every-request.js";
-import { changeSubjectOf } from "./change-subject.js";
+import { changeSubjectOf, keyIdIn, type NamedKey } from "./change-subject.js";
 
 /** Where changes are told of, and attempts at them. */
 export interface ChangesPort {
@@ -16,31 +16,50 @@ export interface ChangesPort {
 
 const longestForwardedFor = 200;
 
+/** Where a key is looked up before a call changes it. */
+export interface KeysPort {
+  find(id: number): NamedKey | undefined;
+}
+
 /** Around an operation that changes something: its caller is answered when the change is written down, or told why there is none. */
-export function recordChanges(type: ChangeType, { changes, principals }: { changes: ChangesPort; principals: Principals }): Middleware {
+export function recordChanges(
+  type: ChangeType,
+  { changes, principals, keys }: { changes: ChangesPort; principals: Principals; keys: KeysPort },
+): Middleware {
   return async (context, next) => {
+    // A revoked key is not found any more.
+    const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
+    const key = keyId === undefined ? undefined : keys.find(keyId);
     try {
       await next();
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers))?.principal;
-      changes.attempted(describe(type, context, who), status === 401 || status === 403 ? "refused" : "failed", code);
+      changes.attempted(describe(type, context, { who, key }), status === 401 || status === 403 ? "refused" : "failed", code);
       throw cause;
     }
     const { principal, result } = context.state as CallState;
     // Who signs in is known by the result only.
-    await changes.made(describe(type, context, principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal));
+    const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
+    await changes.made(describe(type, context, { who, key }));
   };
 }
 
-function describe(type: ChangeType, context: Context, who: ChangePrincipal | undefined): ChangingCall {
+function paramsOf(context: Context): Record<string, string> {
+  return ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
+}
+
+function describe(
+  type: ChangeType,
+  context: Context,
+  { who, key }: { who: ChangePrincipal | undefined; key: NamedKey | undefined },
+): ChangingCall {
   const { requestId, input, result } = context.state as CallState;
-  const params = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
   const forwardedFor = context.get("X-Forwarded-For");
   return {
     type,
     principal: who && { id: who.id, name: who.name, keyPrefix: who.keyPrefix },
-    subject: changeSubjectOf(type, params, { input, result }),
+    subject: changeSubjectOf(type, paramsOf(context), { input, result, key }),
     requestId,
     clientAddress: context.req.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "local",
     forwardedFor: forwardedFor === "" ? undefined : lastAddressesOf(forwardedFor),

@@ -35,6 +35,7 @@ export const ChangeSubject = z.object({
   version: z.string().optional(),
   id: z.int().optional().describe("Of the key"),
   paths: z.array(z.string()).optional().describe("Of files that were changed: the first ones, `<mount>/<path below it>`"),
+  namespaces: z.array(z.string()).optional().describe("Of the key, or of the one that signed in"),
   replacedBy: z.int().optional().describe("Id of the twin of a rotated key"),
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;

@@ -80,6 +80,17 @@ const KeyParams = z.object({
     .refine(Number.isSafeInteger, "is too large"),
 });
 
+const usualLifetimeDays = 90;
+
+/**
+ * Lifetime that a form offers for a new key: 90 days, or the whole days that are left to the key that creates it, which the new one cannot
+ * outlive. `expiresAt` and `nowSeconds` are Unix seconds.
+ */
+export function usualLifetime({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }, nowSeconds: number): string {
+  const daysLeft = Math.floor((expiresAt - nowSeconds) / 86_400);
+  return `${daysLeft >= 1 ? Math.min(usualLifetimeDays, daysLeft) : usualLifetimeDays}d`;
+}
+
 /** How long a rotated key goes on when nothing is said. */
 export const defaultOverlap = "24h";
 const maximumOverlapMs = 30 * 86_400_000;
@@ -102,7 +113,7 @@ const RotateKey = z.object({
 export const list = endpoint({
   method: "GET",
   path: "/keys",
-  summary: "List the keys that are not revoked",
+  summary: "List the keys that are not revoked; a restricted key sees those of its namespaces only",
   access: "keys:read",
   status: 200,
   result: z.object({ keys: z.array(ApiKey) }),
@@ -162,5 +173,5 @@ export const revoke = endpoint({
   inputErrors: { id: "INVALID_KEY_ID" },
   status: 200,
   result: Success,
-  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "KEY_STORE_UNAVAILABLE"],
+  errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE"],
 });

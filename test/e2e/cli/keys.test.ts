@@ -143,7 +143,8 @@ describe("rotating", () => {
   test("without an overlap is for the sure only, and not for one's own key", async () => {
     const own = await make("--role admin");
     const env = { RUNTIMECTL_KEY: own.key };
-    const other = await make("--role viewer");
+    // No key can be given a lifetime beyond that of the key that rotates it.
+    const other = await make("--role viewer --expires 30d");
 
     expect((await shell.run(`keys rotate ${other.id} --overlap 0`, { env })).status).toBe(2);
     expect(await works(other.key)).toBe(true);
@@ -159,6 +160,17 @@ describe("rotating", () => {
     expect(rotated.stderr).toContain("that is the key you sign in with");
     const ownTwin = { key: rotated.stdout.trim() };
     expect([await works(own.key), await works(ownTwin.key)]).toEqual([true, true]);
+  });
+});
+
+describe("a key without --expires", () => {
+  test("expires within the lifetime of the key that creates it", async () => {
+    const own = await make("--role admin --expires 30d");
+
+    const made = documentOf(await shell.run("keys create --role viewer --json", { env: { RUNTIMECTL_KEY: own.key } }));
+
+    expect(made.expiresAtSeconds - Date.now() / 1000).toBeGreaterThan(28 * daySeconds);
+    expect(made.expiresAtSeconds).toBeLessThanOrEqual(own.expiresAtSeconds);
   });
 });
 

@@ -21,7 +21,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["a key grants less than it holds", holderOf(readers), { permissions: ["workers:read"], namespaces: ["@a", "@b"] }],
   ["a restricted key grants its own namespace", holderOf(readers, ["@a", "@b"]), { permissions: readers, namespaces: ["@b"] }],
 ])("%s", (_, principal, grant) => {
-  expect(() => assertMayGrant(principal, grant)).not.toThrow();
+  expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).not.toThrow();
 });
 
 test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: string[] }, string]>([
@@ -34,5 +34,19 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
 ])("a key cannot grant %s", (_, principal, grant, named) => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403, message: expect.stringContaining(named) });
 
-  expect(() => assertMayGrant(principal, grant)).toThrow(refusal);
+  expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).toThrow(refusal);
+});
+
+test.each<[string, number | undefined, number | undefined, boolean]>([
+  ["a key that never expires grants one that never expires", undefined, undefined, true],
+  ["a key that never expires grants one that expires", undefined, 2000, true],
+  ["a key that expires grants one that expires with it", 2000, 2000, true],
+  ["a key that expires does not grant one that expires later", 2000, 2001, false],
+  ["a key that expires does not grant one that never expires", 2000, undefined, false],
+])("%s", (_, own, granted, isAllowed) => {
+  const principal = { ...admin, ...(own === undefined ? {} : { expiresAt: own }) };
+  const grant = () => assertMayGrant(principal, { permissions, namespaces: ["*"], expiresAt: granted });
+
+  if (isAllowed) expect(grant).not.toThrow();
+  else expect(grant).toThrow(expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403 }));
 });

@@ -1,5 +1,6 @@
 import { hostname, userInfo } from "node:os";
-import { create } from "../../../shared/contract/keys.js";
+import { create, usualLifetime } from "../../../shared/contract/keys.js";
+import { show } from "../../../shared/contract/session.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import { parseLifetimeSeconds } from "../../../shared/duration.js";
 import { permissions, roles, type Permission, type Role } from "../../../shared/permissions.js";
@@ -11,7 +12,6 @@ import { outOption } from "./key-file.js";
 import { keyPresets, presetOf, type KeyPresetName } from "./key-presets.js";
 import { showNewKey, newKeyFields } from "./show-new-key.js";
 
-const defaultLifetime = "90d";
 const presetNames = Object.keys(keyPresets) as KeyPresetName[];
 
 interface Options {
@@ -29,7 +29,10 @@ export const command = defineCommand<[], Options>({
     { flags: "--role <role>", description: "What the key may do (needed, unless --preset or --permission is given)", choices: roles },
     { flags: "--preset <preset>", description: `A key for a purpose: ${presetNames.join(", ")}`, choices: presetNames },
     { flags: "--name <name>", description: "What lists show (default: preset or role, user and machine)" },
-    { flags: "--expires <time>", description: `How long it is valid: 30d, 2w, 6m (months), 1y, never (default: ${defaultLifetime})` },
+    {
+      flags: "--expires <time>",
+      description: `How long it is valid: 30d, 2w, 6m (months), 1y, never (default: 90d, or less where your own key expires earlier)`,
+    },
     { flags: "--permission <permission>", description: "With the role custom: one permission; repeat for more", repeatable: true },
     { flags: "--namespace <@scope>", description: "Only packages of this @scope; repeat for more", repeatable: true },
     outOption,
@@ -45,8 +48,9 @@ export const command = defineCommand<[], Options>({
     "The key goes to stdout, everything else to stderr. It is shown once; the daemon keeps only a hash.\n" +
     presetNames.map((name) => `Preset ${name}: ${presetOf(name).meaning} (${describePreset(name)}).`).join("\n"),
   async run(context, _values, options) {
-    const body = await toBody(context, options);
-    const { client } = await connect(context, { keys: { create } });
+    const { expiresIn, ...chosen } = await toBody(context, options);
+    const { client } = await connect(context, { keys: { create }, session: { show } });
+    const body = { ...chosen, expiresIn: expiresIn ?? usualLifetime((await client.session.show()).principal, Date.now() / 1000) };
     await showNewKey(context, { make: async () => (await client.keys.create({ body })).data, out: options.out });
   },
 });
@@ -58,8 +62,8 @@ function describePreset(name: KeyPresetName): string {
 
 async function toBody(context: Context, options: Options) {
   const { role, permissions: chosen } = grantOf(options);
-  const expiresIn = options.expires ?? defaultLifetime;
-  if (expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
+  const { expires: expiresIn } = options;
+  if (expiresIn !== undefined && expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
     throw usageError(`--expires: ${expiresIn} is not a lifetime`, "such as 30d, 2w, 6m (months), 1y, or never");
   const namespaces = await namespacesOf(context, options);
   return {

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { usualLifetime } from "../../../shared/contract/keys.js";
 import type { Principal } from "../../../shared/contract/principal.js";
 import { rolePermissions, roles, type Role } from "../../../shared/permissions.js";
 import { problemOf, toBody, toLine, type KeyDraft } from "../key-draft.js";
@@ -7,8 +8,6 @@ import { OneTimeSecret } from "../one-time-secret.js";
 import { reasonOf } from "../reason-of.js";
 import type { Session } from "../session.js";
 import { useDashboard } from "./use-dashboard.js";
-
-const defaultLifetime = "90d";
 
 export type KeyField = "name" | "role" | "permissions" | "namespaces" | "lifetime";
 
@@ -34,7 +33,7 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
     role: grantableRoles.includes("viewer") ? "viewer" : "custom",
     permissions: [],
     namespaces: principal.namespaces.join(" "),
-    lifetime: defaultLifetime,
+    lifetime: usualLifetime(principal, Date.now() / 1000),
   }));
   const [field, setField] = useState<KeyField>("name");
   const [message, setMessage] = useState<string>();

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from "react";
-import type { NewKey } from "../../../shared/contract/keys.js";
+import { usualLifetime, type NewKey } from "../../../shared/contract/keys.js";
 import { Button } from "../../components/button.js";
 import { ErrorNote } from "../../components/error-note.js";
 import { LoadingRows } from "../../components/loading-rows.js";
@@ -18,8 +18,6 @@ import { KeySummary } from "./key-summary.js";
 import { LifetimeChoice } from "./lifetime-choice.js";
 import "./keys.css";
 
-const usualLifetime = "90d";
-
 /** Makes a key that can do no more than the one that makes it. */
 export function KeyForm({ onCreated }: { onCreated: (created: NewKey) => void }) {
   const mayCreate = useMay("keys:create");
@@ -33,7 +31,7 @@ export function KeyForm({ onCreated }: { onCreated: (created: NewKey) => void })
     role: "viewer",
     permissions: [],
     namespaces: principal.namespaces.join(" "),
-    expiresIn: usualLifetime,
+    expiresIn: usualLifetime(principal, Date.now() / 1000),
   }));
   const change = (part: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...part }));
   const problems = problemsOf(draft);

@@ -18,7 +18,7 @@ interface LifetimeChoiceProps {
 
 /** When the key ends, each choice with the date that comes of it. */
 export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps) {
-  const [isOther, setOther] = useState(false);
+  const [isOther, setOther] = useState(() => value !== "never" && !lifetimes.some((lifetime) => lifetime.value === value));
   const choices = [
     ...lifetimes.map(({ value: lifetime, label }) => ({ value: lifetime, label, note: dateNote(lifetime) })),
     { value: "never", label: "Never", note: "Until somebody revokes it." },

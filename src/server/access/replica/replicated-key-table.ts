@@ -14,6 +14,7 @@ export interface ForeignChange {
   readonly type: "key.created" | "key.rotated" | "key.revoked";
   readonly id: number;
   readonly name: string;
+  readonly namespaces: string[];
 }
 
 /**
@@ -86,7 +87,7 @@ export class ReplicatedKeyTable {
     const before = this.#keys.find(row.id);
     this.#store(this.#keys, row);
     const type = changeBetween(before, this.#keys.find(row.id));
-    return type && { type, id: row.id, name: row.name };
+    return type && { type, id: row.id, name: row.name, namespaces: [...fromRow(row).namespaces] };
   }
 
   #store(keys: KeyTable, row: ReplicatedKeyRow): void {

@@ -45,12 +45,12 @@ test("a change counts at once where it was made, and everywhere a little later; 
   expect(b.store.findByHash(key.hash)).toBeUndefined();
   await expect.poll(() => a.store.findByHash(key.hash)).toBeUndefined();
   expect(await a.store.revoke(id, 1_700_000_101)).toBe(false);
-  expect(a.heard).toEqual([{ type: "key.revoked", id, name: "shared" }]);
+  expect(a.heard).toEqual([{ type: "key.revoked", id, name: "shared", namespaces: ["@team"] }]);
   const twinId = stored?.id;
   expect(b.heard).toEqual([
-    { type: "key.created", id, name: "shared" },
-    { type: "key.rotated", id, name: "shared" },
-    { type: "key.created", id: twinId, name: "shared" },
+    { type: "key.created", id, name: "shared", namespaces: ["@team"] },
+    { type: "key.rotated", id, name: "shared", namespaces: ["@team"] },
+    { type: "key.created", id: twinId, name: "shared", namespaces: ["@team"] },
   ]);
 });
 

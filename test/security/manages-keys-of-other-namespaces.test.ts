@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "../../src/shared/client.js";
+import type { RuntimeEvent } from "../../src/shared/contract/events.js";
+import type { Permission } from "../../src/shared/permissions.js";
+import { connect } from "../support/connect.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+
+type KeyBody = Parameters<Client["keys"]["create"]>[0]["body"];
+
+let daemon: TestDaemon;
+let root: Client;
+const created = new Map<string, { readonly id: number; readonly key: string }>();
+
+const create = async (body: KeyBody): Promise<void> => {
+  const { id, key } = (await root.keys.create({ body })).data;
+  created.set(body.name, { id, key });
+};
+const idOf = (name: string): string => String(created.get(name)?.id);
+const as = (name: string): Client => connect(daemon.url, created.get(name)?.key ?? "");
+const namesSeenBy = async (name: string): Promise<string[]> => (await as(name).keys.list()).keys.map((key) => key.name);
+const allKeys = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _, ...key }) => key);
+const escalation = { code: "PERMISSION_ESCALATION", status: 403 };
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  root = connect(daemon.url, daemon.rootKey);
+  const managing: Permission[] = ["keys:read", "keys:create", "keys:revoke"];
+  await create({ name: "admin", role: "admin" });
+  await create({ name: "viewer", role: "viewer" });
+  await create({ name: "team admin", role: "admin", namespaces: ["@team"] });
+  await create({ name: "team viewer", role: "viewer", namespaces: ["@team"] });
+  await create({ name: "team attacker", role: "custom", permissions: managing, namespaces: ["@team"] });
+  await create({ name: "team equal", role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
+  await create({ name: "attacker", role: "custom", permissions: managing });
+  await create({ name: "two teams", role: "custom", permissions: ["keys:read"], namespaces: ["@team", "@other"] });
+  await create({ name: "other viewer", role: "viewer", namespaces: ["@other"] });
+});
+afterAll(() => daemon.dispose());
+
+describe("a key restricted to @team", () => {
+  it("lists the keys of its namespaces only", async () => {
+    const ofTeam = ["team admin", "team viewer", "team attacker", "team equal"];
+    expect(await namesSeenBy("team viewer")).toEqual(ofTeam);
+    expect(await namesSeenBy("team attacker")).toEqual(ofTeam);
+    expect(await namesSeenBy("viewer")).toEqual([...created.keys()]);
+  });
+
+  it.each(["admin", "viewer", "two teams", "other viewer"])("cannot revoke or rotate the key of other namespaces %j", async (name) => {
+    const before = await allKeys();
+    await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
+    await expect(as("team attacker").keys.rotate({ params: { id: idOf(name) }, body: {} })).rejects.toMatchObject(escalation);
+    expect(await allKeys()).toEqual(before);
+  });
+
+  it("cannot revoke or rotate a key of its namespace that holds more", async () => {
+    const before = await allKeys();
+    for (const name of ["team admin", "team viewer"]) {
+      await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
+      await expect(as("team attacker").keys.rotate({ params: { id: idOf(name) }, body: {} })).rejects.toMatchObject(escalation);
+    }
+    expect(await allKeys()).toEqual(before);
+  });
+
+  it("revokes a key that holds no more than itself", async () => {
+    await create({ name: "team spare", role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
+    expect(await as("team attacker").keys.revoke({ params: { id: idOf("team spare") } })).toEqual({ success: true });
+    expect(await namesSeenBy("viewer")).not.toContain("team spare");
+  });
+
+  it("hears of keys, sign-ins and reloads of its namespaces only", async () => {
+    const controller = new AbortController();
+    const seen: RuntimeEvent[] = [];
+    const done = (async () => {
+      const events = as("team viewer").events.stream.follow({ query: {} }, { signal: controller.signal });
+      for await (const event of events) seen.push(event);
+    })().catch(() => undefined);
+    await expect.poll(() => seen.map(({ type }) => type)).toEqual(["stream.opened"]);
+    const signIn = async (name: string) =>
+      await fetch(`${daemon.url}/api/admin/session`, {
+        method: "POST",
+        headers: { origin: daemon.url, "content-type": "application/json" },
+        body: JSON.stringify({ key: created.get(name)?.key }),
+      });
+    await create({ name: "secret of others", role: "viewer", namespaces: ["@other"] });
+    await create({ name: "secret of all", role: "viewer" });
+    await root.keys.rotate({ params: { id: idOf("secret of others") }, body: { overlap: "1h" } });
+    await root.keys.revoke({ params: { id: idOf("secret of all") } });
+    await root.plugins.reload();
+    await signIn("other viewer");
+    await signIn("admin");
+    await create({ name: "team new", role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
+    await signIn("team viewer");
+    await as("team attacker").keys.revoke({ params: { id: idOf("team new") } });
+    await expect.poll(() => seen.at(-1)?.type).toBe("key.revoked");
+    controller.abort();
+    await done;
+    expect(seen.slice(1).map(({ type, subject }) => [type, subject?.name ?? subject?.namespaces])).toEqual([
+      ["key.created", "team new"],
+      ["session.opened", ["@team"]],
+      ["key.revoked", "team new"],
+    ]);
+  });
+});
+
+describe("a key with keys:revoke for all namespaces", () => {
+  it("cannot revoke or rotate a key with permissions beyond its own", async () => {
+    const before = await allKeys();
+    await expect(as("attacker").keys.revoke({ params: { id: idOf("admin") } })).rejects.toMatchObject(escalation);
+    await expect(as("attacker").keys.rotate({ params: { id: idOf("admin") }, body: {} })).rejects.toMatchObject(escalation);
+    expect(await allKeys()).toEqual(before);
+    expect((await as("admin").session.show()).principal.name).toBe("admin");
+  });
+
+  it("does not learn by the error whether an unknown id exists", async () => {
+    await expect(as("attacker").keys.revoke({ params: { id: "99999" } })).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
+  });
+});
