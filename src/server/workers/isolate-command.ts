@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import path from "node:path";
 import { compiledFile } from "../package-root.js";
 import { findSystemTool } from "../system-tool.js";
 import { countedCodeRangeBytes } from "./code-range.js";
+import { readablePaths } from "./slot-folder.js";
 import { isEnforcedInside, isolateFlag } from "./isolate-flags.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
@@ -70,9 +70,9 @@ export class IsolateCommand {
       ...this.#flags,
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
-      `--allow-fs-read=${path.dirname(isolateProgram)}`,
-      `--allow-fs-read=${compiledFile("server/web")}`,
-      `--allow-fs-read=${options.slot}`,
+      ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
+      // One path, and the last: Node 20 grants `/` too when two follow those of another folder of the root. Narrow it without Node 20.
+      `--allow-fs-read=${this.programFolder}`,
       isolateProgram,
       options.slot,
       ...options.permissions.filter(isEnforcedInside),

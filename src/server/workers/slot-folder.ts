@@ -1,9 +1,20 @@
 import { chmod, chown, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { sourceMapsFolder } from "./entrypoint.js";
+
+const moduleFile = "bundle.mjs";
 
 /**
- * The one folder an isolate may read besides its own program. `app` in it is a link to the app's folder, and the only way to it; when a
- * part is to be hidden, `package` is that link, and `app` a folder of links to all else in it.
+ * What an isolate may read of its slot, in the form of `--allow-fs-read`. Node resolves `..` by the text of a path, and the kernel by where
+ * a link leads. So each of these is itself a link or lies below one: a path that climbs above the link is no longer below it as a text.
+ */
+export function readablePaths(slot: string): string[] {
+  return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];
+}
+
+/**
+ * The folder by which an isolate reaches its app. `app` in it is a link to the app's folder, and the only way to it; when a part is to be
+ * hidden, `package` is that link, and `app` a folder of links to all else in it.
  */
 export class SlotFolder {
   readonly path: string;
@@ -49,7 +60,7 @@ export class SlotFolder {
 
   /** Puts a bundled module next to the link; returns its path. */
   async addModule(text: string): Promise<string> {
-    const file = path.join(this.path, "bundle.mjs");
+    const file = path.join(this.path, moduleFile);
     await writeFile(file, text);
     await chmod(file, 0o644);
     return file;
