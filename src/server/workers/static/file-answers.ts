@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { OneWriteAnswers } from "../one-write-answer.js";
 import type { Visit } from "../visit.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
@@ -11,8 +10,14 @@ const shortBodyBytes = 16 * 1024;
 export class FileAnswers {
   readonly #shortAnswers = new OneWriteAnswers();
 
+  /** Closes the file's handle, if it has one, when the response has ended. */
   send(visit: Visit, file: StaticFile): void {
     const { request, response, requestId } = visit;
+    if (file.handle) {
+      const close = (): void => void file.handle?.close().catch(() => undefined);
+      if (response.closed) return close();
+      response.once("close", close);
+    }
     if (isUnchanged(request.headers, file)) return this.#sendUnchanged(visit, file);
     const range = request.method === "GET" ? requestedRange(request.headers, file) : undefined;
     if (range === "unsatisfiable") {
@@ -52,8 +57,8 @@ function sendPart(
   response.writeHead(status, headers);
   if (request.method === "HEAD" || end < start) response.end();
   else if (file.body) response.end(status === 206 ? file.body.subarray(start, end + 1) : file.body);
-  else {
-    const stream = createReadStream(file.realPath, { start, end });
+  else if (file.handle) {
+    const stream = file.handle.createReadStream({ start, end, autoClose: false });
     stream.on("error", () => response.destroy());
     response.on("close", () => stream.destroy());
     stream.pipe(response);

@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
-import { open, realpath } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { contentType } from "mime-types";
 
 /** Larger files are streamed from the disk. */
 const inMemoryBytes = 256 * 1024;
 
-/** A file of a site as it is sent: its bytes when it is small, and the headers that describe it. */
+/** A file of a site as it is sent: its bytes or, of a large one, a handle, and the headers that describe it. */
 export interface StaticFile {
-  readonly realPath: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly etag: string;
   readonly type: string;
   readonly body: Buffer | undefined;
+  /** Open for whoever gets the file, and closed by it; undefined where there is a body. */
+  readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
   /** The headers that a client needs to ask again: name, value, name, value … */
   readonly validatorPairs: readonly string[];
@@ -29,33 +31,72 @@ export interface FileMarks {
   readonly isImmutable: boolean;
 }
 
-/** Reads a file that lies below `root` (a real path), links included; "directory" when it is one, undefined when nothing may be served. */
-export async function readStaticFile(
-  { root, generation, marksOf }: { root: string; generation: string; marksOf: (relative: string) => FileMarks },
-  file: string,
-): Promise<StaticFile | "directory" | undefined> {
-  const real = await realpath(file).catch(() => undefined);
-  if (real === undefined || (real !== root && !real.startsWith(root + path.sep))) return undefined;
-  const isHidden = path
-    .relative(root, real)
-    .split(path.sep)
-    .some((segment) => segment.startsWith("."));
-  if (isHidden) return undefined;
-  const handle = await open(real, "r").catch(() => undefined);
-  if (!handle) return undefined;
+/** The folder of a site. */
+export interface SiteFolder {
+  /** A real path. */
+  readonly root: string;
+  readonly generation: string;
+  /** `relative` is the file's path below the root. */
+  readonly marksOf: (relative: string) => FileMarks;
+}
+
+/** Reads a file that lies below the root, links included; "directory" when it is one, undefined when nothing may be served. */
+export async function readStaticFile(folder: SiteFolder, file: string): Promise<StaticFile | "directory" | undefined> {
+  const opened = await openBelow(folder.root, file);
+  if (!opened) return undefined;
+  const { handle, stats, realPath } = opened;
+  let isHandedOn = false;
   try {
-    const stats = await handle.stat();
+    const relative = path.relative(folder.root, realPath);
+    if (relative.split(path.sep).some((segment) => segment.startsWith("."))) return undefined;
     if (stats.isDirectory()) return "directory";
     if (!stats.isFile()) return undefined;
-    const body = stats.size <= inMemoryBytes ? await handle.readFile() : undefined;
-    // Archives carry the same modification time for years: small files are told apart by content, large ones by generation.
-    const mark = body ?? `${generation} ${stats.size} ${stats.mtimeMs}`;
-    const type = contentType(path.extname(real)) || "application/octet-stream";
-    const facts = { realPath: real, modifiedMs: stats.mtimeMs, type, marks: marksOf(path.relative(root, real)) };
-    return withValidators({ ...facts, body, sizeBytes: body?.length ?? stats.size, etag: etagOf(mark) });
+    const type = contentType(path.extname(realPath)) || "application/octet-stream";
+    const facts = { modifiedMs: stats.mtimeMs, type, marks: folder.marksOf(relative) };
+    if (stats.size > inMemoryBytes) {
+      isHandedOn = true;
+      // Archives carry the same modification time for years: small files are told apart by content, large ones by generation.
+      const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
+      return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
+    }
+    const body = await handle.readFile();
+    return withValidators({ ...facts, body, handle: undefined, sizeBytes: body.length, etag: etagOf(body) });
   } finally {
+    if (!isHandedOn) await handle.close();
+  }
+}
+
+/** A package that is being replaced moves away under an open file; then the new one is there. */
+const openAttempts = 3;
+/** A named pipe is not waited for. */
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/**
+ * Opens a path, and looks afterwards where that has led: between a look and an opening, another process could put a link in the place of a
+ * folder. Undefined when it led outside of the root.
+ */
+async function openBelow(root: string, file: string): Promise<{ handle: FileHandle; stats: Stats; realPath: string } | undefined> {
+  for (let attempt = 0; attempt < openAttempts; attempt += 1) {
+    const handle = await open(file, openFlags).catch(() => undefined);
+    if (!handle) return undefined;
+    try {
+      const stats = await handle.stat();
+      const realPath = await realPathOf(handle, file);
+      // Of a file that was deleted meanwhile the system tells no path.
+      const isThere = stats.nlink > 0;
+      if (isThere && (realPath === root || realPath?.startsWith(root + path.sep))) return { handle, stats, realPath };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
     await handle.close();
   }
+  return undefined;
+}
+
+/** Where an open file lies. A system without /proc has nothing better than its path. */
+async function realPathOf({ fd }: FileHandle, file: string): Promise<string | undefined> {
+  return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
 
 /** The same file with other bytes. */

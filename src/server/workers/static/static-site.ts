@@ -15,7 +15,7 @@ import type { AppLife } from "../worker-numbers.js";
 import { FileAnswers } from "./file-answers.js";
 import { injectIntoPage, publicVariables } from "./page-injection.js";
 import type { CacheShelf, StaticCache } from "./static-cache.js";
-import { readStaticFile, withBody, type StaticFile } from "./static-file.js";
+import { readStaticFile, withBody, type SiteFolder, type StaticFile } from "./static-file.js";
 
 /** A cached file is looked at again on disk after this time, for those who edit in place. */
 const recheckMs = 1000;
@@ -39,7 +39,7 @@ export class StaticSite implements ServedApp {
   readonly life = noIsolates;
   readonly #version: ServedVersion;
   readonly #cache: StaticCache;
-  readonly #folder: Parameters<typeof readStaticFile>[0];
+  readonly #folder: SiteFolder;
   readonly #page: string;
   readonly #isPackageRoot: boolean;
   readonly #shelf: CacheShelf = new Map();
@@ -151,7 +151,9 @@ export class StaticSite implements ServedApp {
     const found = await this.#read(file);
     if (found !== "directory") return found;
     const index = await this.#read(`${file}/index.html`);
-    return index && index !== "directory" ? "directory" : undefined;
+    if (!index || index === "directory") return undefined;
+    await index.handle?.close();
+    return "directory";
   }
 
   #fileOf(relative: string): string {
@@ -162,7 +164,7 @@ export class StaticSite implements ServedApp {
   async #read(file: string): Promise<StaticFile | "directory" | undefined> {
     if (this.#isPackageRoot && metadataFiles.has(file)) return undefined;
     const found = await readStaticFile(this.#folder, path.join(this.#folder.root, file));
-    if (found && found !== "directory" && !this.#isRetired) this.#cache.set(this.#shelf, file, found);
+    if (found && found !== "directory" && found.body && !this.#isRetired) this.#cache.set(this.#shelf, file, found);
     else this.#cache.delete(this.#shelf, file);
     return found;
   }

@@ -1,0 +1,115 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+
+const files = 150;
+const secret = "SECRET";
+const largeBytes = 300 * 1024;
+
+/** Swaps a folder and a link that leads outside of the site, as fast as one process can, until it is killed. */
+const swapping = `
+const { renameSync } = require("node:fs");
+const [folder, link] = process.argv.slice(1);
+process.stdout.write("ready");
+for (;;) {
+  renameSync(folder, folder + ".aside");
+  renameSync(link, folder);
+  renameSync(folder, link);
+  renameSync(folder + ".aside", folder);
+}`;
+
+describe("another process that swaps a folder of a site for a link", () => {
+  let daemon: TestDaemon;
+  let outside: string;
+  let site: string;
+  let swapper: ChildProcess;
+
+  beforeAll(async () => {
+    daemon = await startDaemon();
+    outside = await mkdtemp(path.join(tmpdir(), "outside-"));
+    site = path.join(daemon.directory, "workers/page");
+    await mkdir(path.join(site, "t"), { recursive: true });
+    await writeFile(path.join(site, "manifest.yaml"), "name: page\n");
+    await writeFile(path.join(site, "index.html"), "<title>page</title>");
+    for (let index = 0; index < files; index += 1) {
+      await writeFile(path.join(site, "t", `small-${index}.txt`), "public");
+      await writeFile(path.join(outside, `small-${index}.txt`), secret);
+    }
+    for (let index = 0; index < files; index += 1) {
+      await writeFile(path.join(site, "t", `large-${index}.txt`), "public".padEnd(largeBytes));
+      await writeFile(path.join(outside, `large-${index}.txt`), secret.padEnd(largeBytes));
+    }
+    await symlink(outside, path.join(site, "out"));
+    await symlink("t", path.join(site, "in"));
+    await expectServed();
+  });
+  afterAll(async () => {
+    swapper?.kill("SIGKILL");
+    await daemon.dispose();
+    await rm(outside, { recursive: true, force: true });
+  });
+
+  const get = async (target: string): Promise<string> => {
+    const response = await fetch(`${daemon.url}/page/${target}`);
+    return `${response.status} ${(await response.text()).trim().slice(0, 20)}`;
+  };
+  const expectServed = async (): Promise<void> => {
+    for (let attempt = 0; attempt < 100 && !(await get("index.html")).startsWith("200"); attempt += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await get("t/small-0.txt")).toBe("200 public");
+  };
+
+  it("finds that a link inside of the site is served, and one that leads outside is not", async () => {
+    expect(await get("in/small-1.txt")).toBe("200 public");
+    expect(await get("out/small-1.txt")).toMatch(/^404/);
+    expect(await get("out/large-1.txt")).toMatch(/^404/);
+  });
+
+  it.each(["small", "large"])("never has a %s file from outside served", async (size) => {
+    swapper = spawn(process.execPath, ["-e", swapping, path.join(site, "t"), path.join(site, "out")], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(swapper.stdout as NodeJS.ReadableStream, "data");
+    const results: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      for (let index = 0; index < files; index += 10)
+        results.push(...(await Promise.all(Array.from({ length: 10 }, (_, offset) => get(`t/${size}-${index + offset}.txt`)))));
+    }
+    swapper.kill("SIGKILL");
+    await once(swapper, "exit");
+    expect(results.filter((result) => result.includes(secret))).toEqual([]);
+    expect(results.filter((result) => result === "200 public").length, "requests that met the folder").toBeGreaterThan(10);
+    // The swapper ends at any instant: put the folder back.
+    const entries = await readdir(site);
+    if (entries.includes("t.aside")) {
+      if (entries.includes("t")) await rename(path.join(site, "t"), path.join(site, "out"));
+      await rename(path.join(site, "t.aside"), path.join(site, "t"));
+    }
+  });
+
+  it("keeps no descriptor of files that were sent, asked for in part, or left by their clients", async () => {
+    const open = async () => (await readdir(`/proc/${daemon.process.pid}/fd`)).length;
+    const url = `${daemon.url}/page/t/large-3.txt`;
+    const before = await open();
+    for (let index = 0; index < 20; index += 1) {
+      await (await fetch(url)).arrayBuffer();
+      await (await fetch(url, { headers: { range: "bytes=0-9" } })).arrayBuffer();
+      await (await fetch(url, { headers: { range: "bytes=999999999-" } })).arrayBuffer();
+      await (await fetch(url, { method: "HEAD" })).arrayBuffer();
+      const { headers } = await fetch(url, { method: "HEAD" });
+      expect((await fetch(url, { headers: { "if-none-match": headers.get("etag") ?? "" } })).status).toBe(304);
+      const controller = new AbortController();
+      await fetch(url, { signal: controller.signal }).then(() => controller.abort());
+    }
+    await expect.poll(open).toBeLessThanOrEqual(before + 3);
+  });
+
+  it("does not have the daemon wait for a named pipe", async () => {
+    expect(spawnSync("mkfifo", [path.join(site, "pipe.txt")]).status).toBe(0);
+    expect(await get("pipe.txt")).toMatch(/^404/);
+  });
+});
