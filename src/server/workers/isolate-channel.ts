@@ -36,7 +36,7 @@ export class IsolateChannel {
         reader.read(count);
       } catch (error) {
         socket.destroy();
-        events.onViolation(error instanceof Error ? error.message : "it broke the rules of the channel");
+        events.onViolation(violationOf(error));
       }
       if (events.onRead()) reader.keep();
       return true;
@@ -74,4 +74,9 @@ export class IsolateChannel {
   close(): void {
     this.#socket.destroy();
   }
+}
+
+/** Our own sentences are plain errors; those of parsers speak of our buffers, and clients would read them. */
+function violationOf(error: unknown): string {
+  return error instanceof Error && error.constructor === Error ? error.message : "it sent a malformed frame";
 }

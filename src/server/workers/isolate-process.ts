@@ -71,7 +71,7 @@ export class IsolateProcess {
       onRelease: (abandoned) => this.#onRelease(abandoned),
     });
     this.#probe = new LoopProbe(() => this.#channel.writer.empty(FrameKind.Ping, 0));
-    this.blank = this.#step.begin();
+    this.blank = this.#step.begin("blank");
     this.blank.catch(() => undefined);
     this.exited = this.#child.exited;
     this.#output = new IsolateOutput({
@@ -135,7 +135,7 @@ export class IsolateProcess {
   /** Has the app imported; rejects with WORKER_START_FAILED. */
   async load(order: LoadOrder): Promise<void> {
     await this.blank;
-    const loaded = this.#step.begin();
+    const loaded = this.#step.begin("loaded");
     this.#channel.writer.json(FrameKind.Load, 0, order);
     await loaded;
     if (this.#state === "starting") this.#state = "loaded";
@@ -222,10 +222,12 @@ export class IsolateProcess {
     const { buffer, start, end } = payload;
     // Copied: messages wait for their clients one by one.
     if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
+    this.#floodGuard.count();
     switch (kind) {
       case FrameKind.Blank:
+        return this.#step.done("blank");
       case FrameKind.Loaded:
-        return this.#step.done();
+        return this.#step.done("loaded");
       case FrameKind.LoadFailed:
         return this.#step.fail(JSON.parse(buffer.toString("utf8", start, end)) as Partial<LoadFailure>);
       case FrameKind.Pong:
@@ -233,10 +235,8 @@ export class IsolateProcess {
         this.events?.onRoom(this);
         return;
       case FrameKind.Log:
-        this.#floodGuard.count();
         return this.#output.onFrame(payload);
       case FrameKind.Background:
-        this.#floodGuard.count();
         this.#background.counted(buffer.readUInt32LE(start));
         return this.#settle();
       case FrameKind.OutOfMemory:
@@ -245,7 +245,6 @@ export class IsolateProcess {
         this.#child.kill();
         return;
       case FrameKind.Tainted:
-        this.#floodGuard.count();
         if (this.#state === "loaded") this.events?.onNotice("warn", "An error escaped the app's handlers; its isolate is replaced.");
         return this.drain();
       default:

@@ -2,28 +2,31 @@ import { ApiError } from "../../shared/api-error.js";
 
 const longestReason = 1024;
 
-/** What an isolate is waited for on its way to serve: to be blank, then to have its app loaded. */
+/** The step that an isolate is waited for on its way to serve: to be blank, then to have its app loaded. */
 export class PendingStep {
-  #waiting: { resolve: () => void; reject: (error: ApiError) => void } | undefined;
+  #waiting: { name: "blank" | "loaded"; resolve: () => void; reject: (error: ApiError) => void } | undefined;
 
   get isPending(): boolean {
     return this.#waiting !== undefined;
   }
 
   /** Resolves with `done`; rejects with WORKER_START_FAILED. */
-  begin(): Promise<void> {
+  begin(name: "blank" | "loaded"): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      this.#waiting = { resolve, reject };
+      this.#waiting = { name, resolve, reject };
     });
   }
 
-  done(): void {
-    this.#waiting?.resolve();
+  /** Throws when it is not the step that is waited for. */
+  done(name: "blank" | "loaded"): void {
+    if (this.#waiting?.name !== name) throw new Error(`it reported to be ${name} at another time than its start`);
+    this.#waiting.resolve();
     this.#waiting = undefined;
   }
 
-  /** The app's code threw, as the isolate says: of its words nothing is sure. */
+  /** The app's code threw, as the isolate says: of its words nothing is sure. Throws when no app is being loaded. */
   fail({ message }: { message?: unknown }): void {
+    if (this.#waiting?.name !== "loaded") throw new Error("it reported a failure to load while it loaded nothing");
     this.#reject(`. ${typeof message === "string" ? message.slice(0, longestReason) : ""}`);
   }
 

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FrameKind } from "../../src/server/workers/isolate/frames.js";
+import { WorkerServer } from "../support/worker-server.js";
+
+/** Writes `count` frames of one kind into the channel to the daemon, and never answers. */
+const attacker = `
+import { writeSync } from "node:fs";
+export default { fetch(request) {
+  const query = new URL(request.url).searchParams;
+  if (!query.has("kind")) return new Response("ok");
+  const payload = Buffer.from(query.get("payload") ?? "");
+  const frame = Buffer.alloc(9 + payload.length);
+  frame.writeUInt32LE(payload.length, 0);
+  frame[4] = Number(query.get("kind"));
+  payload.copy(frame, 9);
+  const frames = Buffer.concat(Array.from({ length: Number(query.get("count")) }, () => frame));
+  for (let at = 0; at < frames.length; ) {
+    try {
+      at += writeSync(3, frames, at);
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+  return new Promise(() => {});
+} };`;
+
+describe("a worker that writes frames of its own into its channel", () => {
+  let server: WorkerServer;
+
+  beforeAll(async () => {
+    server = await WorkerServer.start();
+    await server.add("neighbor", { files: { "index.js": "export default { fetch: () => new Response(String(process.pid)) };" } });
+  });
+  afterAll(() => server.stop());
+
+  it.each([
+    ["Blank", { kind: FrameKind.Blank }, "it reported to be blank at another time than its start"],
+    ["Loaded", { kind: FrameKind.Loaded }, "it reported to be loaded at another time than its start"],
+    ["LoadFailed", { kind: FrameKind.LoadFailed, payload: "{}" }, "it reported a failure to load while it loaded nothing"],
+    ["a LoadFailed that is no JSON", { kind: FrameKind.LoadFailed, payload: "{" }, "it sent a malformed frame"],
+    ["200,000 Tainted", { kind: FrameKind.Tainted, count: 200_000 }, "it flooded its channel"],
+    ["200,000 Log", { kind: FrameKind.Log, payload: "\u0001x", count: 200_000 }, "it flooded its channel"],
+  ])("is killed for %s, and only its own request fails", async (_, { kind, payload = "", count = 1 }: Frames, reason) => {
+    const name = `attacker-${kind}-${payload.length}`;
+    await server.add(name, { files: { "index.js": attacker }, manifest: { timeout: "20s" } });
+    const pid = await server.text("/neighbor/");
+    const query = new URLSearchParams({ kind: String(kind), payload, count: String(count) });
+    const refusal = await server.refusal(`/${name}/?${query}`);
+    expect(refusal).toMatchObject({ status: 502, code: "WORKER_CRASHED" });
+    expect(refusal.message).toBe(`The worker's process was stopped because ${reason} while it handled the request.`);
+    expect(await server.text("/neighbor/")).toBe(pid);
+    await expect.poll(() => server.text(`/${name}/`)).toBe("ok");
+  });
+});
+
+interface Frames {
+  readonly kind: number;
+  readonly payload?: string;
+  readonly count?: number;
+}
