@@ -27,6 +27,8 @@ export interface FrontDoorOptions {
 
 /** How long a client may take to send the head of a request. */
 const headersTimeoutMs = 20_000;
+/** How often Node looks for heads and requests beyond their timeouts; its default is 30 s. */
+const connectionsCheckingIntervalMs = 5_000;
 /** How long a request may take to arrive whole: a large upload over a slow line. */
 const requestTimeoutMs = 15 * 60_000;
 /**
@@ -56,6 +58,7 @@ export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 
     {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckingIntervalMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       // Node would answer without a body; ours has the one error shape.
       requireHostHeader: false,
