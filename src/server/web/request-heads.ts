@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
 /** What happens to a header of the client on its way to the app. */
@@ -63,6 +64,8 @@ export class RequestHeads {
     for (let index = 0; index < raw.length; index += 2) {
       const value = raw[index + 1] as string;
       const { rule, lower } = this.#nameOf(raw[index] as string);
+      // A key in whatever form is no business of an app; of cookies the others are kept.
+      if (rule !== "cookie" && generatedKey.test(value)) continue;
       switch (rule) {
         case "keep":
           lines += `${lineFeed}${lower}${lineFeed}${value}`;
@@ -110,8 +113,10 @@ export class RequestHeads {
   }
 
   #cookieLine(value: string): string {
-    if (!value.toLowerCase().includes(sessionCookie)) return `${lineFeed}cookie${lineFeed}${value}`;
-    const kept = value.split(";").filter((pair) => (pair.split("=")[0] as string).trim().toLowerCase() !== sessionCookie);
+    if (!value.toLowerCase().includes(sessionCookie) && !generatedKey.test(value)) return `${lineFeed}cookie${lineFeed}${value}`;
+    const isKept = (pair: string): boolean =>
+      (pair.split("=")[0] as string).trim().toLowerCase() !== sessionCookie && !generatedKey.test(pair);
+    const kept = value.split(";").filter((pair) => isKept(pair));
     const text = kept.join(";").trim();
     return text === "" ? "" : `${lineFeed}cookie${lineFeed}${text}`;
   }
