@@ -1,8 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
+import { forwardedProto } from "./forwarded-proto.js";
 import { isHost } from "./request-head.js";
 
-/** Refuses a changing call whose Origin is missing or names another host than the one called: a page of somewhere else sent it. */
+/**
+ * Refuses a changing call whose Origin is missing or names another host than the one called, or another scheme where a proxy tells it: a page
+ * of somewhere else sent it.
+ */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
   if (origin === undefined || origin === "") {
@@ -16,6 +20,12 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
     throw new ApiError(
       "CSRF_ORIGIN_MISMATCH",
       "The Origin header names another host than the one that was called; send the scheme and host of this daemon's own address.",
+    );
+  const scheme = forwardedProto(headers);
+  if (scheme !== undefined && !origin.toLowerCase().startsWith(`${scheme}://`))
+    throw new ApiError(
+      "CSRF_ORIGIN_MISMATCH",
+      `The Origin header names another scheme than X-Forwarded-Proto (${JSON.stringify(scheme.slice(0, 20))}). Send the scheme of this daemon's own address, or have the proxy set X-Forwarded-Proto to that of its client.`,
     );
 }
 

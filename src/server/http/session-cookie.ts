@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import { hasSeveralSessionCookies, sessionCookieName } from "../access/credentials.js";
+import { forwardedProto } from "./forwarded-proto.js";
 
 /** `Set-Cookie` that hands the key to the browser, out of reach of scripts. */
 export function issueSessionCookie(request: IncomingMessage, key: string, maxAgeSeconds: number): string {
@@ -58,8 +59,6 @@ function domainsOf(host: string): string[] {
 
 /** What a proxy says of its client's connection counts first, then the connection itself. */
 function isHttps(request: IncomingMessage): boolean {
-  const forwarded = request.headers["x-forwarded-proto"];
-  if (forwarded === undefined) return request.socket instanceof TLSSocket;
-  const first = (Array.isArray(forwarded) ? forwarded.join(",") : forwarded).split(",")[0] ?? "";
-  return first.trim().toLowerCase() === "https";
+  const proto = forwardedProto(request.headers);
+  return proto === undefined ? request.socket instanceof TLSSocket : proto === "https";
 }
