@@ -11,6 +11,12 @@ const mostMenus = 20;
 const packageNames = z.array(z.string().refine(isPackageName, "not a package name")).default([]);
 const shortText = z.string().min(1).max(100);
 
+/** Whether a browser would read a path as another one: `..` written out, percent-encoded, or behind a backslash. */
+function hasDotSegment(path: string): boolean {
+  const [pathname = ""] = path.split(/[?#]/, 1);
+  return pathname.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
 /**
  * What a plugin's manifest may say beyond name, version and `enabled`. All fields are optional; the keys that are not listed here, and
  * those below `config`, are the plugin's own configuration.
@@ -39,7 +45,8 @@ export const PluginManifest = z.object({
           .string()
           .max(500)
           // Browsers drop tabs and line breaks: what is behind one could be the second slash.
-          .regex(/^\/(?![/\\])[^\p{Cc}]*$/u, "must be a path that starts with one slash, without control characters"),
+          .regex(/^\/(?![/\\])[^\p{Cc}]*$/u, "must be a path that starts with one slash, without control characters")
+          .refine((text) => !hasDotSegment(text), "must be a path without . and .. segments"),
       }),
     )
     .max(mostMenus)
