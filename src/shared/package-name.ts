@@ -1,9 +1,12 @@
+import { isReservedByWindows } from "./file-name.js";
+
 /** npm's grammar, lower case only: `name` or `@scope/name`. */
 const namePattern = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z0-9][a-z0-9._-]*)$/;
 const maximumNameLength = 214;
 /** Strict semver (https://semver.org), or the word `latest`. */
 const versionPattern =
   /^(?:latest|(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?)$/;
+const namesNpmReserves = new Set(["node_modules", "favicon.ico"]);
 /** 255 bytes is the longest folder name that Linux takes. */
 const maximumVersionLength = 200;
 
@@ -11,7 +14,9 @@ const maximumVersionLength = 200;
 export const latestVersion = "latest";
 
 export function isPackageName(text: string): boolean {
-  return text.length <= maximumNameLength && namePattern.test(text);
+  if (text.length > maximumNameLength || !namePattern.test(text)) return false;
+  const name = text.slice(text.indexOf("/") + 1);
+  return !namesNpmReserves.has(name) && !isReservedByWindows(name);
 }
 
 export function isPackageVersion(text: string): boolean {

@@ -1,3 +1,4 @@
+import { isReservedByWindows } from "../file-name.js";
 import { invalidArchive, pathTraversal, shown } from "./refusal.js";
 
 const longestSegmentBytes = 255;
@@ -9,7 +10,6 @@ const deepestName = 100;
 const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const driveLetter = /^[a-z]:/i;
 const charactersWindowsRefuses = /[<>:"|?*]/;
-const namesWindowsReserves = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$)(?:\.|$)/i;
 
 /**
  * The segments of an entry's name below the archive's root; none for the root itself.
@@ -39,7 +39,7 @@ function checkSegment(segment: string, name: string): void {
 }
 
 function existsEverywhere(segment: string): boolean {
-  return !charactersWindowsRefuses.test(segment) && !namesWindowsReserves.test(segment) && !/[. ]$/.test(segment);
+  return !charactersWindowsRefuses.test(segment) && !isReservedByWindows(segment) && !/[. ]$/.test(segment);
 }
 
 /** Why one part of a path is no name that should come into being; the rules for entries of archives, without those for whole paths. */
