@@ -1,5 +1,8 @@
+import { chmodSync, closeSync, openSync } from "node:fs";
 import path from "node:path";
 import { ProcessLock } from "../process-lock.js";
+
+const privateMode = 0o600;
 
 /** Holds the state directory for this process; the kernel frees it when the process ends, however it ends. */
 export class StateLock {
@@ -23,6 +26,9 @@ export class StateLock {
 
 function take(file: string): ProcessLock | undefined {
   try {
+    closeSync(openSync(file, "a", privateMode));
+    // One that an earlier version made was readable to all.
+    chmodSync(file, privateMode);
     return ProcessLock.take(file);
   } catch (cause) {
     throw new Error(
