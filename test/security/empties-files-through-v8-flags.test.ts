@@ -75,7 +75,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, uid) => {
   const attack = async (flags: readonly string[], wayIn: string): Promise<string> => {
     const query = new URLSearchParams({ wayIn });
     for (const flag of flags) query.append("flag", flag);
-    return await (await fetch(`${daemon.url}/attacker/?${query}`)).text();
+    return await (await fetch(`${daemon.url}/attacker/?${query.toString()}`)).text();
   };
   const targets = () => [
     path.join(daemon.directory, "state/keys.db"),

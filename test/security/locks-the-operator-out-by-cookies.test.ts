@@ -33,6 +33,21 @@ const session = async (cookie: string, path = "/api/admin/session") => {
 };
 const named = (...values: string[]) => values.map((value) => `runtime_api_key=${value}`).join("; ");
 
+const signIn = (page: Page, key: string): Promise<number> =>
+  page.evaluate(
+    async (secret) =>
+      (
+        await fetch("/api/admin/session", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ key: secret }),
+        })
+      ).status,
+    key,
+  );
+const statusOf = (page: Page, path: string): Promise<number> => page.evaluate(async (target) => (await fetch(target)).status, path);
+const plant = (page: Page, cookie: string): Promise<unknown> => page.evaluate(`document.cookie = ${JSON.stringify(cookie)}`);
+
 describe("session cookies of one request", () => {
   it.each([
     ["junk before the operator's", () => named("junk", otherKey)],
@@ -110,7 +125,7 @@ describe("Set-Cookie of a worker", () => {
       ["cookie", cookie],
       ["cookie", "own=1; Path=/setter/"],
     ]);
-    const response = await fetch(`${daemon.url}/setter/?${query}`);
+    const response = await fetch(`${daemon.url}/setter/?${query.toString()}`);
     expect(response.headers.getSetCookie()).toEqual(["own=1; Path=/setter/"]);
   });
 });
@@ -121,21 +136,6 @@ describe("an operator in a browser", () => {
     browser = await openBrowser();
   });
   afterAll(() => browser.close());
-
-  const signIn = (page: Page, key: string): Promise<number> =>
-    page.evaluate(
-      async (secret) =>
-        (
-          await fetch("/api/admin/session", {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify({ key: secret }),
-          })
-        ).status,
-      key,
-    );
-  const statusOf = (page: Page, path: string): Promise<number> => page.evaluate(async (target) => (await fetch(target)).status, path);
-  const plant = (page: Page, cookie: string): Promise<unknown> => page.evaluate(`document.cookie = ${JSON.stringify(cookie)}`);
 
   const openSignedIn = async (): Promise<Page> => {
     const page = await (await browser.newContext()).newPage();
@@ -154,7 +154,7 @@ describe("an operator in a browser", () => {
 
   it("stays signed in when the response of a worker sets a cookie without a name", async () => {
     const page = await openSignedIn();
-    await page.goto(`${daemon.url}/setter/?${new URLSearchParams({ cookie: "=runtime_api_key=x; Path=/api" })}`);
+    await page.goto(`${daemon.url}/setter/?${new URLSearchParams({ cookie: "=runtime_api_key=x; Path=/api" }).toString()}`);
     expect((await page.context().cookies()).map(({ name }) => name)).toEqual(["runtime_api_key"]);
     expect(await statusOf(page, "/api/keys")).toBe(200);
     await page.close();

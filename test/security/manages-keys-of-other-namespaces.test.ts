@@ -18,7 +18,13 @@ const create = async (body: KeyBody): Promise<void> => {
 const idOf = (name: string): string => String(created.get(name)?.id);
 const as = (name: string): Client => connect(daemon.url, created.get(name)?.key ?? "");
 const namesSeenBy = async (name: string): Promise<string[]> => (await as(name).keys.list()).keys.map((key) => key.name);
-const allKeys = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _, ...key }) => key);
+const allKeys = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key);
+const signIn = async (name: string) =>
+  await fetch(`${daemon.url}/api/admin/session`, {
+    method: "POST",
+    headers: { origin: daemon.url, "content-type": "application/json" },
+    body: JSON.stringify({ key: created.get(name)?.key }),
+  });
 const escalation = { code: "PERMISSION_ESCALATION", status: 403 };
 
 beforeAll(async () => {
@@ -75,12 +81,6 @@ describe("a key restricted to @team", () => {
       for await (const event of events) seen.push(event);
     })().catch(() => undefined);
     await expect.poll(() => seen.map(({ type }) => type)).toEqual(["stream.opened"]);
-    const signIn = async (name: string) =>
-      await fetch(`${daemon.url}/api/admin/session`, {
-        method: "POST",
-        headers: { origin: daemon.url, "content-type": "application/json" },
-        body: JSON.stringify({ key: created.get(name)?.key }),
-      });
     await create({ name: "secret of others", role: "viewer", namespaces: ["@other"] });
     await create({ name: "secret of all", role: "viewer" });
     await root.keys.rotate({ params: { id: idOf("secret of others") }, body: { overlap: "1h" } });

@@ -20,7 +20,7 @@ describe("a leaked key that expires in two days", () => {
   });
   afterAll(() => daemon.dispose());
 
-  const allKeys = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _, ...key }) => key);
+  const allKeys = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key);
 
   it.each([["never"], [undefined], ["3d"], ["1y"]])("cannot create a key with the lifetime %s", async (expiresIn) => {
     const before = await allKeys();

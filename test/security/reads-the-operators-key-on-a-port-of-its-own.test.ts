@@ -85,7 +85,7 @@ describe("a worker that wants a port of its own", () => {
 
   const attack = async (wayIn: string, name = "attacker"): Promise<string> => {
     const port = await freePort();
-    const response = await fetch(`${daemon.url}/${name}/?${new URLSearchParams({ wayIn, port: String(port) })}`);
+    const response = await fetch(`${daemon.url}/${name}/?${new URLSearchParams({ wayIn, port: String(port) }).toString()}`);
     return `${response.status} ${await response.text()}`;
   };
 

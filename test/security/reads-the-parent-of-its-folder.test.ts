@@ -88,7 +88,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, uid) => {
   afterAll(() => daemon.dispose());
 
   const attack = async (name: string, target: string): Promise<Record<string, string>> =>
-    (await (await fetch(`${daemon.url}/${name}/?${new URLSearchParams({ path: target })}`)).json()) as Record<string, string>;
+    (await (await fetch(`${daemon.url}/${name}/?${new URLSearchParams({ path: target }).toString()}`)).json()) as Record<string, string>;
 
   it.each([
     ["versioned", "/app/..", "its other versions"],

@@ -45,7 +45,7 @@ describe("a worker that writes frames of its own into its channel", () => {
     await server.add(name, { files: { "index.js": attacker }, manifest: { timeout: "20s" } });
     const pid = await server.text("/neighbor/");
     const query = new URLSearchParams({ kind: String(kind), payload, count: String(count) });
-    const refusal = await server.refusal(`/${name}/?${query}`);
+    const refusal = await server.refusal(`/${name}/?${query.toString()}`);
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_CRASHED" });
     expect(refusal.message).toBe(`The worker's process was stopped because ${reason} while it handled the request.`);
     expect(await server.text("/neighbor/")).toBe(pid);

@@ -6,7 +6,7 @@ import { createFrontDoor, type FrontDoorOptions } from "../../src/server/http/fr
 /** A front door whose workers are the given function, until the test is over; returns its origin. */
 export async function openFrontDoor(
   serve: FrontDoorOptions["serve"],
-  options: Pick<FrontDoorOptions, "stalledClientTimeoutMs"> = {},
+  options: Pick<FrontDoorOptions, "headersTimeoutMs" | "stalledClientTimeoutMs"> = {},
 ): Promise<string> {
   const server = createFrontDoor({ apiBase: "/api", api: () => undefined, serve, ...options });
   server.listen(0, "127.0.0.1");

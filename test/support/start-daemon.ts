@@ -63,7 +63,7 @@ export async function startDaemon(
   const rootKey = "root-key-of-a-test";
   const { listenFds = [], launcher = listenFds.length > 0 ? ["sh", ...asService] : [], uid } = options;
   if (uid !== undefined) await chown(directory, uid, uid);
-  const [file = process.execPath, ...args] = [...(uid === undefined ? [] : asUser(uid)), ...launcher, process.execPath, daemonProgram];
+  const [file, ...args] = [...(uid === undefined ? [] : asUser(uid)), ...launcher, process.execPath, daemonProgram];
   const child = spawn(file, args, {
     cwd: directory,
     stdio: ["ignore", "pipe", "pipe", ...listenFds],

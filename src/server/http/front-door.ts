@@ -21,12 +21,13 @@ export interface FrontDoorOptions {
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
   /** Answers everything else; `connection` comes with a handshake of WebSocket, whose answer may be to go on with that. */
   readonly serve: (request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection) => void;
+  /** How long a client may take to send the head of a request. */
+  readonly headersTimeoutMs?: number;
   /** How long a client may neither go on with its request nor take anything of its answer. */
   readonly stalledClientTimeoutMs?: number;
 }
 
-/** How long a client may take to send the head of a request. */
-const headersTimeoutMs = 20_000;
+const defaultHeadersTimeoutMs = 20_000;
 /** How often Node looks for heads and requests beyond their timeouts; its default is 30 s. */
 const connectionsCheckingIntervalMs = 5_000;
 /** How long a request may take to arrive whole: a large upload over a slow line. */
@@ -38,7 +39,13 @@ const requestTimeoutMs = 15 * 60_000;
 const keepAliveTimeoutMs = 75_999;
 
 /** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
-export function createFrontDoor({ apiBase, api, serve, stalledClientTimeoutMs = 60_000 }: FrontDoorOptions): Server {
+export function createFrontDoor({
+  apiBase,
+  api,
+  serve,
+  headersTimeoutMs = defaultHeadersTimeoutMs,
+  stalledClientTimeoutMs = 60_000,
+}: FrontDoorOptions): Server {
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const problem = problemOfHead(request);

@@ -22,19 +22,13 @@ export function clearSessionCookies(request: IncomingMessage): string[] {
  * belong to, the host itself and the domains above it, and the cookie without a name whose value reads as name and value.
  */
 function clearPlantedCookies({ url = "/", headers: { host = "" } }: IncomingMessage): string[] {
-  const lines: string[] = [];
+  const domains = ["", ...domainsOf(host).map((name) => `; Domain=${name}`)];
+  const pairs = [`${sessionCookieName}=`, `=${sessionCookieName}=`];
+  const lines = domains.flatMap((domain) =>
+    ["/", ...pathsAbove(url)].flatMap((path) => pairs.map((pair) => `${pair}; Max-Age=0; Path=${path}${domain}`)),
+  );
   let bytes = 0;
-  for (const domain of ["", ...domainsOf(host).map((name) => `; Domain=${name}`)]) {
-    for (const path of ["/", ...pathsAbove(url)]) {
-      for (const pair of [`${sessionCookieName}=`, `=${sessionCookieName}=`]) {
-        const line = `${pair}; Max-Age=0; Path=${path}${domain}`;
-        bytes += line.length;
-        if (bytes > maximumClearingBytes) return lines;
-        lines.push(line);
-      }
-    }
-  }
-  return lines;
+  return lines.filter((line) => (bytes += line.length) <= maximumClearingBytes);
 }
 
 /** `/api` and `/api/` of `/api/keys`, and so on: both are paths of cookies, and different ones. */
