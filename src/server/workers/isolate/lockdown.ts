@@ -12,6 +12,7 @@ const takenFromProcess = [
   "binding",
   "_linkedBinding",
   "dlopen",
+  "execve",
   "_debugProcess",
   "_debugEnd",
   "_startProfilerIdleNotifier",
