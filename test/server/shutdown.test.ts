@@ -196,7 +196,7 @@ describe("a daemon that misses something it needs", () => {
     const file = path.join(daemon.directory, "state", "keys.db");
     await rename(file, `${file}.away`);
 
-    await expectNotReady("the key store cannot be written");
+    await expectNotReady("the file of the key store was deleted");
 
     await rename(`${file}.away`, file);
     await expectReady();

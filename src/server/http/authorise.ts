@@ -6,7 +6,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { Principals } from "../access/principals.js";
-import { assertOwnOrigin } from "./origin-guard.js";
+import { assertOwnOrigin, assertOwnScheme } from "./origin-guard.js";
 
 /** Decides whether a request may make a call, in the order in which refusals are promised: 401, permission, namespace, origin. */
 export function authorise(
@@ -23,7 +23,11 @@ export function authorise(
   }
   const isRootInHeader = caller?.principal.isRoot === true && caller.channel === "header";
   const isInternal = request.headers["x-runtime-internal"] === "true";
-  if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) assertOwnOrigin(request.headers);
+  if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
+    assertOwnOrigin(request.headers);
+    // To sign in or out, which is public, needs no session that a page could abuse.
+    if (endpoint.access !== "public") assertOwnScheme(request.headers);
+  }
   return caller?.principal;
 }
 

@@ -3,10 +3,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { forwardedProto } from "./forwarded-proto.js";
 import { isHost } from "./request-head.js";
 
-/**
- * Refuses a changing call whose Origin is missing or names another host than the one called, or another scheme where a proxy tells it: a page
- * of somewhere else sent it.
- */
+/** Refuses a changing call whose Origin is missing or names another host than the one called: a page of somewhere else sent it. */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
   const { origin, host } = headers;
   if (origin === undefined || origin === "") {
@@ -21,6 +18,11 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
       "CSRF_ORIGIN_MISMATCH",
       "The Origin header names another host than the one that was called; send the scheme and host of this daemon's own address.",
     );
+}
+
+/** Rejects a call whose Origin has another scheme than the one that a proxy's client came by; nothing is compared where no proxy tells it. */
+export function assertOwnScheme(headers: IncomingHttpHeaders): void {
+  const { origin = "" } = headers;
   const scheme = forwardedProto(headers);
   if (scheme !== undefined && !origin.toLowerCase().startsWith(`${scheme}://`))
     throw new ApiError(

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import path from "node:path";
 import { compiledFile } from "../package-root.js";
 import { findSystemTool } from "../system-tool.js";
 import { countedCodeRangeBytes } from "./code-range.js";
@@ -71,8 +72,8 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
-      // One path, and the last: Node 20 grants `/` too when two follow those of another folder of the root. Narrow it without Node 20.
-      `--allow-fs-read=${this.programFolder}`,
+      // One path, and the last: Node 20 grants `/` too when two follow those of another folder of the root.
+      `--allow-fs-read=${path.dirname(isolateProgram)}`,
       isolateProgram,
       options.slot,
       ...options.permissions.filter(isEnforcedInside),
