@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require("../dist/cli/main.cjs");
+if (require("./check-node.js")("runtimectl")) void import("../dist/cli/main.js");

@@ -1,2 +1,6 @@
 #!/usr/bin/env node
-void import("../dist/server/main.js").then(({ runDaemon }) => runDaemon());
+if (require("./check-node.js")("runtimed")) {
+  void import("../dist/server/main.js").then(function (daemon) {
+    return daemon.runDaemon();
+  });
+}

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { buildCli } from "./build-cli.mjs";
+import { buildCli, buildReference } from "./build-cli.mjs";
 import { buildDaemon } from "./build-daemon.mjs";
 import { buildPanel } from "./build-panel.mjs";
 import { writeDeclarations } from "./write-declarations.mjs";
@@ -19,7 +19,7 @@ const shared = {
   outdir: dist,
   format: "esm",
   platform: "node",
-  target: "node20.19",
+  target: "node24",
   sourcemap: true,
   logLevel: "warning",
 };
@@ -30,6 +30,7 @@ await build({ ...shared, entryPoints: ["src/plugin/*.ts"] });
 // For tests, benchmarks and the docs, which run single modules as Node runs them; not part of the package.
 await build({ ...shared, outdir: modules, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
 await buildCli(path.join(dist, "cli"));
+await buildReference(path.join(modules, "cli"));
 await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
 
 await cp(path.join(root, "builtin"), path.join(dist, "builtin"), { recursive: true });

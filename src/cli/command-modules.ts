@@ -1,9 +1,7 @@
 import type { CommandModules } from "./load-command.js";
-import { quickCommandModules } from "./quick-command-modules.js";
 
 /** What each command of the table does. */
 export const commandModules: CommandModules = {
-  ...quickCommandModules,
   "auth login": () => import("./commands/auth/login.js"),
   "auth logout": () => import("./commands/auth/logout.js"),
   "auth status": () => import("./commands/auth/status.js"),
@@ -21,6 +19,7 @@ export const commandModules: CommandModules = {
   pack: () => import("./commands/pack.js"),
   validate: () => import("./commands/validate.js"),
   init: () => import("./commands/init.js"),
+  "workers list": () => import("./commands/workers/list.js"),
   "workers show": () => import("./commands/workers/show.js"),
   "workers stats": () => import("./commands/workers/stats.js"),
   "workers upload": () => import("./commands/workers/upload.js"),

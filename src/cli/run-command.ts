@@ -1,3 +1,5 @@
+import "./jitless-zod.js";
+import { commandModules } from "./command-modules.js";
 import { usageError, type CommandError } from "./command-error.js";
 import type { CommandDefinition, GlobalFlags } from "./command.js";
 import { Concealment } from "./concealment.js";
@@ -19,8 +21,15 @@ import { version } from "./version.js";
 /** Help is shown without all this, and completion has its own way. */
 export type RunnableCommand = Exclude<FoundCommand, { kind: "help" | "completion" }>;
 
+/** Runs what the command line names, and sets the exit code. */
+export async function runCommandLine(found: Exclude<FoundCommand, { kind: "help" }>, given: readonly string[]): Promise<void> {
+  if (found.kind !== "completion") return runCommand(found, given, commandModules);
+  const { complete } = await import("./completion/complete.js");
+  await complete(found.words, commandModules);
+}
+
 /** Runs the command, one of the modules, and sets the exit code; every failure is reported here and nowhere else. */
-export async function runCommand(found: RunnableCommand, given: readonly string[], modules: CommandModules): Promise<void> {
+async function runCommand(found: RunnableCommand, given: readonly string[], modules: CommandModules): Promise<void> {
   const environment = readEnvironment(process.env);
   const concealment = new Concealment();
   concealment.add(environment.RUNTIMECTL_KEY?.trim() ?? "");

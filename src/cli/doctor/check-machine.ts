@@ -4,7 +4,7 @@ import { configDirectory, configFile } from "../config-directory.js";
 import type { Context } from "../command.js";
 import { fail, ok, warn, type Finding } from "./finding.js";
 
-const oldestNode = "20.19.0";
+const oldestNode = "24.0.0";
 const othersMayWrite = 0o022;
 const othersMayRead = 0o077;
 

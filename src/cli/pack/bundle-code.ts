@@ -18,7 +18,7 @@ export interface SourceMap {
 }
 
 /** The oldest Node that daemons run on. */
-const target = "node20.19";
+const target = "node24";
 const loaders: Readonly<Record<string, Loader>> = {
   ts: "ts",
   mts: "ts",

@@ -1,9 +1,9 @@
 import stringWidth from "string-width";
 import { printable } from "../printable.js";
-import { Graphemes } from "./graphemes.js";
 
 const plain = /^[\x20-\x7e]*$/;
 const ellipsis = "…";
+const segmenter = new Intl.Segmenter();
 
 /** The text in exactly so many columns: cut with an ellipsis, or filled with spaces. What a terminal would obey is written out. */
 export function fitted(text: string, columns: number): string {
@@ -18,7 +18,7 @@ export function fitted(text: string, columns: number): string {
 function cutTo(text: string, columns: number): string {
   if (plain.test(text)) return text.slice(0, Math.max(0, columns));
   let [cut, width] = ["", 0];
-  for (const { segment } of new Graphemes().segment(text)) {
+  for (const { segment } of segmenter.segment(text)) {
     width += stringWidth(segment);
     if (width > columns) break;
     cut += segment;

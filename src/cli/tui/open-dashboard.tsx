@@ -1,5 +1,4 @@
 import { render } from "ink";
-import { loadYoga } from "yoga-layout/load";
 import { parseDurationMs } from "../../shared/duration.js";
 import { configDirectory } from "../config-directory.js";
 import { usageError } from "../command-error.js";
@@ -38,7 +37,7 @@ export async function openDashboard(outer: Context, options: DashboardOptions): 
   const firstScreen = screenNamed(options.screen ?? "overview");
   const sessions = new Sessions(context, options.refreshMs ?? refreshOf(ui) ?? defaultRefreshMs);
   const isAccessible = options.isAccessible ?? (context.environment.INK_SCREEN_READER === "true" || (ui?.accessible ?? false));
-  await Promise.all([loadYoga(), sessions.open()]);
+  await sessions.open();
   const closing = new AbortController();
   const ended = new Promise<void>((resolve, reject) => {
     closing.signal.addEventListener("abort", () => resolve());

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
+import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
 /** How often the loop is looked at; what comes later than this is lag. */
 const resolutionMs = 20;
@@ -7,8 +7,8 @@ const turnMs = 30_000;
 
 /** How late the event loop was of late. Holds no process alive. */
 export class EventLoopLag {
-  #older: IntervalHistogram;
-  #newer: IntervalHistogram;
+  #older: ELDHistogram;
+  #newer: ELDHistogram;
   readonly #timer: NodeJS.Timeout;
 
   constructor() {
@@ -36,7 +36,7 @@ export class EventLoopLag {
   }
 }
 
-function startMonitor(): IntervalHistogram {
+function startMonitor(): ELDHistogram {
   const monitor = monitorEventLoopDelay({ resolution: resolutionMs });
   monitor.enable();
   return monitor;
