@@ -7,7 +7,6 @@ import type { FailureReport, Output } from "./output.js";
 /** What to do next for failures that the daemon reports; it does not know how its caller signs in. */
 const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   AUTH_REQUIRED: "the key is unknown, expired or revoked; sign in with: runtimectl auth login",
-  SESSION_AMBIGUOUS: "sign in again with: runtimectl auth login",
   INVALID_KEY: "check the key, or ask for a new one",
   PERMISSION_DENIED: "see what your key may do with: runtimectl auth status",
   NAMESPACE_DENIED: "ask for a key with --namespace of this package's @scope",

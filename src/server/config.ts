@@ -168,7 +168,7 @@ function wholeNumber(variable: string, text: string, least: number, most: number
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
 }
 
-/** `localhost` means both: whoever had one of them would answer for the daemon there. */
+/** `localhost` means both: another program that had one of them would respond in the place of the daemon there. */
 const loopbackHosts = ["127.0.0.1", "::1"];
 
 function hostsOf(host: string | undefined): readonly string[] {

@@ -13,7 +13,7 @@ export const errorTable = {
   ],
   NAMESPACE_DENIED: [403, "The package lies outside the namespaces of the key."],
   CSRF_ORIGIN_REQUIRED: [403, "A changing call came without an Origin header."],
-  CSRF_ORIGIN_MISMATCH: [403, "The Origin header names another host than the one that was called."],
+  CSRF_ORIGIN_MISMATCH: [403, "The Origin header names another host or scheme than the one that was called."],
   BUILT_IN_WORKER_REMOVE_FORBIDDEN: [403, "A built-in worker cannot be deleted."],
   BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN: [403, "A version of a built-in worker cannot be deleted."],
   BUILT_IN_WORKER_CHANGE_FORBIDDEN: [403, "A version of a built-in worker cannot be replaced, enabled or disabled."],

@@ -67,13 +67,28 @@ describe("a key restricted to @team", () => {
     expect(await allKeys()).toEqual(before);
   });
 
+  it("does not read the names and namespaces of other keys in the audit log of its attempts", async () => {
+    const held: Permission[] = ["keys:revoke", "audit:read"];
+    await create({ name: "team auditor", role: "custom", permissions: held, namespaces: ["@team"] });
+    await expect(as("team auditor").keys.revoke({ params: { id: idOf("other viewer") } })).rejects.toMatchObject({
+      ...escalation,
+      message: expect.not.stringContaining("workers:read") as string,
+    });
+    const { entries } = await as("team auditor").audit.list({ query: { limit: 100 } });
+    expect(entries.map(({ action, outcome, subject }) => [action, outcome, subject])).toEqual([
+      ["key.revoked", "refused", { id: Number(idOf("other viewer")) }],
+    ]);
+    await root.keys.revoke({ params: { id: idOf("team auditor") } });
+    created.delete("team auditor");
+  });
+
   it("revokes a key that holds no more than itself", async () => {
     await create({ name: "team spare", role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
     expect(await as("team attacker").keys.revoke({ params: { id: idOf("team spare") } })).toEqual({ success: true });
     expect(await namesSeenBy("viewer")).not.toContain("team spare");
   });
 
-  it("hears of keys, sign-ins and reloads of its namespaces only", async () => {
+  it("receives events of keys, sign-ins and reloads in its namespaces only", async () => {
     const controller = new AbortController();
     const seen: RuntimeEvent[] = [];
     const done = (async () => {
@@ -94,10 +109,11 @@ describe("a key restricted to @team", () => {
     await expect.poll(() => seen.at(-1)?.type).toBe("key.revoked");
     controller.abort();
     await done;
-    expect(seen.slice(1).map(({ type, subject }) => [type, subject?.name ?? subject?.namespaces])).toEqual([
-      ["key.created", "team new"],
-      ["session.opened", ["@team"]],
-      ["key.revoked", "team new"],
+    const key = { id: created.get("team new")?.id, name: "team new", namespaces: ["@team"] };
+    expect(seen.slice(1).map(({ type, subject }) => [type, subject])).toEqual([
+      ["key.created", key],
+      ["session.opened", { namespaces: ["@team"] }],
+      ["key.revoked", key],
     ]);
   });
 });
@@ -111,7 +127,7 @@ describe("a key with keys:revoke for all namespaces", () => {
     expect((await as("admin").session.show()).principal.name).toBe("admin");
   });
 
-  it("does not learn by the error whether an unknown id exists", async () => {
+  it("gets 404 KEY_NOT_FOUND for an unknown id", async () => {
     await expect(as("attacker").keys.revoke({ params: { id: "99999" } })).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
   });
 });

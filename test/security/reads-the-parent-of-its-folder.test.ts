@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Client } from "../../src/shared/client.js";
@@ -51,12 +51,12 @@ const refusals = [
   "Error",
 ];
 
-describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, uid) => {
+describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => {
   let daemon: TestDaemon;
   let client: Client;
 
   beforeAll(async () => {
-    daemon = await startDaemon({ uid });
+    daemon = await startDaemon(user);
     client = connect(daemon.url, daemon.rootKey);
     const neighbor = `env:\n  SECRET: ${secret}\n`;
     await uploadWorker(client, "neighbor", { "index.js": `export default { fetch: () => new Response("${secret}") };` }, neighbor);
@@ -72,7 +72,6 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, uid) => {
     await mkdir(flat);
     await writeFile(path.join(flat, "manifest.yaml"), "name: flat\n");
     await writeFile(path.join(flat, "index.js"), attacker);
-    for (const folder of [daemon.directory, path.join(daemon.directory, "workers")]) await chmod(folder, 0o755);
     const victim = await packFiles({
       "manifest.yaml": manifestOf("victim-plugin", "1.0.0", `config:\n  password: ${secret}\n`),
       "plugin.js": "export default {};",

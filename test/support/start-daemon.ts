@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,14 +31,14 @@ export interface TestDaemon {
 /** As systemd does: the process that gets the sockets is named by its id, which it has only once it is there. */
 const asService = ["-c", 'LISTEN_PID=$$ exec "$0" "$@"'];
 
-/** The users that a security test starts its daemon as: root, and one without privileges as under the shipped unit; else our own. */
-export const daemonUsers: readonly (readonly [name: string, uid: number | undefined])[] =
+/** How a security test starts its daemon: as root, with a user of its own for each isolate, and without privileges as under the shipped unit. */
+export const daemonUsers: readonly (readonly [name: string, options: { readonly uid?: number; readonly directoryMode?: number }])[] =
   process.getuid?.() === 0
     ? [
-        ["root", undefined],
-        ["uid 65534", 65_534],
+        ["root", { directoryMode: 0o711 }],
+        ["uid 65534", { uid: 65_534 }],
       ]
-    : [[`uid ${process.getuid?.()}`, undefined]];
+    : [[`uid ${process.getuid?.()}`, {}]];
 
 function asUser(uid: number): string[] {
   return ["setpriv", "--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"];
@@ -57,12 +57,15 @@ export async function startDaemon(
     launcher?: readonly string[];
     /** User and group that the daemon runs as, without any capability; only root can choose another than its own. */
     uid?: number | undefined;
+    /** Of the temporary folder; isolates run as users of their own only where these can come past it. */
+    directoryMode?: number | undefined;
   } = {},
 ): Promise<TestDaemon> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "runtimed-test-")));
   const rootKey = "root-key-of-a-test";
   const { listenFds = [], launcher = listenFds.length > 0 ? ["sh", ...asService] : [], uid } = options;
   if (uid !== undefined) await chown(directory, uid, uid);
+  if (options.directoryMode !== undefined) await chmod(directory, options.directoryMode);
   const [file, ...args] = [...(uid === undefined ? [] : asUser(uid)), ...launcher, process.execPath, daemonProgram];
   const child = spawn(file, args, {
     cwd: directory,

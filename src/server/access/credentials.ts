@@ -19,7 +19,7 @@ export function credentialsOf(headers: IncomingHttpHeaders): Credential[] {
   const { authorization, cookie = "", "x-api-key": apiKey } = headers;
   const found: Credential[] = [];
   const add = (secret: string | undefined, channel: CredentialChannel): void => {
-    if (secret !== undefined && secret !== "" && secret.length <= maximumSecretLength) found.push({ secret, channel });
+    if (couldBeKey(secret)) found.push({ secret, channel });
   };
   if (typeof apiKey === "string") add(apiKey, "header");
   if (authorization !== undefined) add(/^Bearer +(\S.*)$/i.exec(authorization)?.[1], "header");
@@ -33,16 +33,21 @@ export function hasSeveralSessionCookies({ cookie = "" }: IncomingHttpHeaders): 
   return sessionCookiesOf(cookie).length > 1;
 }
 
-/** The different values of the session cookie, percent-decoded, without those that are malformed. */
+/** The different values of the session cookie, percent-decoded, that could be keys. */
 function sessionCookiesOf(header: string): string[] {
   const values = new Set<string>();
   for (const pair of header.split(";")) {
     const equals = pair.indexOf("=");
     if (equals < 0 || trimmed(pair.slice(0, equals)) !== sessionCookieName) continue;
     const value = trimmed(pair.slice(equals + 1));
-    values.add(decoded(value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value) ?? "");
+    const secret = decoded(value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value);
+    if (couldBeKey(secret)) values.add(secret);
   }
   return [...values];
+}
+
+function couldBeKey(secret: string | undefined): secret is string {
+  return secret !== undefined && secret !== "" && secret.length <= maximumSecretLength;
 }
 
 /** Without the white space that browsers know around names and values; `trim` knows more. */

@@ -29,22 +29,23 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
   if (principal.expiresAt !== undefined && (grant.expiresAt ?? Infinity) > principal.expiresAt)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key that expires cannot create a key that outlives it: it expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an earlier expiry, or use a key that lasts longer.`,
+      `A key that expires cannot create a key that outlives it: it expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an earlier expiry, at least 1d, or use a key that lasts longer.`,
     );
 }
 
-/** Rejects to revoke or replace a key that holds more than the principal: 403 PERMISSION_ESCALATION. */
+/** Rejects revoking or replacing a key that holds more than the principal: 403 PERMISSION_ESCALATION. */
 export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
+  // Namespaces first: of a key that the principal may not see the message tells nothing.
+  if (!namespacesWithin(key.namespaces, principal.namespaces))
+    throw new ApiError(
+      "PERMISSION_ESCALATION",
+      `A key cannot revoke or rotate a key of namespaces beyond its own (${principal.namespaces.join(", ")}). Use a key for all namespaces.`,
+    );
   const missing = missingPermissions(principal, key);
   if (missing.length > 0)
     throw new ApiError(
       "PERMISSION_ESCALATION",
       `A key cannot revoke or rotate a key that holds permissions beyond its own: ${missing.join(", ")}. Use a key that has these.`,
-    );
-  if (!namespacesWithin(key.namespaces, principal.namespaces))
-    throw new ApiError(
-      "PERMISSION_ESCALATION",
-      `A key cannot revoke or rotate a key of namespaces beyond its own (${principal.namespaces.join(", ")}). Use a key for all namespaces.`,
     );
 }
 

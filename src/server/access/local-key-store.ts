@@ -25,13 +25,23 @@ export class LocalKeyStore implements KeyStore {
   readonly #usageTimer: NodeJS.Timeout;
   /** Largest size of the file so far, in bytes: the store never makes it smaller. */
   #fileBytes: number;
+  /** How the file shrank, once it has: growing again does not bring back what it held. */
+  #shrinkage: string | undefined;
   #isDamageLogged = false;
+  /**
+   * Cannot write. SQLite writes its log into the file, and deletes the log, when the last connection closes that can write; while this one
+   * is open, closing the other one leaves a damaged file and its log as they are.
+   */
+  readonly #reader: Database.Database;
 
   /** Opens `keys.db` in the state directory, creating it; throws when the file is damaged or of a newer version. */
   constructor(options: { stateDirectory: string; log: Log }) {
     this.#file = path.join(options.stateDirectory, "keys.db");
     this.#log = options.log;
     this.#database = openKeyDatabase(this.#file);
+    this.#reader = new Database(this.#file, { readonly: true, fileMustExist: true });
+    // Only a connection that has read takes part in the log.
+    this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
     for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
       this.#table.put(row.hash, fromRow(row));
@@ -103,17 +113,21 @@ export class LocalKeyStore implements KeyStore {
   close(): void {
     clearInterval(this.#usageTimer);
     this.#writeUses();
+    // A damaged store keeps its reader until the process ends.
+    if (this.#damage() === undefined) this.#reader.close();
     this.#database.close();
   }
 
   /** How the file was damaged since the daemon opened it; undefined when it was not. What is written to it then is lost with the daemon. */
   #damage(): string | undefined {
+    if (this.#shrinkage !== undefined) return this.#shrinkage;
     const bytes = statSync(this.#file, { throwIfNoEntry: false })?.size;
+    // It may be put back.
     if (bytes === undefined) return "the file of the key store was deleted";
     if (bytes < this.#fileBytes)
-      return `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
-    this.#fileBytes = bytes;
-    return undefined;
+      this.#shrinkage = `the file of the key store shrank from ${this.#fileBytes} to ${bytes} bytes: another program emptied or cut it`;
+    this.#fileBytes = Math.max(this.#fileBytes, bytes);
+    return this.#shrinkage;
   }
 
   #logDamage(): void {
@@ -170,7 +184,7 @@ export class LocalKeyStore implements KeyStore {
 
   #writeUses(): void {
     const uses = this.#table.unwrittenUses();
-    if (uses.length === 0) return;
+    if (uses.length === 0 || this.#damage() !== undefined) return;
     try {
       const update = this.#database.prepare("UPDATE keys SET last_used_at = ? WHERE id = ?");
       this.#database.transaction(() => {

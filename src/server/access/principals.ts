@@ -16,6 +16,12 @@ export const rootPrincipal: Principal = {
   isRoot: true,
 };
 
+/** Who makes a request, and by which kind of credential. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly channel: CredentialChannel;
+}
+
 /** Tells who a credential belongs to. */
 export class Principals {
   readonly #store: KeyStore;
@@ -40,32 +46,29 @@ export class Principals {
   }
 
   /**
-   * The first credential that is the root key or a stored key in force, and the channel it came by. Undefined too when the request is
-   * ambiguous.
+   * The first credential that is the root key or a stored key in force, and the channel it came by; "ambiguous" when session cookies of
+   * different keys came without such a header, since one of them was planted.
    */
-  resolve(credentials: readonly Credential[]): { principal: Principal; channel: CredentialChannel } | undefined {
-    const [first, second] = this.#inForce(credentials);
-    if (!first || (first.channel === "cookie" && second)) return undefined;
+  identify(credentials: readonly Credential[]): Caller | "ambiguous" | undefined {
+    const [first, second] = credentials.flatMap(({ secret, channel }) => {
+      const key = this.#find(secret);
+      return key ? [{ key, channel }] : [];
+    });
+    if (!first) return undefined;
+    if (first.channel === "cookie" && second) return "ambiguous";
     return { principal: this.#use(first.key), channel: first.channel };
   }
 
-  /** Whether a request without a header that counts has session cookies of different keys: one of them was planted. */
-  isAmbiguous(credentials: readonly Credential[]): boolean {
-    const [first, second] = this.#inForce(credentials);
-    return first?.channel === "cookie" && second !== undefined;
+  /** The same where nothing is told of why there is no caller. */
+  resolve(credentials: readonly Credential[]): Caller | undefined {
+    const caller = this.identify(credentials);
+    return caller === "ambiguous" ? undefined : caller;
   }
 
   /** Who this secret belongs to; the root key is compared first. Counts as a use of the key. */
   principalOf(secret: string): Principal | undefined {
     const key = this.#find(secret);
     return key && this.#use(key);
-  }
-
-  #inForce(credentials: readonly Credential[]): { key: StoredKey | "root"; channel: CredentialChannel }[] {
-    return credentials.flatMap(({ secret, channel }) => {
-      const key = this.#find(secret);
-      return key ? [{ key, channel }] : [];
-    });
   }
 
   #use(key: StoredKey | "root"): Principal {

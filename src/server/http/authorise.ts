@@ -15,10 +15,10 @@ export function authorise(
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
 ): Principal | undefined {
-  const credentials = credentialsOf(request.headers);
-  const caller = principals.resolve(credentials);
+  const identified = principals.identify(credentialsOf(request.headers));
+  const caller = identified === "ambiguous" ? undefined : identified;
   if (endpoint.access !== "public") {
-    if (!caller) throw unauthenticated(principals.isAmbiguous(credentials));
+    if (!caller) throw unauthenticated(identified === "ambiguous");
     assertAllowed(endpoint, caller.principal, params);
   }
   const isRootInHeader = caller?.principal.isRoot === true && caller.channel === "header";

@@ -52,7 +52,8 @@ export function keyIdIn(params: Readonly<Record<string, string>>): number | unde
 }
 
 function keySubject(params: Readonly<Record<string, string>>, result: unknown, key: NamedKey | undefined): ChangeSubject {
-  const { id: madeId, name, namespaces } = { ...key, ...(dataOf(result) as Partial<NamedKey> & { id?: number }) };
+  const made = dataOf(result) as Partial<NamedKey> & { id?: number };
+  const { id: madeId, name = key?.name, namespaces = key?.namespaces } = made;
   const givenId = keyIdIn(params);
   const id = givenId ?? madeId;
   return {

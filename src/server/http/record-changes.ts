@@ -1,6 +1,7 @@
 import type { Context, Middleware } from "koa";
 import { nounOf, type ChangePrincipal, type ChangeType } from "../../shared/contract/changes.js";
 import type { ErrorCode } from "../../shared/errors.js";
+import { namespacesWithin } from "../../shared/namespace.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { Principals } from "../access/principals.js";
 import { toApiError } from "../answer-error.js";
@@ -35,7 +36,13 @@ export function recordChanges(
     } catch (cause) {
       const { status, code } = toApiError(cause);
       const who = principals.resolve(credentialsOf(context.req.headers))?.principal;
-      changes.attempted(describe(type, context, { who, key }), status === 401 || status === 403 ? "refused" : "failed", code);
+      // Who may not see a key does not learn of it by an attempt at it.
+      const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
+      changes.attempted(
+        describe(type, context, { who, key: isVisible ? key : undefined }),
+        status === 401 || status === 403 ? "refused" : "failed",
+        code,
+      );
       throw cause;
     }
     const { principal, result } = context.state as CallState;

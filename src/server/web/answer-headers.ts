@@ -14,7 +14,7 @@ const droppedNames = new Set([
   "service-worker-allowed",
 ]);
 
-/** They bind the whole origin, which workers share, or steer the proxy in front of the daemon: up to plugins and the operator. */
+/** They bind the whole origin, which workers share, or steer the proxy in front of the daemon. Plugins can send those that bind the origin. */
 const originWideNames = new Set([
   "strict-transport-security",
   "nel",

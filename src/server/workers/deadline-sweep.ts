@@ -65,9 +65,9 @@ export class DeadlineSweep {
 
   #sweepIsolate(isolate: IsolateProcess, nowMs: number): void {
     for (const call of isolate.calls) {
-      if (nowMs <= call.deadlineMs) continue;
-      if (call.isIsolatesTurn) call.fail(timedOut(call));
-      else if (call.isStalled(nowMs)) call.fail(stalled(call));
+      if (!call.isIsolatesTurn && call.isStalled(nowMs)) call.fail(stalled(call));
+      else if (nowMs <= call.deadlineMs) continue;
+      else if (call.isIsolatesTurn) call.fail(timedOut(call));
       else call.postpone(nowMs);
     }
     isolate.killIfBlocked(nowMs, this.#queue.length > 0);

@@ -72,7 +72,6 @@ export class IsolateCommand {
       ...options.permissions.flatMap((permission) => isolateFlag(permission) ?? []),
       `--max-old-space-size=${Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024))}`,
       ...readablePaths(options.slot).map((readable) => `--allow-fs-read=${readable}`),
-      // One path, and the last: Node 20 grants `/` too when two follow those of another folder of the root.
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       isolateProgram,
       options.slot,

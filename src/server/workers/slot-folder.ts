@@ -6,7 +6,7 @@ const moduleFile = "bundle.mjs";
 
 /**
  * What an isolate may read of its slot, in the form of `--allow-fs-read`. Node resolves `..` by the text of a path, and the kernel by where
- * a link leads. So each of these is itself a link or lies below one: a path that climbs above the link is no longer below it as a text.
+ * a link leads. So the slot itself is not among these: a path that climbs above a link in it lies outside of them as a text.
  */
 export function readablePaths(slot: string): string[] {
   return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];

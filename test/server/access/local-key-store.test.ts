@@ -1,4 +1,4 @@
-import { chmod, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -239,6 +239,25 @@ describe("last use", () => {
     store.close();
 
     expect(lastUseOnDisk(directory)).toEqual([null]);
+  });
+});
+
+describe("a store whose file shrank", () => {
+  test("stays damaged when the file grows again, and rejects changes", async () => {
+    const directory = await temporaryDirectory();
+    const file = path.join(directory, "keys.db");
+    const store = openStore(directory);
+    const secret = createKeySecret();
+    store.create(newKey(secret));
+    const { size } = await stat(file);
+    await truncate(file, 0);
+    expect(store.readState()).toMatchObject({ isWritable: false, problem: expect.stringMatching(/shrank from \d+ to 0 bytes/) as string });
+
+    await truncate(file, size);
+
+    expect(store.readState()).toMatchObject({ isWritable: false, problem: expect.stringMatching(/shrank from \d+ to 0 bytes/) as string });
+    expect(() => store.create(newKey(createKeySecret()))).toThrow(expect.objectContaining({ code: "KEY_STORE_UNAVAILABLE" }) as Error);
+    expect(store.findByHash(hashKeySecret(secret))).toBeDefined();
   });
 });
 

@@ -1,41 +1,48 @@
 import dgram from "node:dgram";
 import net from "node:net";
+import { constants } from "node:os";
 
-const hint =
-  "Export a fetch handler instead, such as `export default { fetch(request) { ... } }`: the daemon serves it at the worker's path.";
-const listenMessage = `A worker cannot listen on a port or socket. ${hint}`;
+const listenMessage =
+  "A worker cannot listen on a port or socket. Export a fetch handler instead, such as `export default { fetch(request) { ... } }`: the daemon serves it at the worker's path.";
 const udpMessage =
   'A worker cannot open a UDP socket, not even to send, without the permission "udp". Add it to `permissions` in the manifest; the operator allows it by RUNTIME_WORKER_PERMISSIONS.';
 
-/** Methods of the native handles below node:net and node:dgram that give a process an address of its own. */
-const listeningMethods = ["bind", "bind6", "listen"];
-const udpMethods = ["bind", "bind6", "recvStart"];
+/** Methods of the handles below node:dgram that give a process an address, or use one. */
+const udpMethods = ["open", "bind", "bind6", "connect", "connect6", "send", "send6", "recvStart"];
 
 /**
- * Has every way to listen throw, in node:net and in the handles below it: browsers send the cookies of a host to each of its ports, so an
- * app with a port of its own would receive the operator's session. `allowsUdp` leaves node:dgram as it is.
+ * Denies every way to listen, in node:net and in the handles below it: browsers send the cookies of a host to each of its ports, so an app
+ * with a port of its own would receive the operator's session. `pipe` is any open socket that is no TCP socket; `allowsUdp` leaves
+ * node:dgram as it is.
  */
 export function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
-  deny(net.Server.prototype, ["listen"], listenMessage);
-  deny(prototypeOfHandle(pipe), listeningMethods, listenMessage);
-  // `connect` creates the handle at once and connects in a later turn, which does not come.
+  net.Server.prototype.listen = () => throwDenied(listenMessage, "listen");
+  // `connect` creates the handle at once; the socket is destroyed before the turn in which it would connect.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
-  deny(prototypeOfHandle(socket), listeningMethods, listenMessage);
+  for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
+    replace(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
+    replace(prototype, ["bind", "bind6"], refuse);
+  }
   socket.destroy();
   if (allowsUdp) return;
-  deny(dgram.Socket.prototype, ["bind"], udpMessage);
+  dgram.Socket.prototype.bind = () => throwDenied(udpMessage, "bind");
   const udpSocket = dgram.createSocket("udp4");
-  deny(prototypeOfUdpHandle(udpSocket), udpMethods, udpMessage);
+  replace(prototypeOfUdpHandle(udpSocket), udpMethods, refuse);
   udpSocket.close();
 }
 
-function deny(prototype: object, methods: readonly string[], message: string): void {
-  for (const method of methods) {
-    const throwDenied = (): never => {
-      throw Object.assign(new Error(message), { code: "EACCES", syscall: method });
-    };
-    Object.defineProperty(prototype, method, { value: throwDenied, writable: false, configurable: false });
-  }
+function throwDenied(message: string, syscall: string): never {
+  throw Object.assign(new Error(message), { code: "EACCES", syscall });
+}
+
+/** Handles return errors as numbers; node:net makes an "error" event of it, for a connection with a `localAddress` too. */
+function refuse(): number {
+  return -constants.errno.EACCES;
+}
+
+/** For good: these methods are all that stands between an app and a port. */
+function replace(prototype: object, methods: readonly string[], value: () => number): void {
+  for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
 }
 
 /** Throws a TypeError where Node keeps its handle elsewhere: an isolate that could listen must not start. */

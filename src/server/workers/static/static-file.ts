@@ -14,7 +14,7 @@ export interface StaticFile {
   readonly etag: string;
   readonly type: string;
   readonly body: Buffer | undefined;
-  /** Open for whoever gets the file, and closed by it; undefined where there is a body. */
+  /** Open; the caller that gets the file closes it. Undefined where there is a body. */
   readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
   /** The headers that a client needs to ask again: name, value, name, value … */
