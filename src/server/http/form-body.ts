@@ -16,6 +16,8 @@ interface FormOptions {
   /** Folder for the bytes; whoever gets the files deletes them. */
   readonly spoolDirectory: string;
   readonly config: Config;
+  /** Called when the body is complete; when it throws, the form is refused. */
+  readonly assertAllowed: () => void;
 }
 
 interface ReceivedForm {
@@ -38,6 +40,7 @@ export async function readForm(request: IncomingMessage, endpoint: EndpointDefin
   const texts = new Map<string, string[]>();
   try {
     await receive(request, form, { ...options, files, texts });
+    options.assertAllowed();
     if (files.length === 0) throw noFiles(form);
     const given = [...texts].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
     const fields = parseInput(endpoint, "body", form.fields, Object.fromEntries(given));

@@ -44,9 +44,10 @@ export function createOperation(options: OperationOptions): Middleware {
     const state = context.state as CallState;
     state.isRouted = true;
     const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
-    const principal = authorise(principals, endpoint, context.req, pathParams);
+    const assertAllowed = () => authorise(principals, endpoint, context.req, pathParams);
+    const principal = assertAllowed();
     if (principal) state.principal = principal;
-    const { params, query, body, file, fields, files } = await readInput(context, options, pathParams);
+    const { params, query, body, file, fields, files } = await readInput(context, options, pathParams, assertAllowed);
     state.input = body ?? fields;
     try {
       const result = await handler({
@@ -62,7 +63,7 @@ export function createOperation(options: OperationOptions): Middleware {
       state.result = result;
       if (typeof result === "function") {
         const feed = result as EventFeed<{ readonly id: number }>;
-        options.streams.start(context.res, { feed, assertAllowed: () => authorise(principals, endpoint, context.req, pathParams) });
+        options.streams.start(context.res, { feed, assertAllowed });
         context.respond = false;
       } else if (endpoint.download !== undefined) sendDownload(context, result as Download);
       else answer(context, answerOptions, body, result);
@@ -83,14 +84,23 @@ function lastEventIdOf(endpoint: EndpointDefinition, context: Context): number |
   return endpoint.events && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
-async function readInput(context: Context, options: OperationOptions, pathParams: Record<string, string>): Promise<ParsedInput> {
+/** Reads what the call brings. `assertAllowed` is called once more when a body is complete: the key may have been revoked meanwhile. */
+async function readInput(
+  context: Context,
+  options: OperationOptions,
+  pathParams: Record<string, string>,
+  assertAllowed: () => void,
+): Promise<ParsedInput> {
   const { endpoint, config } = options;
   const params = parseInput(endpoint, "path", endpoint.params, pathParams);
   const query = endpoint.query && parseInput(endpoint, "query", endpoint.query, { ...context.query });
   if (endpoint.body || endpoint.upload !== undefined || endpoint.form) inviteBody(context.req, context.res);
-  const body = endpoint.body
-    ? parseInput(endpoint, "body", endpoint.body, await readJsonBody(context, config.limits.maxJsonBodySizeBytes))
-    : undefined;
+  let body: unknown;
+  if (endpoint.body) {
+    const json = await readJsonBody(context, config.limits.maxJsonBodySizeBytes);
+    assertAllowed();
+    body = parseInput(endpoint, "body", endpoint.body, json);
+  }
   const file =
     endpoint.upload === undefined
       ? undefined
@@ -98,8 +108,9 @@ async function readInput(context: Context, options: OperationOptions, pathParams
           field: endpoint.upload,
           spoolDirectory: options.spoolDirectory,
           maxSizeBytes: config.limits.maxUploadSizeBytes,
+          assertAllowed,
         });
-  const form = endpoint.form && (await readForm(context.req, endpoint, { spoolDirectory: options.spoolDirectory, config }));
+  const form = endpoint.form && (await readForm(context.req, endpoint, { spoolDirectory: options.spoolDirectory, config, assertAllowed }));
   return { params, query, body, file, ...form } as ParsedInput;
 }
 

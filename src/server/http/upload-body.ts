@@ -15,6 +15,8 @@ export interface UploadOptions {
   /** Folder for the bytes; whoever gets the file deletes it. */
   readonly spoolDirectory: string;
   readonly maxSizeBytes: number;
+  /** Called when the body is complete; when it throws, the upload is refused. */
+  readonly assertAllowed: () => void;
 }
 
 /** Headers and boundaries around the file. */
@@ -71,6 +73,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
   }
   if (!writing) throw noFile(options.field);
   await writing;
+  options.assertAllowed();
 }
 
 function unexpectedFile(field: string): ApiError {
