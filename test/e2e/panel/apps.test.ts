@@ -63,7 +63,7 @@ test("an app's page says which version serves, and another one serves at a press
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Serve shop 1.0.0" }).click();
+  await page.getByRole("button", { name: "Serve this: shop 1.0.0" }).click();
   await page.getByText("Serving 1.0.0").waitFor();
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop one");
   await page.getByRole("button", { name: "Undo" }).click();

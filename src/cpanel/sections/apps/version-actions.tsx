@@ -11,7 +11,7 @@ export function VersionActions({ app, may, switches, onDelete, installed }: Vers
   return (
     <span className="row-actions">
       {may.change && isUploaded && !isServing && (
-        <Button kind="bare" aria-label={`Serve ${name}`} isPending={switches.isPending} onPress={() => switches.serve(installed)}>
+        <Button kind="bare" aria-label={`Serve this: ${name}`} isPending={switches.isPending} onPress={() => switches.serve(installed)}>
           Serve this
         </Button>
       )}
