@@ -22,7 +22,6 @@ const pieces = [
   "upload",
   "pack",
   "recovery",
-  "leaving-clients",
   "cli-start",
   "alongside",
 ];

@@ -7,8 +7,6 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";
-import { endAfter } from "./last-answer.js";
-import { spreadLeavingClients } from "./leaving-clients.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
@@ -80,7 +78,6 @@ export function createFrontDoor({
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
     endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
   );
-  spreadLeavingClients(server);
   watchStalledClients(server, stalledClientTimeoutMs);
   takeUpgrades(server, {
     isTaken: (request) => !isApi(pathOf(request)),
@@ -132,7 +129,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
   const answer = answerInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
     // The broken bytes came behind a whole request: that one gets its own answer, and the connection ends with it.
-    endAfter(answer);
+    if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
     return;
   }
   // An answer may be half written: nothing may be put in its midst.
@@ -141,6 +138,10 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     return;
   }
   endWith(socket, brokenRequests[error.code ?? ""] ?? notHttp);
+}
+
+function endConnection(this: ServerResponse): void {
+  this.req.socket.end();
 }
 
 /** A connection is silent too while an app thinks, or an event stream has nothing to tell: then it is not the client's turn. */
