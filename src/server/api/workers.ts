@@ -1,10 +1,10 @@
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorise.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../observe/upload-meter.js";
-import { VisibleWorkers } from "./visible-workers.js";
 import { readLogs, type WorkerLogsPort } from "./worker-logs.js";
 
 /** What these handlers need of the packages. */
@@ -45,9 +45,12 @@ export function createWorkerHandlers({
     await packages.setEnabled(name, params.version, enabled);
     return { success: true as const, data: { name, version: params.version, enabled } };
   };
-  const visible = new VisibleWorkers();
   return {
-    list: async ({ principal }) => visible.to(principal, await packages.list()),
+    list: async ({ principal: { namespaces } }) => {
+      const workers = await packages.list();
+      // The whole list is frozen, and its JSON kept.
+      return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
+    },
     upload: async ({ file, principal }) => {
       const worker = await uploads.count(file, () => packages.install(file, (name) => assertNamespace(principal, name)));
       return { success: true, data: { worker } };

@@ -1,11 +1,11 @@
-import Koa from "koa";
+import { Router } from "@koa/router";
+import Koa, { type Context } from "koa";
 import { operations } from "../../shared/contract/index.js";
 import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config.js";
 import type { Log } from "../observe/log.js";
 import { answerEveryRequest } from "./answer-every-request.js";
-import { ApiRoutes } from "./api-routes.js";
 import { createDocsAssets } from "./docs-assets.js";
 import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
@@ -27,18 +27,23 @@ export interface ApiAppOptions {
 /** The management API as a Koa app: one route for each operation of the contract, with all its checks. */
 export function createApiApp(options: ApiAppOptions): Koa {
   const { apiBase } = options.config;
-  const routes = new ApiRoutes(apiBase);
+  const router = new Router({ sensitive: true, strict: true });
   for (const { id, endpoint } of operations) {
     const handler = handlerOf(options.handlers, id);
     const operation = createOperation({ ...options, endpoint, handler });
     const layers = endpoint.change === undefined ? [operation] : [recordChanges(endpoint.change, options), operation];
-    routes.add(pathOf(endpoint, apiBase), endpoint.method, layers);
+    router.register(pathOf(endpoint, apiBase), [endpoint.method.toLowerCase()], layers);
   }
-  routes.add(`${apiBase}/docs/:asset`, "GET", [createDocsAssets()]);
+  router.get(`${apiBase}/docs/:asset`, createDocsAssets());
   const app = new Koa();
-  app.use(answerEveryRequest({ log: options.log, allowedMethods: (context) => routes.allowedMethods(context) }));
-  app.use(routes.dispatch());
+  app.use(answerEveryRequest({ log: options.log, allowedMethods: (context) => allowedMethods(router, context) }));
+  app.use(router.routes());
   return app;
+}
+
+/** The methods that a path takes; empty when there is no such path. */
+function allowedMethods(router: Router, { path, method }: Context): string[] {
+  return [...new Set(router.match(path, method).path.flatMap((layer) => layer.methods))].toSorted();
 }
 
 function handlerOf(handlers: Handlers, id: string): AnyHandler {
