@@ -2,7 +2,7 @@ import { usageError } from "./command-error.js";
 import type { Context } from "./command.js";
 import type { Settings } from "./settings.js";
 import { connectionFailure, timeoutFailure } from "./transport/connection-failure.js";
-import { PlainClient } from "./transport/plain-client.js";
+import { HttpClient } from "./transport/http-client.js";
 import { version } from "./version.js";
 
 /** What a worker is asked for, to see whether it works. */
@@ -48,13 +48,18 @@ export async function checkAnswer(
   const startedAtMs = Date.now();
   output.trace(`> GET ${origin}${path}`);
   try {
-    const { status } = await new PlainClient(origin, settings).ask(request, undefined, AbortSignal.any([signal, timeout]));
+    const { statusCode: status, body } = await new HttpClient(origin, settings).send(
+      request,
+      undefined,
+      AbortSignal.any([signal, timeout]),
+    );
+    await body.dump();
     const tookMs = Date.now() - startedAtMs;
     output.trace(`< ${status} in ${tookMs} ms`);
     return { status, tookMs, problem: check.accepts(status) ? undefined : `status ${status} instead of ${check.expected}` };
   } catch (error) {
     signal.throwIfAborted();
-    const failure = timeout.aborted ? timeoutFailure(origin, limitMs) : connectionFailure(origin, error);
+    const failure = timeout.aborted ? timeoutFailure(origin, limitMs) : connectionFailure({ origin, proxy: settings.proxy?.value }, error);
     return { status: undefined, tookMs: Date.now() - startedAtMs, problem: failure instanceof Error ? failure.message : String(failure) };
   }
 }

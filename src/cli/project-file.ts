@@ -25,8 +25,8 @@ export async function findProject(from: string): Promise<Project | undefined> {
 
 async function profileIn(file: string, text: string): Promise<string | undefined> {
   // Most commands run where no such file is; they need not load the parser.
-  const yaml = await import("yaml");
-  const settings = mapIn(() => yaml.parse(text) as unknown);
+  const { parse } = await import("./parse-yaml.js");
+  const settings = mapIn(() => parse(text) as unknown);
   const profile = settings?.["profile"];
   if (settings === undefined || (profile !== undefined && typeof profile !== "string"))
     throw usageError(`${file} cannot be used: it must be a YAML map, and profile a name`);

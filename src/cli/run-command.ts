@@ -1,7 +1,7 @@
 import "./jitless-zod.js";
 import { commandModules } from "./command-modules.js";
 import { usageError, type CommandError } from "./command-error.js";
-import type { CommandDefinition, GlobalFlags } from "./command.js";
+import type { GlobalFlags } from "./command.js";
 import { Concealment } from "./concealment.js";
 import { refuseUnknownFields } from "./document-fields.js";
 import { readEnvironment, type Environment } from "./environment.js";
@@ -11,10 +11,9 @@ import { loadCommand, type CommandModules } from "./load-command.js";
 import { nearestWord } from "../shared/nearest-word.js";
 import { chooseFormat, chosenFields, wantsJson, withoutFields, type OutputFormat } from "./output-mode.js";
 import { Output, type OutputMode, type Terminal } from "./output.js";
-import type { ParsedCommand } from "./parse-command.js";
+import { parseCommand } from "./parse-command.js";
 import { ResultFile } from "./result-file.js";
 import { refuseSecrets } from "./secret-in-arguments.js";
-import { simpleFlags } from "./simple-flags.js";
 import { openTerminal } from "./terminal.js";
 import { version } from "./version.js";
 
@@ -77,7 +76,7 @@ class CommandRun {
     if (found.kind === "unknown") throw unknownCommand(found);
     if (found.kind === "version") return this.#openOutput(format, {}).result({ version }, version);
     const definition = await loadCommand(found.words, modules);
-    const parsed = await parsedWords(found, definition, this.#terminal.writeStdout);
+    const parsed = parseCommand({ ...found, definition }, withoutFields(found.rest), this.#terminal.writeStdout);
     if (parsed === undefined) return;
     const output = this.#openOutput(format, parsed.flags);
     const fields = chosenFields(given);
@@ -130,18 +129,6 @@ class CommandRun {
     this.#resultFile = ResultFile.open(file, found.kind === "command" ? found.words : found.kind, concealment);
     return (this.#output = new Output(this.#terminal, { ...mode, resultFile: this.#resultFile }));
   }
-}
-
-/** Undefined when the words ask for help, which `onHelp` is then given. Where nothing but a few plain flags is left, the parser need not be loaded. */
-async function parsedWords(
-  { words, summary, rest }: Extract<RunnableCommand, { kind: "command" }>,
-  definition: CommandDefinition,
-  onHelp: (text: string) => void,
-): Promise<ParsedCommand | undefined> {
-  const flags = definition.arguments ? undefined : simpleFlags(withoutFields(rest));
-  if (flags !== undefined) return { flags, invocation: { values: [], options: {} } };
-  const { parseCommand } = await import("./parse-command.js");
-  return parseCommand({ words, summary, definition }, withoutFields(rest), onHelp);
 }
 
 function unknownCommand(found: Extract<RunnableCommand, { kind: "unknown" }>): CommandError {

@@ -1,10 +1,9 @@
 import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ConfigFile } from "../../src/cli/config-file.js";
 import { CredentialsFile } from "../../src/cli/credentials-file.js";
-import { readPlainConfig } from "../../src/cli/plain-config.js";
+import { readProfiles } from "../../src/cli/read-profiles.js";
 import { findProject } from "../../src/cli/project-file.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { writeTree } from "../support/write-tree.js";
@@ -33,81 +32,14 @@ test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
   },
 );
 
-test("what runtimectl writes is read without the YAML parser", async () => {
+test("without a config file there are no profiles, and with one they are read", async () => {
   const directory = await temporaryDirectory();
+  expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
   const config = ConfigFile.open(directory);
   config.setProfile("home", { url: "http://127.0.0.1:8000" });
-  config.setProfile("prod", { url: "https://c.example", cacert: "/etc/ca.pem", production: true, readonly: false });
-  config.setCurrent("prod");
   await config.save();
-  const { current, profiles } = ConfigFile.open(directory);
-  expect(current).toBe("prod");
-  expect(readPlainConfig(await readFile(config.file, "utf8"))).toEqual({ current, profiles });
+  expect((await readProfiles(directory)).profiles).toEqual(new Map([["home", { url: "http://127.0.0.1:8000" }]]));
 });
-
-test("whatever is read without the YAML parser means the same to it", async () => {
-  const directory = await temporaryDirectory();
-  const line = fc.oneof(
-    {
-      weight: 8,
-      arbitrary: fc.constantFrom(
-        "profiles:",
-        "  a:",
-        "  b.c:",
-        "    url: http://a:1",
-        "    production: true",
-        "    readonly: true",
-        "current: a",
-      ),
-    },
-    fc.constantFrom(
-      "",
-      "  ",
-      "# x",
-      "   # y: z",
-      "current: True",
-      "  null:",
-      "    url: http://a:",
-      "    url: http://a #b",
-      "    cacert: ~/x",
-    ),
-    fc.constantFrom(
-      "current: 7",
-      "  1: ",
-      "    url: http://b",
-      "    cacert: ~",
-      "\turl: x",
-      "---",
-      "profiles: {}",
-      "current: a\r",
-      "- a",
-      "   d:",
-    ),
-  );
-  let readCount = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(line, { maxLength: 8 }), async (lines) => {
-      const text = lines.join("\n");
-      const plain = readPlainConfig(text);
-      if (plain === undefined) return;
-      readCount += 1;
-      await writeFile(path.join(directory, "config.yaml"), text);
-      const { current, profiles } = ConfigFile.open(directory);
-      expect(plain).toEqual({ current, profiles });
-    }),
-    { numRuns: 5000 },
-  );
-  expect(readCount).toBeGreaterThan(10);
-});
-
-test.each(["[]", "null", "7", '{"profiles":null}', '{"profiles":{"a":{"origin":"http://a"}}}', "{"])(
-  "credentials that runtimectl did not write are refused: %s",
-  async (text) => {
-    const directory = await temporaryDirectory();
-    await writeFile(path.join(directory, "credentials.json"), text, { mode: 0o600 });
-    expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE" }) as Error);
-  },
-);
 
 test("credentials are written for their owner only, in one step", async () => {
   const directory = path.join(await temporaryDirectory(), "new");

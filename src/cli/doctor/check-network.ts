@@ -107,5 +107,5 @@ function unreachable(check: string, settings: Settings, error: unknown): Finding
 function describe({ origin }: Settings, error: unknown): { message: string; hint?: string } {
   if (error instanceof Error && error.name === "AbortError")
     return { message: "no answer in time", hint: "check the address and the firewalls on the way" };
-  return connectionFailure(origin.value, error) as Error & { hint?: string };
+  return connectionFailure({ origin: origin.value }, error) as Error & { hint?: string };
 }

@@ -24,9 +24,27 @@ const connectionProblems: Readonly<Record<string, readonly [reason: string, hint
   UND_ERR_CONNECT_TIMEOUT: ["no connection within the time limit", "check the address, or allow more time with --timeout"],
 };
 
+/** Where a request went, and by which proxy: its URL may hold a user and a password, which are never shown. */
+export interface Destination {
+  readonly origin: string;
+  readonly proxy?: string | undefined;
+}
+
+/** Of a connection that was never there: with a proxy, the one to the proxy. */
+const unconnectedCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
 /** Words for what went wrong below HTTP. Failures that have their words already pass through. */
-export function connectionFailure(origin: string, error: unknown): unknown {
+export function connectionFailure({ origin, proxy }: Destination, error: unknown): unknown {
   if (error instanceof CommandError) return error;
+  const refusedStatus = proxy === undefined ? undefined : /^Proxy response \((\d+)\)/.exec(messageOf(error))?.[1];
+  if (refusedStatus !== undefined) return proxyRefusal(origin, Number(refusedStatus), error);
   const code = codeOf(error);
   if (code === undefined) return error;
   const certificate = certificateProblems[code];
@@ -36,8 +54,21 @@ export function connectionFailure(origin: string, error: unknown): unknown {
       hint: "give the authority's certificate with --cacert FILE",
       cause: error,
     });
-  const [reason, hint] = connectionProblems[code] ?? [`${(error as Error).message} (${code})`];
-  return new CommandError("UNREACHABLE", `cannot reach ${origin}: ${reason}`, { exitCode: exitCodes.unavailable, hint, cause: error });
+  const [reason, hint] = connectionProblems[code] ?? [`${messageOf(error)} (${code})`];
+  const place = proxy !== undefined && unconnectedCodes.has(code) ? `the proxy ${new URL(proxy).host}` : origin;
+  return new CommandError("UNREACHABLE", `cannot reach ${place}: ${reason}`, { exitCode: exitCodes.unavailable, hint, cause: error });
+}
+
+function proxyRefusal(origin: string, status: number, cause: unknown): CommandError {
+  return new CommandError("PROXY_REFUSED", `the proxy does not lead to ${origin}: it responds with ${status}`, {
+    exitCode: exitCodes.unavailable,
+    hint: status === 407 ? "give it its user and password in HTTPS_PROXY" : "check HTTPS_PROXY, or name the host in NO_PROXY",
+    cause,
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function timeoutFailure(origin: string, limitMs: number): CommandError {

@@ -2,12 +2,13 @@ import type { TransportRequest } from "../../shared/client.js";
 import { version } from "../version.js";
 import { Clock } from "./clock.js";
 import { connectionFailure, timeoutFailure } from "./connection-failure.js";
-import type { ConnectSettings, OutgoingRequest } from "./outgoing-request.js";
-import { PlainClient } from "./plain-client.js";
-import { refuseRedirect, type RawResponse } from "./raw-response.js";
+import { HttpClient, type ConnectSettings, type OutgoingRequest } from "./http-client.js";
+import { refuseRedirect, toResponse, type RawResponse } from "./raw-response.js";
 
 /** An upload is unpacked and installed before it is answered. */
 const uploadAnswerTimeoutMs = 10 * 60_000;
+/** A stream that is silent for longer is lost: the daemon gives a sign of life every 15 s. */
+const longestSilenceMs = 45_000;
 
 export interface TransportOptions {
   readonly origin: string;
@@ -17,66 +18,90 @@ export interface TransportOptions {
   readonly trace: (line: string, level?: 1 | 2) => void;
 }
 
-/**
- * Sends requests to one origin. Follows no redirect: a key must not travel where nobody sent it. Bodies that stream, up or down, go
- * through undici; everything else through Node's own client, which is there at once, where undici takes half an empty Node's start.
- */
+/** Sends requests to one origin. Follows no redirect: a key must not travel where nobody sent it. */
 export class HttpTransport {
-  readonly #plain: PlainClient;
+  readonly #client: HttpClient;
   readonly #options: TransportOptions;
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#plain = new PlainClient(options.origin, options.settings);
+    this.#client = new HttpClient(options.origin, options.settings);
   }
 
   /**
    * Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts anew with each
-   * piece. An answer that is streamed may last as long as it likes.
+   * piece. A response that is streamed may last as long as it likes.
    */
   async send(request: TransportRequest, key: string | undefined): Promise<RawResponse> {
-    const { origin, signal, trace, settings } = this.#options;
+    const { origin, signal, trace } = this.#options;
     signal.throwIfAborted();
     trace(`> ${request.method} ${origin}${request.path}`);
     const { method, path, body, streamUntil: until } = request;
     const outgoing = { method, path, headers: headersOf(request, { origin, key }) };
     for (const [name, value] of Object.entries(outgoing.headers)) trace(`> ${shownHeader(name, value)}`, 2);
-    try {
-      const response = until
-        ? await import("./open-stream.js").then(({ openStream }) => openStream(outgoing, { origin, settings, until }))
-        : await this.#exchange(outgoing, body);
-      refuseRedirect(response, origin);
-      return response;
-    } catch (error) {
-      throw connectionFailure(origin, error);
-    }
+    const response = until ? await this.#open(outgoing, until) : await this.#exchange(outgoing, body);
+    refuseRedirect(response, origin);
+    return response;
   }
 
+  /** Sends a request and reads its response whole. */
   async #exchange(request: OutgoingRequest, body: TransportRequest["body"]): Promise<RawResponse> {
     const { origin, signal, trace, settings } = this.#options;
+    const limitMs = settings.timeout.value;
     const startedAtMs = Date.now();
     const end = new AbortController();
-    const clock = new Clock((limitMs) => end.abort(timeoutFailure(origin, limitMs)));
-    const onAbort = () => end.abort(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    clock.start(settings.timeout.value);
+    const clock = new Clock((ms) => end.abort(timeoutFailure(origin, ms)));
+    const until = AbortSignal.any([signal, end.signal]);
+    clock.start(limitMs);
     try {
-      const response =
-        typeof body === "object"
-          ? await import("./upload.js").then(({ upload }) =>
-              upload(request, watched(body, clock, settings.timeout.value), { origin, settings, until: end.signal }),
-            )
-          : await this.#plain.ask(request, body, end.signal);
+      const sent = typeof body === "object" ? watched(body, clock, limitMs) : body;
+      const { statusCode, headers, body: received } = await this.#client.send(request, sent, until);
+      const response = toResponse(statusCode, headers, Buffer.from(await received.arrayBuffer()));
       const id = response.requestId === undefined ? "" : `, request ${response.requestId}`;
       trace(`< ${response.status} in ${Date.now() - startedAtMs} ms${id}`);
       for (const [name, value] of Object.entries(response.headers)) trace(`< ${shownHeader(name, value)}`, 2);
       return response;
     } catch (error) {
-      throw end.signal.aborted ? end.signal.reason : error;
+      throw this.#failureOf(error, until);
     } finally {
       clock.stop();
-      signal.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** Sends a request whose response is read as it comes; the time limit is for its head. One other than 200 is read whole. */
+  async #open(request: OutgoingRequest, until: AbortSignal): Promise<RawResponse> {
+    const { origin, settings } = this.#options;
+    const end = new AbortController();
+    const clock = new Clock((ms) => end.abort(timeoutFailure(origin, ms)));
+    const signal = AbortSignal.any([until, end.signal]);
+    clock.start(settings.timeout.value);
+    try {
+      const { statusCode, headers, body } = await this.#client.send(request, undefined, signal);
+      if (statusCode === 200) return { ...toResponse(statusCode, headers, Buffer.alloc(0)), pieces: this.#pieces(body, { clock, signal }) };
+      return toResponse(statusCode, headers, Buffer.from(await body.arrayBuffer()));
+    } catch (error) {
+      clock.stop();
+      throw this.#failureOf(error, signal);
+    }
+  }
+
+  async *#pieces(body: AsyncIterable<Uint8Array>, { clock, signal }: { clock: Clock; signal: AbortSignal }): AsyncGenerator<Uint8Array> {
+    clock.start(longestSilenceMs);
+    try {
+      for await (const piece of body) {
+        clock.start(longestSilenceMs);
+        yield piece;
+      }
+    } catch (error) {
+      throw this.#failureOf(error, signal);
+    } finally {
+      clock.stop();
+    }
+  }
+
+  #failureOf(error: unknown, until: AbortSignal): unknown {
+    const { origin, settings } = this.#options;
+    return until.aborted ? until.reason : connectionFailure({ origin, proxy: settings.proxy?.value }, error);
   }
 }
 

@@ -144,8 +144,13 @@ describe("what is told beside the result", () => {
 });
 
 test("a failure that nobody caught is reported without the key that it holds", async () => {
-  const throwing = `const http = require("node:http");
-http.request = (options) => { setImmediate(() => { throw new Error("crashed with " + JSON.stringify(options.headers)); }); return { on() { return this; }, end() {}, destroy() {} }; };`;
+  const throwing = `const { Socket } = require("node:net");
+const { write } = Socket.prototype;
+Socket.prototype.write = function (chunk, ...rest) {
+  if (!String(chunk).includes("HTTP/1.1")) return write.call(this, chunk, ...rest);
+  setImmediate(() => { throw new Error("crashed with " + chunk); });
+  return true;
+};`;
   await writeTree(shell.home, { "crash.cjs": throwing });
   const env = { NODE_OPTIONS: `--require ${shell.home}/crash.cjs`, RUNTIMECTL_DEBUG: "1" };
   const words = await shell.run("workers list", { env });
