@@ -1,15 +1,46 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
+/** Of what a project runs at once: two cores, and more processes would only make daemons wait for each other. */
+const mostWorkers = 2;
+
+type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;
+
+/** Tests that start real processes. Projects run one after the other in the order of `group`; those of one group share the workers. */
+function project(name: string, group: number, include: string[], options: ProjectOptions = {}): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: { name, include, maxWorkers: mostWorkers, sequence: { groupOrder: group }, ...options },
+  };
+}
+
+/** Nothing else runs beside these: they count what a process uses, or load the machine. */
+const alone: ProjectOptions = { maxWorkers: 1, fileParallelism: false, testTimeout: 60_000 };
+
+/** The tiers are described in CONTRIBUTING.md: `npm test`, `npm run test:all` and `npm run test:long` choose among these projects. */
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    globalSetup: "test/support/check-runtime.ts",
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Waiting for an event must outlast a busy machine.
     expect: { poll: { timeout: 15_000 } },
-    // Two cores: more forks would only make daemons wait for each other.
-    maxWorkers: 2,
+    exclude: [...configDefaults.exclude, "test/fixtures/**"],
     // What is built runs as Node runs it: vite's own import would load the code of plugins in another way.
     server: { deps: { external: [/\/(build|dist)\//] } },
+    projects: [
+      project("unit", 0, ["test/unit/**/*.test.{ts,tsx}"], { pool: "threads", isolate: false }),
+      project("integration", 1, ["test/{integration,api}/**/*.test.ts"]),
+      project("security", 1, ["test/security/**/*.test.ts"]),
+      project("journeys", 1, ["test/e2e/journeys/*.test.ts"]),
+      project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,panel,plugins,packages,cluster}/**/*.test.ts"]),
+      project("resilience", 3, ["test/resilience/**/*.test.ts"], alone),
+      project("systemd", 4, ["test/systemd/*.test.ts"], alone),
+      project("proxies", 5, ["test/proxies/*.test.ts"], alone),
+      project("sweeps", 6, ["test/resilience/sweeps/*.sweep.ts"], {
+        ...alone,
+        testTimeout: 60 * 60_000,
+        expect: { poll: { timeout: 30_000 } },
+      }),
+    ],
   },
 });

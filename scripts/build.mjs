@@ -1,6 +1,7 @@
 // Compiles src/ to dist/: the daemon and the command line as bundles so that they start fast, each built-in plugin as one file that stands
-// alone, since the daemon imports copies of it; and to build/ the daemon's modules one by one.
-import { cp, mkdir, rm } from "node:fs/promises";
+// alone, since the daemon imports copies of it; and to build/ the daemon's modules one by one. Does nothing when nothing has changed since.
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,7 @@ import { build } from "esbuild";
 import { buildCli, buildReference } from "./build-cli.mjs";
 import { buildDaemon } from "./build-daemon.mjs";
 import { buildPanel } from "./build-panel.mjs";
+import { inputDigest } from "./input-digest.mjs";
 import { writeDeclarations } from "./write-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -23,6 +25,11 @@ const shared = {
   sourcemap: true,
   logLevel: "warning",
 };
+
+// Written when everything else is there.
+const digestFile = path.join(modules, "input-digest");
+const digest = await inputDigest(root);
+if (existsSync(dist) && (await readFile(digestFile, "utf8").catch(() => "")) === digest) process.exit();
 
 for (const directory of [dist, modules]) await rm(directory, { recursive: true, force: true });
 await buildDaemon(shared);
@@ -49,3 +56,5 @@ await buildPanel(root, path.join(dist, "builtin/workers/cpanel"));
 const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 await mkdir(path.join(dist, "docs-ui"), { recursive: true });
 for (const file of ["swagger-ui.css", "swagger-ui-bundle.js"]) await cp(path.join(swaggerUi, file), path.join(dist, "docs-ui", file));
+
+await writeFile(digestFile, digest);

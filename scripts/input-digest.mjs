@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+/** All that the build reads; installed packages are named by the lock file. */
+const inputs = ["src", "builtin", "scripts", "package.json", "package-lock.json", "tsconfig.json"];
+
+/** A hash of the names and contents of all files that the build reads. */
+export async function inputDigest(root) {
+  const hash = createHash("sha256");
+  for (const input of inputs)
+    for (const file of await filesOf(root, input)) hash.update(`${file}\0`).update(await readFile(path.join(root, file)));
+  return hash.digest("hex");
+}
+
+async function filesOf(root, input) {
+  if (path.extname(input) !== "") return [input];
+  const entries = await readdir(path.join(root, input), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .toSorted();
+}

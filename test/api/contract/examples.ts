@@ -1,0 +1,157 @@
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+
+/** An input with which an operation succeeds when root calls it, and inputs with which it does not. */
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly body?: unknown;
+  /** The fields of a form, which is sent with one file. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The archive of an upload. */
+  readonly upload?: Buffer;
+  /** Parsed bodies that are refused, and the code that each is refused with. */
+  readonly badBodies?: readonly (readonly [body: unknown, code: string])[];
+}
+
+/** One example for each operation of the contract. */
+export async function createExamples(facts: { rootKey: string; victimKeyId: number }): Promise<Readonly<Record<string, Example>>> {
+  const version = { scope: "@team", name: "app", version: "1.0.0" };
+  return {
+    "discovery.runtime": {},
+    "health.overall": {},
+    "health.ready": {},
+    "health.live": {},
+    "session.show": {},
+    "session.create": {
+      body: { key: facts.rootKey },
+      badBodies: [
+        [{}, "INVALID_REQUEST"],
+        [{ key: "" }, "INVALID_REQUEST"],
+        [{ key: null }, "INVALID_REQUEST"],
+        [{ key: 42 }, "INVALID_REQUEST"],
+        [{ key: [facts.rootKey] }, "INVALID_REQUEST"],
+        [{ key: { key: facts.rootKey } }, "INVALID_REQUEST"],
+        [{ key: "k".repeat(513) }, "INVALID_REQUEST"],
+        [{ key: "unknown" }, "INVALID_KEY"],
+        [{ key: `${facts.rootKey} ` }, "INVALID_KEY"],
+      ],
+    },
+    "session.remove": {},
+    ...fileExamples("workerFiles", "workers/@team/files/1.0.0"),
+    "workers.list": {},
+    "workers.upload": { upload: await packFiles({ "manifest.yaml": manifestOf("@team/fresh", "1.0.0"), "index.html": "fresh" }) },
+    "workers.enable": { params: version },
+    "workers.disable": { params: version },
+    "workers.restart": { params: version },
+    "workers.remove": { params: { scope: "@team", name: "doomed" } },
+    "workers.removeVersion": { params: { scope: "@team", name: "halved", version: "1.0.0" } },
+    "workers.logs": { params: { scope: "@team", name: "app" } },
+    ...fileExamples("pluginFiles", "plugins/@team/files-plugin"),
+    "plugins.list": {},
+    "plugins.loaded": {},
+    "plugins.upload": { upload: await packFiles({ "manifest.yaml": manifestOf("@team/fresh-plugin", "1.0.0"), "plugin.js": "" }) },
+    "plugins.reload": {},
+    "plugins.enable": { params: { name: encodeURIComponent("@team/plugin") } },
+    "plugins.disable": { params: { name: encodeURIComponent("@team/plugin") } },
+    "plugins.remove": { params: { name: encodeURIComponent("@team/doomed-plugin") } },
+    "keys.list": {},
+    "keys.meta": {},
+    "keys.create": { body: { name: "made by an example", role: "viewer", expiresIn: "30d" }, badBodies: badKeys },
+    "keys.rotate": {
+      params: { id: String(facts.victimKeyId) },
+      body: { overlap: "1h" },
+      badBodies: ["", "soon", "-1h", "1.5d2h", "31d", " 1h", "24", 24, null].map((overlap) => [{ overlap }, "INVALID_REQUEST"] as const),
+    },
+    "keys.revoke": { params: { id: String(facts.victimKeyId) } },
+    "events.stream": {},
+    "audit.list": {},
+    "metrics.text": {},
+    "metrics.show": {},
+    "documentation.openapi": {},
+    "documentation.page": {},
+  };
+}
+
+/** In a package that has the files of `fileExampleNames`. */
+function fileExamples(resource: string, unit: string): Readonly<Record<string, Example>> {
+  const noPath = [{}, { path: "" }, { path: 7 }, { path: null }, { path: ["a"] }].map((body) => [body, "PATH_REQUIRED"] as const);
+  const noPaths = [{}, { paths: [] }, { paths: "a" }, { paths: [""] }, { paths: [1] }].map((body) => [body, "PATH_REQUIRED"] as const);
+  const outside = `${unit}/../../@other`;
+  const examples: Readonly<Record<string, Example>> = {
+    list: { query: `path=${unit}` },
+    download: { query: `path=${unit}/kept.txt` },
+    downloadBatch: { query: `paths=${unit}/kept.txt&paths=${unit}` },
+    mkdir: { body: { path: `${unit}/made/inner` }, badBodies: [...noPath, [{ path: outside }, "PATH_TRAVERSAL"]] },
+    rename: {
+      body: { path: `${unit}/renamed.txt`, newName: "named.txt" },
+      badBodies: [
+        ...noPath,
+        [{ path: `${unit}/renamed.txt` }, "INVALID_REQUEST"],
+        [{ path: `${unit}/renamed.txt`, newName: "../x" }, "PATH_TRAVERSAL"],
+        [{ path: `${unit}/renamed.txt`, newName: "kept.txt" }, "PATH_EXISTS"],
+        [{ path: `${unit}/missing.txt`, newName: "x" }, "PATH_NOT_FOUND"],
+        [{ path: unit, newName: "2.0.0" }, "PATH_NOT_WRITABLE"],
+      ],
+    },
+    move: {
+      body: { path: `${unit}/moved.txt`, destPath: `${unit}/folder` },
+      badBodies: [
+        ...noPath,
+        [{ path: `${unit}/moved.txt` }, "PATH_REQUIRED"],
+        [{ path: `${unit}/folder`, destPath: `${unit}/folder/in` }, "INVALID_REQUEST"],
+      ],
+    },
+    moveBatch: { body: { paths: [`${unit}/moved-too.txt`], destPath: `${unit}/folder` }, badBodies: noPaths },
+    upload: { fields: { path: unit, paths: "sent/file.txt" } },
+    remove: { body: { path: `${unit}/doomed.txt` }, badBodies: [...noPath, [{ path: unit.split("/")[0] }, "PATH_NOT_WRITABLE"]] },
+    removeBatch: { body: { paths: [`${unit}/doomed-too.txt`, `${unit}/missing`] }, badBodies: noPaths },
+  };
+  return Object.fromEntries(Object.entries(examples).map(([name, example]) => [`${resource}.${name}`, example]));
+}
+
+/** What the package must have for the examples to succeed. */
+export const fileExampleNames = [
+  "kept.txt",
+  "renamed.txt",
+  "moved.txt",
+  "moved-too.txt",
+  "doomed.txt",
+  "doomed-too.txt",
+  "folder/file.txt",
+];
+
+const named = { name: "never made" };
+const viewer = { ...named, role: "viewer" };
+const custom = { ...named, role: "custom", permissions: ["workers:read"] };
+
+const badKeys: NonNullable<Example["badBodies"]> = [
+  [{ role: "viewer" }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: "" }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: "  \t " }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: "n".repeat(101) }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: "red\u001b[31m" }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: "two\nlines" }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: "\u202egnp.exe" }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: 7 }, "INVALID_KEY_NAME"],
+  [{ ...viewer, name: ["a"] }, "INVALID_KEY_NAME"],
+  [named, "INVALID_KEY_ROLE"],
+  [{ ...named, role: "root" }, "INVALID_KEY_ROLE"],
+  [{ ...named, role: "Admin" }, "INVALID_KEY_ROLE"],
+  [{ ...named, role: "__proto__" }, "INVALID_KEY_ROLE"],
+  [{ ...named, role: null }, "INVALID_KEY_ROLE"],
+  [{ ...named, role: "custom" }, "MISSING_PERMISSIONS"],
+  [{ ...custom, permissions: [] }, "MISSING_PERMISSIONS"],
+  [{ ...custom, permissions: ["workers:fly"] }, "INVALID_PERMISSION"],
+  [{ ...custom, permissions: ["workers:read", "*"] }, "INVALID_PERMISSION"],
+  [{ ...custom, permissions: "workers:read" }, "INVALID_PERMISSION"],
+  [{ ...custom, permissions: { 0: "workers:read" } }, "INVALID_PERMISSION"],
+  [{ ...viewer, permissions: ["workers:read"] }, "INVALID_PERMISSION"],
+  ...["team", "@", "@Team", "@team/app", "@team/", "@../x", "", "@*", "**", 3].map(
+    (namespace) => [{ ...viewer, namespaces: ["@fine", namespace] }, "INVALID_NAMESPACE"] as const,
+  ),
+  [{ ...viewer, namespaces: [] }, "INVALID_NAMESPACE"],
+  [{ ...viewer, namespaces: "@team" }, "INVALID_NAMESPACE"],
+  ...["", "0d", "-1d", "1.5d", "1e3d", "7", "7D", " 7d", "7d ", "７d", "30s", "1h", "101y", "999999y", "Never", 30, null].map(
+    (expiresIn) => [{ ...viewer, expiresIn }, "INVALID_EXPIRATION"] as const,
+  ),
+];

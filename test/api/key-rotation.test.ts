@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Client } from "../../src/shared/client.js";
+import { connect } from "../support/connect.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+
+type KeyBody = Parameters<Client["keys"]["create"]>[0]["body"];
+
+let daemon: TestDaemon;
+let root: Client;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  root = connect(daemon.url, daemon.rootKey);
+});
+
+afterAll(() => daemon.dispose());
+
+const create = async (body: Partial<KeyBody> = {}) => (await root.keys.create({ body: { name: "a key", role: "viewer", ...body } })).data;
+const listed = async (id: number) => (await root.keys.list()).keys.find((key) => key.id === id);
+const rotate = async (by: Client, id: number, overlap?: string) =>
+  (await by.keys.rotate({ params: { id: String(id) }, body: overlap === undefined ? {} : { overlap } })).data;
+const works = (key: string) =>
+  connect(daemon.url, key)
+    .session.show()
+    .then(
+      () => true,
+      () => false,
+    );
+const withoutUse = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key);
+const day = 86_400;
+
+describe("the twin", () => {
+  test("has the name, permissions, namespaces and lifetime of the old key, and a secret of its own", async () => {
+    const old = await create({
+      name: "ci",
+      role: "custom",
+      permissions: ["workers:read", "workers:install"],
+      namespaces: ["@a", "@b"],
+      expiresIn: "90d",
+    });
+
+    const { key, rotated, ...twin } = await rotate(root, old.id);
+
+    expect(key).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);
+    expect(key).not.toBe(old.key);
+    expect(twin).toMatchObject({ name: "ci", role: "custom", permissions: old.permissions, namespaces: ["@a", "@b"] });
+    expect(twin.expiresAt).toBe(twin.createdAt + 90 * day);
+    expect(await listed(twin.id)).toEqual(twin);
+    expect(rotated).toEqual({ id: old.id, expiresAt: twin.createdAt + day });
+    expect((await listed(old.id))?.expiresAt).toBe(rotated.expiresAt);
+    expect(await works(key)).toBe(true);
+    expect(await works(old.key)).toBe(true);
+  });
+
+  test("of a key that never ends never ends either; the old one ends", async () => {
+    const old = await create();
+
+    const twin = await rotate(root, old.id, "7d");
+
+    expect(twin).not.toHaveProperty("expiresAt");
+    expect((await listed(old.id))?.expiresAt).toBe(twin.createdAt + 7 * day);
+  });
+});
+
+describe("the old key", () => {
+  test("never ends later than it would have anyway", async () => {
+    const old = await create({ expiresIn: "1d" });
+
+    const { rotated } = await rotate(root, old.id, "30d");
+
+    expect(rotated.expiresAt).toBe(old.expiresAt);
+    expect((await listed(old.id))?.expiresAt).toBe(old.expiresAt);
+  });
+
+  test("ends at once without an overlap", async () => {
+    const old = await create();
+
+    const { key } = await rotate(root, old.id, "0");
+
+    expect(await listed(old.id)).toBeUndefined();
+    expect(await works(old.key)).toBe(false);
+    expect(await works(key)).toBe(true);
+  });
+
+  test("that is revoked already makes no twin", async () => {
+    const { id } = await create();
+    await root.keys.revoke({ params: { id: String(id) } });
+    const before = await root.keys.list();
+
+    await expect(rotate(root, id)).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
+
+    expect(await root.keys.list()).toEqual(before);
+  });
+});
+
+describe("a key that rotates", () => {
+  test("itself goes on for the overlap, and cannot leave it out", async () => {
+    const own = await create({ role: "admin" });
+    const by = connect(daemon.url, own.key);
+    const before = await withoutUse();
+
+    for (const none of ["0", "0s"])
+      await expect(rotate(by, own.id, none)).rejects.toMatchObject({ code: "KEY_SELF_REVOKE_FORBIDDEN", status: 403 });
+    expect(await withoutUse()).toEqual(before);
+
+    const { key } = await rotate(by, own.id, "1h");
+    expect([await works(own.key), await works(key)]).toEqual([true, true]);
+  });
+
+  test("gets no key that may more than itself", async () => {
+    const both = ["keys:create", "keys:revoke"] as const;
+    const limited = await create({ role: "custom", permissions: [...both, "workers:read"], namespaces: ["@team"] });
+    const targets = [
+      await create({ role: "admin", namespaces: ["@team"] }),
+      await create({ role: "custom", permissions: ["workers:read"] }),
+      await create({ role: "custom", permissions: ["workers:read"], namespaces: ["@team", "@other"] }),
+    ];
+    const equal = await create({ role: "custom", permissions: ["workers:read"], namespaces: ["@team"] });
+    const by = connect(daemon.url, limited.key);
+    const before = await withoutUse();
+
+    for (const { id } of targets) await expect(rotate(by, id)).rejects.toMatchObject({ code: "PERMISSION_ESCALATION", status: 403 });
+
+    expect(await withoutUse()).toEqual(before);
+    expect(await rotate(by, equal.id)).toMatchObject({ permissions: ["workers:read"], namespaces: ["@team"] });
+  });
+});
+
+test("a daemon that restarts within the overlap knows both keys, and the old one ends in time", async () => {
+  const own = await startDaemon();
+  try {
+    const client = connect(own.url, own.rootKey);
+    const old = (await client.keys.create({ body: { name: "a key", role: "viewer" } })).data;
+    const twin = (await client.keys.rotate({ params: { id: String(old.id) }, body: { overlap: "15s" } })).data;
+    // Killed, so that nothing was written but what was acknowledged.
+    await own.kill();
+
+    const again = await startDaemon({ directory: own.directory });
+    try {
+      const show = (key: string) => connect(again.url, key).session.show();
+      expect((await show(old.key)).principal).toMatchObject({ id: old.id, expiresAt: twin.rotated.expiresAt });
+      expect((await show(twin.key)).principal).toMatchObject({ id: twin.id });
+      await expect
+        .poll(
+          () =>
+            show(old.key).then(
+              () => "works",
+              (error: { code?: string }) => error.code,
+            ),
+          { timeout: 30_000, interval: 250 },
+        )
+        .toBe("AUTH_REQUIRED");
+      expect(Date.now() / 1000).toBeGreaterThanOrEqual(twin.rotated.expiresAt);
+      expect((await show(twin.key)).principal).toMatchObject({ id: twin.id });
+    } finally {
+      await again.kill();
+    }
+  } finally {
+    await own.dispose();
+  }
+}, 60_000);

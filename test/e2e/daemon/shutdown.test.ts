@@ -1,0 +1,230 @@
+import { once } from "node:events";
+import { mkdir, readFile, rename } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { connect, uploadOf } from "../../support/connect.js";
+import { WebSocketClient } from "../../support/web-socket-client.js";
+import { openConnection } from "../../support/exchange.js";
+import { manifestOf, packFiles } from "../../support/pack-files.js";
+import { runProgram } from "../../support/run-program.js";
+import { expectRefusal } from "../../support/send.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+
+/** Far below the 30 s after which connections are cut, far above what a slow machine needs. */
+const promptMs = 15_000;
+
+/** Asks the daemon to stop, and returns when it has begun to. */
+async function beginToStop(daemon: TestDaemon): Promise<void> {
+  daemon.process.kill("SIGTERM");
+  await expect.poll(daemon.output, { timeout: 10_000, interval: 5 }).toContain('"stopping"');
+}
+
+const connectionRefused = (url: string) =>
+  openConnection(url).then(
+    () => undefined,
+    (error: unknown) => error as NodeJS.ErrnoException,
+  );
+
+describe("a daemon that is asked to stop", () => {
+  test("finishes the upload that is on its way, installs it, and ends with 0", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const archive = await packFiles({ "manifest.yaml": manifestOf("late", "1.0.0"), "index.html": "late" });
+    const body = Buffer.concat([
+      Buffer.from('--B\r\nContent-Disposition: form-data; name="file"; filename="late.tgz"\r\n\r\n'),
+      archive,
+      Buffer.from("\r\n--B--\r\n"),
+    ]);
+    const { socket, nextAnswer } = await openConnection(daemon.url);
+    socket.write(
+      `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    expect((await nextAnswer()).status).toBe(100);
+    socket.write(body.subarray(0, 100));
+    const exited = once(daemon.process, "exit");
+    const startedAt = performance.now();
+    await beginToStop(daemon);
+
+    socket.write(body.subarray(100));
+
+    expect((await nextAnswer()).status).toBe(201);
+    expect(await exited).toEqual([0, null]);
+    // The client keeps its connection open, as clients do; that must not hold the daemon up.
+    expect(performance.now() - startedAt).toBeLessThan(promptMs);
+    const next = await startDaemon({ directory: daemon.directory });
+    onTestFinished(next.dispose);
+    expect((await connect(next.url, next.rootKey).workers.list()).map(({ name }) => name)).toContain("late");
+  });
+
+  test("tells the clients of web sockets with 1001, and does not wait for them", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const archive = await packFiles({
+      "manifest.yaml": manifestOf("sockets", "1.0.0"),
+      "index.js": await readFile(fileURLToPath(new URL("../../fixtures/workers/sockets/index.js", import.meta.url)), "utf8"),
+      "package.json": '{"type":"module"}',
+    });
+    await connect(daemon.url, daemon.rootKey).workers.upload({ file: uploadOf("sockets.tgz", archive) });
+    const client = await WebSocketClient.open(`${daemon.url}/sockets/echo`);
+    expect(await client.ask("hello")).toBe("hello");
+
+    const code = daemon.stop();
+
+    expect((await client.closed).code).toBe(1001);
+    expect(await code).toBe(0);
+  });
+
+  test("closes idle connections at once, takes no new ones, and is not ready for those that are left", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const idle = await openConnection(daemon.url);
+    idle.socket.write("GET /api/health/live HTTP/1.1\r\nHost: a\r\n\r\n");
+    await idle.nextAnswer();
+    const busy = await openConnection(daemon.url);
+    busy.socket.write("GET /api/health/ready HTTP/1.1\r\nHost: a\r\n");
+    // The daemon has read the half head once it answers on a connection that came later.
+    expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
+    const exited = once(daemon.process, "exit");
+    await beginToStop(daemon);
+
+    expect(await idle.closed()).toBe("");
+    expect((await connectionRefused(daemon.url))?.code).toBe("ECONNREFUSED");
+    busy.socket.write("\r\n");
+    const answer = await busy.nextAnswer();
+
+    expectRefusal(answer, "NOT_READY");
+    expect(answer.headers["retry-after"]).toBe("1");
+    expect(answer.text).toContain("stopping");
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test("is held up neither by a client that never said anything nor, with others, by one that does not read", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const silent = await openConnection(daemon.url);
+    const idle = await openConnection(daemon.url);
+    idle.socket.write("GET /api/health/live HTTP/1.1\r\nHost: a\r\n\r\n");
+    await idle.nextAnswer();
+    const deaf = await openConnection(daemon.url);
+    deaf.socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n".repeat(16));
+    await deaf.nextAnswer();
+    deaf.socket.pause();
+    const exited = once(daemon.process, "exit");
+    const startedAt = performance.now();
+    await beginToStop(daemon);
+
+    await Promise.all([silent.closed(), idle.closed()]);
+    deaf.socket.destroy();
+
+    expect(await exited).toEqual([0, null]);
+    expect(performance.now() - startedAt).toBeLessThan(promptMs);
+  });
+
+  test("does not cut answers that a slow client has not read yet", async () => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const { socket, nextAnswer } = await openConnection(daemon.url);
+    // More than the buffers of two sockets hold.
+    const count = 16;
+    socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n".repeat(count));
+    const first = await nextAnswer();
+    socket.pause();
+    const exited = once(daemon.process, "exit");
+    await beginToStop(daemon);
+    expect((await connectionRefused(daemon.url))?.code).toBe("ECONNREFUSED");
+
+    socket.resume();
+
+    for (let answered = 1; answered < count; answered += 1) expect((await nextAnswer()).text).toBe(first.text);
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)("by %s, twice, ends with 0 and says so", async (signal) => {
+    const daemon = await startDaemon();
+    onTestFinished(daemon.dispose);
+    const exited = once(daemon.process, "exit");
+
+    daemon.process.kill(signal);
+    daemon.process.kill(signal);
+
+    expect(await exited).toEqual([0, null]);
+    expect(daemon.output().match(/"stopping"/g)).toHaveLength(1);
+    expect(daemon.output()).toContain('"stopped"');
+  });
+});
+
+test("a port that is in use ends the daemon with one line that says so", async () => {
+  const first = await startDaemon();
+  onTestFinished(first.dispose);
+  const { port } = new URL(first.url);
+
+  const { code, stderr } = await runProgram([fileURLToPath(new URL("../../../bin/runtimed.js", import.meta.url))], {
+    cwd: first.directory,
+    env: { PORT: port, RUNTIME_STATE_DIR: path.join(first.directory, "other-state") },
+  });
+
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    `runtimed: 127.0.0.1:${port} is in use by another program; stop it, or set PORT to another port (0 = any free one).\n`,
+  );
+});
+
+const refusal = (hint: string) => expect.objectContaining({ code: "NOT_READY", message: expect.stringContaining(hint) as string });
+
+describe("a daemon that misses something it needs", () => {
+  let daemon: TestDaemon;
+
+  beforeAll(async () => {
+    daemon = await startDaemon();
+    await mkdir(path.join(daemon.directory, "workers"), { recursive: true });
+  });
+
+  afterAll(() => daemon.dispose());
+
+  const expectNotReady = async (hint: string) => {
+    const { health } = connect(daemon.url, daemon.rootKey);
+    await expect(health.ready()).rejects.toEqual(refusal(hint));
+    await expect(health.overall()).rejects.toEqual(refusal(hint));
+    expect(await health.live()).toMatchObject({ ok: true, status: "live" });
+  };
+
+  const expectReady = async () => expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
+
+  test("is not ready while its key store is gone, and alive", async () => {
+    const file = path.join(daemon.directory, "state", "keys.db");
+    await rename(file, `${file}.away`);
+
+    await expectNotReady("the file of the key store was deleted");
+
+    await rename(`${file}.away`, file);
+    await expectReady();
+  });
+
+  test("is not ready while another process holds its key store, and creates no key", async () => {
+    const intruder = new Database(path.join(daemon.directory, "state", "keys.db"));
+    onTestFinished(() => void intruder.close());
+    intruder.exec("BEGIN IMMEDIATE");
+
+    await expectNotReady("the key store cannot be written");
+    const creation = connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "too soon", role: "viewer" } });
+    await expect(creation).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE", status: 503 });
+
+    intruder.exec("ROLLBACK");
+    await expectReady();
+    expect(await connect(daemon.url, daemon.rootKey).keys.list()).toEqual({ keys: [] });
+  });
+
+  test("is not ready while a file lies where the worker directory should be", async () => {
+    const directory = path.join(daemon.directory, "workers");
+    await rename(directory, `${directory}.away`);
+    await rename(path.join(daemon.directory, "state", "lock.db"), directory);
+
+    await expectNotReady("no worker directory can be installed to");
+
+    await rename(directory, path.join(daemon.directory, "state", "lock.db"));
+    await rename(`${directory}.away`, directory);
+    await expectReady();
+  });
+});

@@ -1,0 +1,47 @@
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+import { dropPaths } from "../panel/drop-paths.js";
+import { openPanelHouse, type PanelHouse } from "../panel/panel-house.js";
+
+let house: PanelHouse;
+
+beforeAll(async () => {
+  house = await openPanelHouse({});
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+const get = (path: string) => fetch(house.daemon.url + path);
+
+test("an operator signs in, uploads a folder, disables it, creates a key and signs out in a real browser", async () => {
+  const folder = path.join(await temporaryDirectory(), "site");
+  await writeTree(folder, { "manifest.yaml": "name: site\nversion: 1.0.0\n", "index.html": "the site" });
+  const page = await house.open("apps");
+  await page.getByRole("heading", { name: "Apps", level: 1 }).waitFor();
+  await dropPaths(page, [folder]);
+  await page.getByRole("dialog", { name: "Upload site 1.0.0?" }).getByRole("button", { name: "Upload" }).click();
+  await page.getByRole("dialog", { name: "site 1.0.0 is installed" }).waitFor();
+  expect(await (await get("/site/")).text()).toContain("the site");
+
+  await page.goto(`${house.daemon.url}/cpanel/apps/site`);
+  await page.getByRole("button", { name: "Disable site 1.0.0" }).click();
+  await page.getByText("Every version is off: nothing answers.").waitFor();
+  expect((await get("/site/")).status).toBe(404);
+
+  await page.goto(`${house.daemon.url}/cpanel/keys/new`);
+  await page.getByLabel("Name", { exact: true }).fill("pipeline");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const secret = page.getByRole("alertdialog", { name: "The key pipeline" });
+  const key = await secret.getByLabel("Secret").inputValue();
+  expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
+
+  await page.goto(`${house.daemon.url}/cpanel/`);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You have signed out.").waitFor();
+  expect(await page.context().cookies()).toEqual([]);
+});

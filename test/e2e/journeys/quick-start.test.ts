@@ -1,0 +1,79 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, readFile, rm, stat, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const parts = ["bin", "dist", "samples", "package.json"];
+
+let home: string;
+let running: ChildProcess | undefined;
+
+beforeEach(async () => {
+  home = await mkdtemp(path.join(tmpdir(), "quick-start-"));
+  for (const part of parts) await cp(path.join(root, part), path.join(home, "clone", part), { recursive: true });
+  await symlink(path.join(root, "node_modules"), path.join(home, "clone", "node_modules"));
+});
+
+afterEach(async () => {
+  await stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function stop(): Promise<void> {
+  if (running && running.exitCode === null) {
+    running.kill("SIGTERM");
+    await once(running, "exit");
+  }
+  running = undefined;
+}
+
+/** Runs what `npm start` runs after the build, until it has printed the next steps; returns the origin that they name. */
+async function quickStart(): Promise<{ url: string; output: string }> {
+  const env = { PATH: process.env["PATH"] ?? "", PORT: "0", RUNTIMECTL_CONFIG_DIR: path.join(home, "config") };
+  const child = spawn(process.execPath, [path.join(home, "clone/dist/server/quick-start.js")], {
+    env,
+    cwd: home,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running = child;
+  let output = "";
+  return await new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const url = /runtimed serves at (http:\S+);/.exec(output)?.[1];
+      if (url !== undefined && output.includes("API documentation")) resolve({ url, output });
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", (code) => reject(new Error(`the quick start ended with ${code}:\n${output}`)));
+  });
+}
+
+test("the first start makes a private root key, a profile that works and a worker that answers; later starts keep them", async () => {
+  const first = await quickStart();
+  expect(await (await fetch(`${first.url}/hello/?name=you`)).text()).toBe("Hello, you!\n");
+  const keyFile = path.join(home, "clone/.runtime/root.key");
+  const key = (await readFile(keyFile, "utf8")).trim();
+  expect(key.length).toBeGreaterThanOrEqual(43);
+  expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+  expect(first.output).not.toContain(key);
+  const headers = { "x-api-key": key };
+  const workers = (await (await fetch(`${first.url}/api/workers`, { headers })).json()) as { name: string }[];
+  expect(workers.map(({ name }) => name)).toContain("hello");
+  expect((await fetch(`${first.url}/api/workers/_/hello`, { method: "DELETE", headers })).status).toBe(200);
+  await stop();
+
+  const second = await quickStart();
+  expect((await readFile(keyFile, "utf8")).trim()).toBe(key);
+  expect((await fetch(`${second.url}/hello/`)).status, "the sample is put in on the very first run only").toBe(404);
+  const status = spawn(process.execPath, [path.join(home, "clone/bin/runtimectl.js"), "status", "--json"], {
+    env: { PATH: process.env["PATH"] ?? "", RUNTIMECTL_CONFIG_DIR: path.join(home, "config") },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  const [code] = (await once(status, "exit")) as [number];
+  expect(code, "the saved profile reaches the daemon without any flag").toBe(0);
+});

@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buildTgz } from "../../support/build-tar.js";
+import { entriesOf } from "../../support/entries-of.js";
+import { writeFiles } from "../../support/pack-archive.js";
+import { treeDigest } from "../../support/tree-digest.js";
+import { openPackages, type PackagesFixture } from "../../integration/packages/packages-fixture.js";
+
+const kills = 20;
+
+let fixture: PackagesFixture;
+
+beforeEach(async () => {
+  fixture = await openPackages();
+});
+afterEach(() => fixture.close());
+
+const staged = (...parts: string[]) => path.join(fixture.uploads, ".staging", "one", ...parts);
+const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
+
+function archiveOf(name: string, mark: string): Buffer {
+  const files = Array.from({ length: 25 }, (_, index) => ({ name: `package/lib/${index}`, content: `${mark} ${index}` }));
+  return buildTgz(
+    { name: "package/manifest.yaml", content: `name: "${name}"\nversion: 1.0.0\n` },
+    { name: "package/mark", content: mark },
+    ...files,
+  );
+}
+
+test(`after each of ${kills} kills at random moments every package is wholly old or wholly new`, { timeout: 240_000 }, async () => {
+  const archives = { first: archiveOf("app", "first"), second: archiveOf("app", "second"), other: archiveOf("@team/other", "other") };
+  const paths = Object.fromEntries(Object.keys(archives).map((name) => [name, path.join(fixture.root, `${name}.tgz`)]));
+  for (const [name, archive] of Object.entries(archives)) await writeFile(paths[name] as string, archive);
+  const installed = (name: string) => treeDigest(path.join(fixture.uploads, name, "1.0.0"));
+  await fixture.install(paths["first"] as string);
+  const first = await installed("app");
+  await fixture.install(paths["second"] as string);
+  const second = await installed("app");
+  await fixture.install(paths["other"] as string);
+  const other = await installed("@team/other");
+  await writeFiles(fixture.uploads, { "flag/1.0.0/manifest.yaml": "# kept\nenabled: true\nname: flag\nversion: 1.0.0\n" });
+
+  for (let kill = 0; kill < kills; kill += 1) {
+    await fixture.packages.close();
+    await killAtRandom(Object.values(paths));
+    await fixture.reopen();
+    expect([first, second]).toContain(await installed("app"));
+    expect([other, "missing"]).toContain(await installed("@team/other"));
+    expect(await readFile(path.join(fixture.uploads, "flag/1.0.0/manifest.yaml"), "utf8")).toMatch(
+      /^# kept\nenabled: (true|false)\nname: flag\nversion: 1.0.0\n$/,
+    );
+    expect(readdirSync(path.join(fixture.uploads, "flag", "1.0.0"))).toEqual(["manifest.yaml"]);
+    const scope = existsSync(path.join(fixture.uploads, "@team")) ? ["@team"] : [];
+    // What was being unpacked is deleted in the background when there is much of it.
+    await expect.poll(() => entriesOf(fixture.uploads)).toEqual([...scope, "app", "flag"]);
+  }
+});
+
+/** Starts a process that changes packages without end, and kills it a random while after it began. */
+async function killAtRandom(archives: readonly string[]): Promise<void> {
+  const subject = path.join(import.meta.dirname, "crash-subject.mjs");
+  const child = spawn(process.execPath, [subject, fixture.uploads, ...archives], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  await delay(Math.random() * 600);
+  child.kill("SIGKILL");
+  await once(child, "close");
+}
+
+describe("a change that a crash interrupted", () => {
+  beforeEach(async () => {
+    await writeFiles(fixture.uploads, {
+      "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
+      "app/1.0.0/mark": "old",
+      ".staging/one/content/package/manifest.yaml": "name: app\nversion: 1.0.0\n",
+      ".staging/one/content/package/mark": "new",
+    });
+  });
+
+  const moves = [
+    { from: "app/1.0.0", to: ".staging/one/replaced" },
+    { from: ".staging/one/content/package", to: "app/1.0.0" },
+  ];
+  const journal = (list = moves) => writeFileSync(staged("journal.json"), JSON.stringify({ moves: list }));
+  const move = (index: number) => renameSync(inUploads(moves[index]?.from ?? ""), inUploads(moves[index]?.to ?? ""));
+
+  const moments: readonly [when: string, prepare: () => void, mark: string][] = [
+    ["before the journal is undone", () => undefined, "old"],
+    ["while the journal was written is undone", () => writeFileSync(staged("journal.json"), '{"moves":[{"from":"app/1.0.0"'), "old"],
+    ["before the first move is finished", () => journal(), "new"],
+    ["between the moves is finished", () => (journal(), move(0)), "new"],
+    ["after the moves is cleaned up", () => (journal(), move(0), move(1)), "new"],
+    ["while the old folder was being deleted is cleaned up", () => (move(0), move(1)), "new"],
+  ];
+  test.for(moments)("%s", async ([, prepare, mark]) => {
+    prepare();
+    await fixture.reopen();
+    expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe(mark);
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
+    expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
+  });
+
+  test("with the journal still there but the old folder gone, the new one is left alone", async () => {
+    journal();
+    move(0);
+    move(1);
+    await cp(staged("replaced"), path.join(fixture.root, "kept"), { recursive: true });
+    renameSync(staged("replaced"), path.join(fixture.root, "gone"));
+    await fixture.reopen();
+    expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe("new");
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
+  });
+
+  test("of a new scope is finished too", async () => {
+    mkdirSync(staged("wrapped"));
+    renameSync(staged("content/package"), staged("wrapped/1.0.0"));
+    journal([{ from: ".staging/one/wrapped", to: "fresh" }]);
+    await fixture.reopen();
+    expect(await readFile(inUploads("fresh/1.0.0/mark"), "utf8")).toBe("new");
+    expect(entriesOf(fixture.uploads)).toEqual(["app", "fresh"]);
+  });
+
+  test("of which only the folder for all changes is left is cleaned up", async () => {
+    rmSync(staged(), { recursive: true });
+    await fixture.reopen();
+    expect(entriesOf(fixture.uploads)).toEqual(["app"]);
+  });
+
+  test("hundreds of leftovers do not keep the room from opening", async () => {
+    for (let index = 0; index < 300; index += 1) await writeFiles(fixture.uploads, { [`.staging/${index}/content/a/b`]: "x" });
+    const startedAt = performance.now();
+    await fixture.reopen();
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(fixture.packages.resolve("app", undefined)?.version).toBe("1.0.0");
+    await expect.poll(() => existsSync(inUploads(".staging")), { timeout: 30_000 }).toBe(false);
+  });
+});

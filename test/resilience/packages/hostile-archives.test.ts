@@ -1,0 +1,35 @@
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildTgz } from "../../support/build-tar.js";
+import { treeLines } from "../../support/tree-digest.js";
+import { hostileArchives } from "./hostile-archives.js";
+import { entriesOf } from "../../support/entries-of.js";
+import { openPackages, type PackagesFixture } from "../../integration/packages/packages-fixture.js";
+
+describe("a hostile archive is refused and changes nothing", () => {
+  let fixture: PackagesFixture;
+  let before: string[];
+
+  beforeAll(async () => {
+    fixture = await openPackages();
+    await fixture.install(
+      buildTgz({ name: "package/manifest.yaml", content: "name: victim\nversion: 1.0.0\n" }, { name: "package/a", content: "a" }),
+    );
+    await mkdir(path.join(fixture.root, "outside"));
+    before = await treeLines(fixture.root);
+  });
+  afterAll(() => fixture.close());
+
+  test.for(hostileArchives)("$what: $code", async ({ bytes, filename, code }) => {
+    await expect(fixture.install(bytes, filename)).rejects.toMatchObject({ code });
+    expect(await treeLines(fixture.root)).toEqual(before);
+    expect(entriesOf(fixture.uploads)).toEqual(["victim"]);
+    expect(fixture.retirements).toEqual([]);
+  });
+
+  test("afterwards a sound archive still installs", async () => {
+    const { installedAt } = await fixture.install(buildTgz({ name: "package/manifest.yaml", content: "name: other\n" }), "A.TAR.GZ");
+    expect(await readFile(path.join(installedAt, "manifest.yaml"), "utf8")).toBe("name: other\n");
+  });
+});

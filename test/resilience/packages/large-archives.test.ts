@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { buildTgz } from "../../support/build-tar.js";
+import { openPackages, type PackagesFixture } from "../../integration/packages/packages-fixture.js";
+
+/** Several pieces, each inflated while the one before is written. */
+const content = randomBytes(6 * 1024 * 1024).toString("base64");
+
+let fixture: PackagesFixture;
+
+beforeEach(async () => {
+  fixture = await openPackages();
+});
+afterEach(() => fixture.close());
+
+const archive = () =>
+  buildTgz(
+    { name: "manifest.yaml", content: "name: app\nversion: 1.0.0\n" },
+    { name: "a/large", content },
+    { name: "last", content: "end" },
+  );
+
+test("an archive of megabytes is installed to its last byte", async () => {
+  await fixture.install(archive());
+  const installed = (name: string) => readFile(path.join(fixture.uploads, "app/1.0.0", name), "utf8");
+  expect((await installed("a/large")) === content).toBe(true);
+  expect(await installed("last")).toBe("end");
+});
+
+test.each([
+  ["damaged in the middle", (bytes: Buffer) => bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 64)],
+  ["cut off", (bytes: Buffer) => bytes.subarray(0, -1000)],
+  ["followed by something", (bytes: Buffer) => Buffer.concat([bytes, Buffer.from("more")])],
+  ["of another checksum", (bytes: Buffer) => bytes.fill(0, bytes.length - 8, bytes.length - 4)],
+])("an archive of megabytes that is %s is refused, and nothing is left of it", async (_, spoil) => {
+  await expect(fixture.install(spoil(archive()))).rejects.toMatchObject({ code: "INVALID_ARCHIVE" });
+  expect(await fixture.packages.list()).toEqual([]);
+  await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);
+});

@@ -1,0 +1,84 @@
+import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { ConfigFile } from "../../../src/cli/config-file.js";
+import { CredentialsFile } from "../../../src/cli/credentials-file.js";
+import { readProfiles } from "../../../src/cli/read-profiles.js";
+import { findProject } from "../../../src/cli/project-file.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+
+test("changes keep what people wrote: comments, order, and settings we do not know", async () => {
+  const directory = await temporaryDirectory();
+  const text =
+    "# mine\ncurrent: home\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://b\nui: { colour: x }\n";
+  await writeFile(path.join(directory, "config.yaml"), text);
+  const config = ConfigFile.open(directory);
+  config.setProfile("prod", { url: "https://c", production: true });
+  config.setProfile("other", { url: "http://d" });
+  config.setCurrent("prod");
+  await config.save();
+  expect(await readFile(config.file, "utf8")).toBe(
+    "# mine\ncurrent: prod\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://d\n  prod:\n    url: https://c\n    production: true\nui: { colour: x }\n",
+  );
+});
+
+test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
+  "a config file that cannot be used is named: %j",
+  async (text) => {
+    const directory = await temporaryDirectory();
+    await writeFile(path.join(directory, "config.yaml"), text);
+    expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
+  },
+);
+
+test("without a config file there are no profiles, and with one they are read", async () => {
+  const directory = await temporaryDirectory();
+  expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
+  const config = ConfigFile.open(directory);
+  config.setProfile("home", { url: "http://127.0.0.1:8000" });
+  await config.save();
+  expect((await readProfiles(directory)).profiles).toEqual(new Map([["home", { url: "http://127.0.0.1:8000" }]]));
+});
+
+test("credentials are written for their owner only, in one step", async () => {
+  const directory = path.join(await temporaryDirectory(), "new");
+  const credentials = CredentialsFile.open(directory);
+  credentials.set("home", { origin: "http://a", key: "secret" });
+  await credentials.save();
+  expect((await stat(credentials.file)).mode & 0o777).toBe(0o600);
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  expect(CredentialsFile.open(directory).get("home")).toEqual({ origin: "http://a", key: "secret" });
+});
+
+test.each([0o644, 0o640, 0o660, 0o604])("credentials of mode %o are refused", async (mode) => {
+  const directory = await temporaryDirectory();
+  const file = path.join(directory, "credentials.json");
+  await writeFile(file, '{"profiles":{}}');
+  await chmod(file, mode);
+  expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE", exitCode: 4 }) as Error);
+});
+
+test("credentials behind a link are refused", async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(path.join(directory, "elsewhere"), '{"profiles":{}}', { mode: 0o600 });
+  await symlink("elsewhere", path.join(directory, "credentials.json"));
+  expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE" }) as Error);
+});
+
+test("a project file is found above, up to the root of the repository", async () => {
+  const directory = await temporaryDirectory();
+  await writeTree(directory, { ".runtimectl.yaml": "profile: outer\n", "repo/.git/HEAD": "", "repo/a/b/c": "", "plain/d/e": "" });
+  expect(await findProject(path.join(directory, "repo/a/b"))).toBeUndefined();
+  expect(await findProject(path.join(directory, "plain/d"))).toMatchObject({ profile: "outer" });
+  await writeTree(directory, { "repo/.runtimectl.yaml": "profile: inner\nkind: worker\n" });
+  expect(await findProject(path.join(directory, "repo/a/b"))).toMatchObject({ profile: "inner" });
+});
+
+test.each(["url", "key", "keyFile", "cacert", "insecure"])("a project file that sets %s is refused", async (name) => {
+  const directory = await temporaryDirectory();
+  await writeTree(directory, { ".runtimectl.yaml": `profile: a\n${name}: b\n` });
+  await expect(findProject(directory)).rejects.toThrow(
+    expect.objectContaining({ exitCode: 2, message: expect.stringContaining(name) as string }) as Error,
+  );
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { fitted } from "../../../../src/cli/tui/fitted.js";
+
+test.each([
+  ["abc", 5, "abc  "],
+  ["abc", 3, "abc"],
+  ["abcdef", 4, "abc…"],
+  ["漢字", 5, "漢字 "],
+  ["漢字漢字", 4, "漢… "],
+  ["👩 x", 5, "👩 x "],
+  ["", 2, "  "],
+  ["abc", 0, ""],
+])("%j in %d columns is %j", (text, columns, expected) => {
+  expect(fitted(text, columns)).toBe(expected);
+});
+
+test("what a terminal would obey is written out before it is measured", () => {
+  expect(fitted("a\u001b[31mb", 12)).toBe("a\\x1b[31mb  ");
+  expect(fitted("a\u001b[31mb", 6)).toBe("a\\x1b…");
+});

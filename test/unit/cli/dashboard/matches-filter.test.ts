@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { matchesFilter } from "../../../../src/cli/tui/matches-filter.js";
+
+test.each([
+  ["", true],
+  ["shop", true],
+  ["SHOP eu", true],
+  ["shop us", false],
+  ["!shop", false],
+  ["!us", true],
+  ["shop !eu", false],
+  ["!", true],
+])("%j on `@team/shop-EU on` is %s", (filter, expected) => {
+  expect(matchesFilter("@team/shop-EU on", filter)).toBe(expected);
+});

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { LogLine } from "../../../../src/cli/tui/log-line.js";
+import { mostLines, newestLines } from "../../../../src/cli/tui/newest-lines.js";
+
+const line = (id: number, text = "a line"): LogLine => ({
+  key: String(id),
+  id,
+  worker: "app",
+  entry: { time: id, level: "info", version: "1.0.0", source: "app" },
+  isFirst: true,
+  text,
+});
+
+test("of more lines than are kept the newest stay", () => {
+  const kept = newestLines(Array.from({ length: mostLines + 10 }, (_, id) => line(id)));
+  expect(kept).toHaveLength(mostLines);
+  expect(kept[0]?.id).toBe(10);
+  expect(kept.at(-1)?.id).toBe(mostLines + 9);
+});
+
+test("long lines push out older ones before their number does", () => {
+  const kept = newestLines(Array.from({ length: 100 }, (_, id) => line(id, "x".repeat(100_000))));
+  expect(kept).toHaveLength(20);
+  expect(kept.at(-1)?.id).toBe(99);
+});

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { splitWords } from "../../../../src/cli/tui/split-words.js";
+
+test.each([
+  ["workers list", ["workers", "list"]],
+  ["  workers   list  ", ["workers", "list"]],
+  [`workers upload "my app"`, ["workers", "upload", "my app"]],
+  ["workers upload 'my app'/x", ["workers", "upload", "my app/x"]],
+  [`api GET ""`, ["api", "GET", ""]],
+  ["", []],
+])("%j is %j", (line, words) => {
+  expect(splitWords(line)).toEqual(words);
+});
+
+test("a quote that is not closed is refused", () => {
+  expect(() => splitWords(`workers upload "my app`)).toThrow("a quote is not closed");
+});

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { commandAliases, nounAliases } from "../../../src/cli/command-aliases.js";
+import { commandTable } from "../../../src/cli/command-table.js";
+import { findCommand } from "../../../src/cli/find-command.js";
+import { globalFlagsWithValue, globalOptions } from "../../../src/cli/global-options.js";
+import { commandTree } from "../../../src/cli/reference.js";
+import { refuseSecrets } from "../../../src/cli/secret-in-arguments.js";
+
+test.each([
+  [["workers", "list"], []],
+  [["--json", "workers", "list"], ["--json"]],
+  [
+    ["-p", "prod", "workers", "--url", "http://a", "list", "-v"],
+    ["-p", "prod", "--url", "http://a", "-v"],
+  ],
+])("%j is the command workers list", (given, rest) => {
+  expect(findCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
+});
+
+test.each([
+  ["worker ls", "workers list"],
+  ["app ls", "workers list"],
+  ["app rm", "workers delete"],
+  ["plugin rm", "plugins delete"],
+  ["key rm", "keys revoke"],
+  ["key ls", "keys list"],
+  ["profile ls", "profile list"],
+  ["profile rm", "profile rm"],
+  ["rollback", "workers rollback"],
+  ["workers list", "workers list"],
+])("%s is short for %s", (given, words) => {
+  expect(findCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
+    kind: "command",
+    words,
+    rest: ["@team/app", "--json"],
+  });
+});
+
+test("another word for a noun shows the noun's help, and its suggestions are the noun's", () => {
+  expect(findCommand(["app"])).toEqual(findCommand(["workers"]));
+  expect(findCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
+  expect(findCommand(["status", "ls"])).toMatchObject({ kind: "command", words: "status", rest: ["ls"] });
+  expect(findCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
+});
+
+test("every word that another stands for is there, and hides none that is", () => {
+  const nouns = Object.keys(commandTable);
+  expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
+  for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);
+  for (const words of Object.values(commandAliases)) expect(findCommand(words)).toMatchObject({ words: words.join(" ") });
+});
+
+test("every global flag that takes a value is known to the search for the command", () => {
+  const taking = globalOptions
+    .filter((option) => option.flags.includes("<"))
+    .flatMap((option) => option.flags.replace(/ <.*/, "").split(", "));
+  expect(globalFlagsWithValue).toEqual(new Set(taking));
+});
+
+test("words from Object's prototype are no commands", () => {
+  expect(findCommand(["constructor"])).toMatchObject({ kind: "unknown" });
+  expect(findCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
+});
+
+test("every command has examples that begin with itself, and no flag of its own hides a global one", async () => {
+  const globalFlags = new Set(globalOptions.flatMap((option) => option.flags.split(/[ ,]+/)));
+  for (const { words, definition } of await commandTree()) {
+    expect(definition.examples.some(([line]) => line.includes(`runtimectl ${words}`))).toBe(true);
+    for (const option of definition.options ?? [])
+      for (const flag of option.flags.split(/[ ,]+/).filter((part) => part.startsWith("-"))) expect(globalFlags).not.toContain(flag);
+  }
+});
+
+test.each([
+  ["a key as an argument", [`rtk_${"a".repeat(43)}`]],
+  ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
+  ["most of a key", [`--x=rtk_${"a".repeat(30)}`]],
+  ["a password in a URL", ["--url", "https://me:secret@host"]],
+])("%s is refused without being repeated", (_, words) => {
+  const error = (() => {
+    try {
+      refuseSecrets(words);
+    } catch (reason) {
+      return reason as Error & { hint?: string; exitCode: number };
+    }
+    return undefined;
+  })();
+  expect(error?.exitCode).toBe(2);
+  expect(`${error?.message}${error?.hint}`).not.toMatch(/aaaa|secret@/);
+});

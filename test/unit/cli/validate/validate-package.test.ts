@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { planPack } from "../../../../src/cli/pack/pack-plan.js";
+import { folderSource } from "../../../../src/cli/pack/package-facts.js";
+import { findPackageKind } from "../../../../src/cli/pack/package-kind.js";
+import { findLayoutProblems } from "../../../../src/cli/validate/layout-problems.js";
+import { findManifestProblems } from "../../../../src/cli/validate/manifest-problems.js";
+import { describeProblem } from "../../../../src/cli/validate/problem.js";
+import { temporaryDirectory } from "../../../support/temporary-directory.js";
+import { writeTree } from "../../../support/write-tree.js";
+
+async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryDirectory();
+  await writeTree(folder, files);
+  return folder;
+}
+
+/** What is said about a folder with this manifest and an index.js. */
+async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
+  const source = folderSource(await folderOf({ "index.js": "", ...files }));
+  const problems = await findManifestProblems(source, await findPackageKind(source));
+  return problems.map((problem) => `${problem.severity} ${problem.code} ${describeProblem(problem)}`);
+}
+
+test("all problems are found at once, each with line and column", async () => {
+  const manifest = "name: Shop\nversion: 1.0\nenabled: maybe\ntimeout: soon\ncron:\n  - schedule: 5\n    endpoint: /x\n";
+  const problems = await problemsOf({ "manifest.yaml": manifest });
+  expect(problems.map((problem) => problem.split(" ").slice(1, 3).join(" "))).toEqual([
+    "INVALID_PACKAGE_NAME manifest.yaml:1:7:",
+    "INVALID_PACKAGE_VERSION manifest.yaml:2:10:",
+    "INVALID_PACKAGE_METADATA manifest.yaml:3:10:",
+    "INVALID_PACKAGE_METADATA manifest.yaml:4:10:",
+    "INVALID_PACKAGE_METADATA manifest.yaml:6:15:",
+  ]);
+  expect(problems[1]).toContain('version: "1.0.0"');
+});
+
+test("what YAML cannot read has its place, too", async () => {
+  expect((await problemsOf({ "manifest.yaml": "name: app\nenv: [a\n" }))[0]).toMatch(/manifest\.yaml:2:9: it is not valid YAML: /);
+  expect(await problemsOf({ "manifest.yaml": "name: app\nttl: 1m\nname: b\nttl: 2m\n" })).toEqual([
+    'error INVALID_PACKAGE_METADATA manifest.yaml:3:1: it has the key "name" twice',
+    'error INVALID_PACKAGE_METADATA manifest.yaml:4:1: it has the key "ttl" twice',
+  ]);
+  expect((await problemsOf({ "manifest.yaml": "name: app\n---\nname: b\n" }))[0]).toMatch(/manifest\.yaml:\d:\d: it holds several/);
+  expect(await problemsOf({ "manifest.yaml": "- a\n" })).toEqual([
+    "error INVALID_PACKAGE_METADATA manifest.yaml:1:1: it is not a list of keys with values",
+  ]);
+});
+
+test("package.json has places as well", async () => {
+  expect(await problemsOf({ "package.json": '{\n  "name": "app",\n  "version": "1"\n}\n' })).toEqual([
+    expect.stringContaining("error INVALID_PACKAGE_VERSION package.json:3:14: "),
+  ]);
+  expect((await problemsOf({ "package.json": '{\n  "name": "app"\n  "version": "1.0.0"\n}\n' }))[0]).toMatch(
+    /package\.json:3:3: it is not valid JSON/,
+  );
+});
+
+test("unknown keys are warnings, with the word that was probably meant", async () => {
+  expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
+    "warning UNKNOWN_KEY manifest.yaml:2:1: the key timout means nothing here; did you mean timeout?",
+    "warning UNKNOWN_KEY manifest.yaml:3:1: the key quux means nothing here",
+  ]);
+});
+
+test("an entrypoint that is missing, and nothing to serve at all", async () => {
+  expect(await problemsOf({ "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" })).toEqual([
+    expect.stringContaining("error ENTRYPOINT_NOT_FOUND manifest.yaml:2:13: the entrypoint dist/a.js is not there"),
+  ]);
+  const source = folderSource(await folderOf({ "manifest.yaml": "name: app\n" }));
+  expect(await findManifestProblems(source, "worker")).toMatchObject([{ severity: "error", code: "ENTRYPOINT_NOT_FOUND" }]);
+  expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
+});
+
+test("names that the runtime needs, and no name", async () => {
+  expect((await problemsOf({ "manifest.yaml": "name: cpanel\n" }))[0]).toContain("INVALID_PACKAGE_NAME manifest.yaml:1:7:");
+  expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
+});
+
+test("a manifest that is fine has no problems; a plugin's other keys are its configuration", async () => {
+  expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
+  expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);
+  expect(await problemsOf({ "manifest.yaml": "name: app\nbase: app\n" })).toEqual([expect.stringContaining("manifest.yaml:2:7: base: ")]);
+});
+
+describe("worker or plugin", () => {
+  test.each<[string, Readonly<Record<string, string>>, string]>([
+    ["a key that only plugins have", { "manifest.yaml": "name: a\nbase: /a\n", "index.js": "" }, "plugin"],
+    ["its module", { "manifest.yaml": "name: a\n", "plugin.mjs": "" }, "plugin"],
+    ["a page beside a script of that name", { "manifest.yaml": "name: a\n", "index.html": "", "plugin.js": "" }, "worker"],
+    ["an entrypoint alone", { "manifest.yaml": "name: a\nentrypoint: plugin.js\n", "plugin.js": "" }, "worker"],
+    ["npm's dependencies", { "package.json": '{"name":"a","dependencies":{}}', "index.js": "" }, "worker"],
+  ])("%s decides", async (_, files, kind) => {
+    expect(await findPackageKind(folderSource(await folderOf(files)))).toBe(kind);
+  });
+});
+
+test("names that no daemon takes, and files that look like secrets, are told with their path", async () => {
+  const folder = await folderOf({
+    "manifest.yaml": "name: a\n",
+    "index.js": "",
+    "con.txt": "",
+    "lib/Ä.js": "",
+    "lib/ä.js": "",
+    "tls/server.key": "",
+  });
+  const problems = findLayoutProblems(await planPack(folder));
+  expect(problems.map(({ severity, file, code }) => [severity, file, code])).toEqual([
+    ["error", "con.txt", "INVALID_ARCHIVE"],
+    ["error", "lib/ä.js", "INVALID_ARCHIVE"],
+    ["warning", "tls/server.key", "LOOKS_SECRET"],
+  ]);
+});

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { originProblem, Origins } from "../../../src/gateway/origins.js";
+import { requestOf, stageGateway } from "./gateway-stage.js";
+
+const page = "https://app.example.com";
+
+function preflight(path: string, origin: string, headers: Record<string, string> = {}): Request {
+  return requestOf(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "PUT", ...headers } });
+}
+
+const corsHeadersOf = ({ headers }: Response): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name === "vary" || name.startsWith("access-control-")));
+
+describe("a preflight", () => {
+  test("is answered for the origins of a rule, without the app", async () => {
+    const rule = { name: "shop", paths: ["/shop/**"], origins: [page], methods: ["PUT"], credentials: true, maxAge: "10m" };
+    const stage = await stageGateway({ cors: [{ ...rule, allowedHeaders: ["content-type", "x-a"], exposedHeaders: ["x-total"] }] });
+    const answer = await stage.send(preflight("/shop/cart", page), { answer: new Response(null, { status: 500 }) });
+
+    expect(answer.status).toBe(204);
+    expect(corsHeadersOf(answer)).toMatchObject({
+      "access-control-allow-origin": page,
+      "access-control-allow-credentials": "true",
+      "access-control-allow-methods": "PUT",
+      "access-control-allow-headers": "content-type, x-a",
+      "access-control-max-age": "600",
+      vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+    });
+    expect(Object.fromEntries(stage.counts)).toEqual({ "gateway_preflights shop": 1 });
+  });
+
+  test("of another origin is answered without leave", async () => {
+    const stage = await stageGateway({ cors: [{ origins: [page] }] });
+    const answer = await stage.send(preflight("/shop/", "https://evil.test"));
+    expect(answer.status).toBe(204);
+    expect(corsHeadersOf(answer)).toEqual({ vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" });
+    expect(Object.fromEntries(stage.counts)).toEqual({ "gateway_preflights none": 1 });
+  });
+
+  test("gets the headers it asks for when the rule names none, and no rubbish", async () => {
+    const stage = await stageGateway({ cors: [{ origins: ["*"] }] });
+    const asking = async (names: string) =>
+      (await stage.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
+    expect(await asking("content-type,x-a")).toBe("content-type,x-a");
+    expect(await asking("x-a, x-b")).toBe("x-a, x-b");
+    for (const rubbish of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(rubbish), rubbish).toBeNull();
+  });
+
+  test("is left to the app where no rule is about the path, or when it is none", async () => {
+    const stage = await stageGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
+    expect(await (await stage.send(preflight("/other", page))).text()).toBe("app");
+    expect(await (await stage.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
+    expect(await (await stage.send(requestOf("/shop/", { method: "OPTIONS", headers: { origin: page } }))).text()).toBe("app");
+    expect(stage.counts.size).toBe(0);
+  });
+
+  test("is counted by rate limits, and not refused by them", async () => {
+    const stage = await stageGateway({ cors: [{ origins: [page] }], rateLimits: [{ limit: 2, window: "1m" }] });
+    for (let index = 0; index < 5; index += 1) expect((await stage.send(preflight("/", page))).status).toBe(204);
+    const refused = await stage.send(requestOf("/", { headers: { origin: page } }));
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("access-control-allow-origin"), "the page can read that it was refused").toBe(page);
+  });
+
+  test("is refused by a rate limit that names OPTIONS", async () => {
+    const rateLimits = [{ methods: ["OPTIONS"], limit: 1, window: "1m" }];
+    const stage = await stageGateway({ cors: [{ origins: [page] }], rateLimits });
+    expect((await stage.send(preflight("/", page))).status).toBe(204);
+    expect((await stage.send(preflight("/", page))).status).toBe(429);
+  });
+});
+
+/** Of an answer to a page of that origin. */
+async function headersOf(
+  cors: unknown[],
+  origin: string | undefined,
+  appHeaders: Record<string, string> = {},
+): Promise<Record<string, string>> {
+  const stage = await stageGateway({ cors });
+  const request = requestOf("/shop/", { headers: origin === undefined ? {} : { origin } });
+  return corsHeadersOf(await stage.send(request, { answer: new Response("app", { headers: appHeaders }) }));
+}
+
+describe("an answer", () => {
+  test("tells the origins of the rule that they may read it", async () => {
+    expect(await headersOf([{ origins: [page], credentials: true, exposedHeaders: ["x-a", "x-b"] }], page)).toEqual({
+      "access-control-allow-origin": page,
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": "x-a, x-b",
+      vary: "Origin",
+    });
+  });
+
+  test("is the same for everybody where everybody may read it, so that caches can keep one", async () => {
+    for (const origin of [page, "null", undefined])
+      expect(await headersOf([{ origins: ["*"] }], origin)).toEqual({ "access-control-allow-origin": "*" });
+  });
+
+  test("varies by origin also for those who send none", async () => {
+    expect(await headersOf([{ origins: [page] }], undefined)).toEqual({ vary: "Origin" });
+    expect(await headersOf([{ origins: [page] }, { origins: ["*"] }], "https://other.test")).toEqual({
+      "access-control-allow-origin": "*",
+      vary: "Origin",
+    });
+  });
+
+  test("keeps what else it varies by", async () => {
+    const cases = [
+      ["Accept", "Accept, Origin"],
+      ["accept, origin", "accept, origin"],
+      ["*", "*"],
+    ] as const;
+    for (const [vary, result] of cases) expect((await headersOf([{ origins: [page] }], page, { vary }))["vary"]).toBe(result);
+  });
+
+  test("does not say what the app says where a rule decides", async () => {
+    const lavish = { "access-control-allow-origin": "https://evil.test", "access-control-allow-credentials": "true" };
+    expect(await headersOf([{ origins: [page] }], "https://evil.test", lavish)).toEqual({ vary: "Origin" });
+    expect(await headersOf([{ origins: [page] }], page, lavish)).toEqual({ "access-control-allow-origin": page, vary: "Origin" });
+    expect(await headersOf([{ origins: [page], paths: ["/other"] }], "https://evil.test", lavish)).toEqual(lavish);
+  });
+
+  test("may have a head that cannot be changed", async () => {
+    const stage = await stageGateway({ cors: [{ origins: ["*"] }] });
+    const answer = await stage.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
+    expect([answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")]).toEqual([
+      302,
+      "https://example.com/",
+      "*",
+    ]);
+  });
+});
+
+describe("an origin", () => {
+  test("of a wildcard is any below the domain, over the same scheme and port", () => {
+    const origins = new Origins(["https://*.example.com", "http://*.localhost:3000"]);
+    for (const origin of ["https://a.example.com", "https://a.b-c.example.com", "http://x.localhost:3000"])
+      expect(origins.allows(origin), origin).toBe(true);
+    for (const origin of [
+      "https://example.com",
+      "https://.example.com",
+      "http://a.example.com",
+      "https://a.example.com:8443",
+      "https://evilexample.com",
+      "https://a.example.com.evil.test",
+      "https://evil.test/.example.com",
+      "https://evil.test?.example.com",
+      "https://user@a.example.com",
+      "https://a..example.com",
+      "http://x.localhost",
+      "null",
+      "",
+    ])
+      expect(origins.allows(origin), origin).toBe(false);
+  });
+
+  test.each(["*", "null", page, "http://localhost:3000", "http://[::1]:3000", "https://*.example.com", "https://*.localhost", "app://x"])(
+    "may be %s",
+    (origin) => expect(originProblem(origin)).toBeUndefined(),
+  );
+
+  test.each([
+    ["example.com", "is not an origin"],
+    ["https://example.com/", "write https://example.com"],
+    ["https://Example.com", "write https://example.com"],
+    ["https://example.com:443", "write https://example.com"],
+    ["https://*.com", "top-level domain"],
+    ["https://a.*.com", "is not an origin"],
+    ["https://*", "is not an origin"],
+    ["*.example.com", "is not an origin"],
+    ["", "is not an origin"],
+  ])("is not %j", (origin, words) => expect(originProblem(origin)).toContain(words));
+});

@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { describe, expect, test } from "vitest";
+import { credentialsOf } from "../../../../src/server/access/credentials.js";
+
+const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers).map(({ secret }) => secret);
+
+describe("the order of credentials", () => {
+  test("X-API-Key comes first, then the bearer token, then the cookie, each with its channel", () => {
+    expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" })).toEqual([
+      { secret: "a", channel: "header" },
+      { secret: "b", channel: "header" },
+      { secret: "c", channel: "cookie" },
+    ]);
+  });
+
+  test("a request without any credential has none", () => {
+    expect(credentialsOf({})).toEqual([]);
+    expect(credentialsOf({ "x-api-key": "", authorization: "", cookie: "" })).toEqual([]);
+  });
+});
+
+describe("bearer tokens", () => {
+  test.each([
+    ["Bearer rtk_x", ["rtk_x"]],
+    ["bearer rtk_x", ["rtk_x"]],
+    ["Bearer   rtk_x", ["rtk_x"]],
+    ["Bearer a b", ["a b"]],
+    ["Bearer", []],
+    ["Bearer ", []],
+    ["Bearerrtk_x", []],
+    ["Basic cm9vdDpr", []],
+    ["Token rtk_x", []],
+    ["rtk_x", []],
+  ])("Authorization: %s gives %j", (authorization, expected) => {
+    expect(secretsOf({ authorization })).toEqual(expected);
+  });
+});
+
+describe("the session cookie", () => {
+  test.each([
+    ["runtime_api_key=abc", ["abc"]],
+    ["a=1; runtime_api_key=abc; b=2", ["abc"]],
+    ["a=1;runtime_api_key=abc", ["abc"]],
+    ["runtime_api_key = abc ", ["abc"]],
+    ["runtime_api_key=a%3Bb%2Cc%3D%25%20d%22", ['a;b,c=% d"']],
+    ["runtime_api_key=a=b==", ["a=b=="]],
+    ['runtime_api_key="abc"', ["abc"]],
+    ['runtime_api_key=""', []],
+    ['runtime_api_key="', []],
+    ["runtime_api_key=", []],
+    ["runtime_api_key", []],
+    ["runtime_api_key=%", []],
+    ["runtime_api_key=%E0%A4%A", []],
+    ["runtime_api_key=%ff", []],
+    ["Runtime_Api_Key=abc", []],
+    ["xruntime_api_key=abc", []],
+    ["runtime_api_key_2=abc", []],
+    ["runtime_api_key=first; runtime_api_key=second", ["first", "second"]],
+    ["runtime_api_key=same; runtime_api_key=same", ["same"]],
+    ["runtime_api_key=%; runtime_api_key=second", ["second"]],
+    ["runtime_api_key=; runtime_api_key=second", ["second"]],
+    ["\u00a0runtime_api_key=abc", []],
+    ["__proto__=x; runtime_api_key=abc", ["abc"]],
+    [";;; ;=; runtime_api_key=abc;", ["abc"]],
+  ])("Cookie: %s gives %j", (cookie, expected) => {
+    expect(secretsOf({ cookie })).toEqual(expected);
+  });
+});
+
+test("at most eight session cookies are tried", () => {
+  const cookie = Array.from({ length: 9 }, (_, index) => `runtime_api_key=${index}`).join("; ");
+
+  expect(secretsOf({ cookie })).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
+});
+
+test("what is longer than any key is no credential", () => {
+  const longest = "k".repeat(512);
+  const tooLong = `${longest}k`;
+
+  expect(secretsOf({ "x-api-key": longest, authorization: `Bearer ${longest}`, cookie: `runtime_api_key=${longest}` })).toEqual([
+    longest,
+    longest,
+    longest,
+  ]);
+  expect(secretsOf({ "x-api-key": tooLong, authorization: `Bearer ${tooLong}`, cookie: `runtime_api_key=${tooLong}` })).toEqual([]);
+});

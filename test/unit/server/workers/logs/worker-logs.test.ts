@@ -1,0 +1,168 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { WorkerLogs } from "../../../../../src/server/workers/logs/worker-logs.js";
+import type { LogEntry } from "../../../../../src/shared/contract/worker-logs.js";
+
+const open = (sizes: { bytesPerWorker?: number; totalBytes?: number } = {}) =>
+  new WorkerLogs({ bytesPerWorker: 100_000, totalBytes: 1_000_000, now: () => 1_700_000_000_000, ...sizes });
+const write = (logs: WorkerLogs, name: string, text: string, more: Partial<LogEntry> = {}) =>
+  logs.write({ name, version: "1.0.0", level: "info", source: "app", text, ...more });
+const texts = (entries: readonly LogEntry[]) => entries.map((entry) => entry.text);
+const everything = { limit: 10_000 };
+
+/** Follows and collects until told to stop. */
+function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["follow"]>[1], lastEventId?: number) {
+  const controller = new AbortController();
+  const seen: LogEntry[] = [];
+  const done = (async () => {
+    for await (const batch of logs.follow(name, query, { lastEventId, signal: controller.signal })) seen.push(...batch);
+  })();
+  return { seen, done, stop: () => (controller.abort(), done) };
+}
+
+describe("the workers' logs", () => {
+  test("stay within their sizes whatever is written, keep the newest, and give out growing ids", () => {
+    const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.string({ maxLength: 400 })), { maxLength: 300 });
+    fc.assert(
+      fc.property(
+        writes,
+        fc.integer({ min: 600, max: 5000 }),
+        fc.integer({ min: 600, max: 10_000 }),
+        (list, bytesPerWorker, totalBytes) => {
+          const logs = open({ bytesPerWorker, totalBytes });
+          for (const [name, text] of list) {
+            write(logs, name, text);
+            expect(logs.sizeBytes).toBeLessThanOrEqual(totalBytes);
+          }
+          let bytes = 0;
+          for (const name of ["a", "b", "c", "d"]) {
+            const { entries } = logs.read(name, everything);
+            const written = list.filter(([other]) => other === name).map(([, text]) => Buffer.from(text).toString());
+            expect(texts(entries)).toEqual(written.slice(written.length - entries.length));
+            const ids = entries.map(({ id }) => id);
+            expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
+            const own = entries.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 96, 0);
+            expect(own).toBeLessThanOrEqual(bytesPerWorker);
+            bytes += own;
+          }
+          expect(logs.sizeBytes).toBe(bytes);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("hold at most 10,000 entries of a worker", () => {
+    const logs = open({ bytesPerWorker: 100_000_000, totalBytes: 100_000_000 });
+    for (let index = 0; index < 12_000; index += 1) write(logs, "busy", String(index));
+    const { entries, hasMore } = logs.read("busy", everything);
+    expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
+  });
+
+  test("give up the worker that wrote least recently when all together are too large", () => {
+    const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
+    for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
+    write(logs, "new", "x".repeat(700));
+    expect(["old", "mid", "new"].map((name) => logs.read(name, everything).entries.length)).toEqual([1, 0, 1]);
+  });
+
+  test("are read by version, level, text, time, id and count", () => {
+    let now = 1000;
+    const logs = new WorkerLogs({ bytesPerWorker: 100_000, totalBytes: 100_000, now: () => now });
+    for (const level of ["debug", "info", "warn", "error"] as const) {
+      now += 1000;
+      write(logs, "app", `A ${level} (text)`, { level, version: level === "warn" ? "2.0.0" : "1.0.0" });
+    }
+    const read = (query: object) => texts(logs.read("app", { ...everything, ...query }).entries);
+    expect(read({ version: "2.0.0" })).toEqual(["A warn (text)"]);
+    expect(read({ level: "warn" })).toEqual(["A warn (text)", "A error (text)"]);
+    expect(read({ text: "a INFO (" })).toEqual(["A info (text)"]);
+    expect(read({ text: ".*" })).toEqual([]);
+    expect(read({ sinceMs: 4000 })).toEqual(["A warn (text)", "A error (text)"]);
+    expect(logs.read("app", { limit: 3 })).toMatchObject({
+      hasMore: true,
+      entries: [{ level: "info" }, { level: "warn" }, { level: "error" }],
+    });
+    const [first] = logs.read("app", { limit: 3 }).entries;
+    expect(read({ before: first?.id })).toEqual(["A debug (text)"]);
+  });
+
+  test("cut a text that is too long, and say so", () => {
+    const logs = open();
+    write(logs, "app", "x".repeat(100_000));
+    expect(logs.read("app", everything).entries[0]?.text).toMatch(/^x{32704}… \(67296 more characters\)$/);
+  });
+});
+
+describe("following", () => {
+  test("starts with what fits and goes on with what comes", async () => {
+    const logs = open();
+    for (const text of ["one", "two", "three"]) write(logs, "app", text);
+    const reader = follow(logs, "app", { limit: 2 });
+    await expect.poll(() => texts(reader.seen)).toEqual(["two", "three"]);
+    write(logs, "app", "four");
+    write(logs, "other", "not this");
+    await expect.poll(() => texts(reader.seen)).toEqual(["two", "three", "four"]);
+    await reader.stop();
+  });
+
+  test("begins before the worker has written anything", async () => {
+    const logs = open();
+    const reader = follow(logs, "app", { limit: 10, level: "warn" });
+    write(logs, "app", "quiet");
+    write(logs, "app", "loud", { level: "error" });
+    await expect.poll(() => texts(reader.seen)).toEqual(["loud"]);
+    await reader.stop();
+  });
+
+  test("goes on after the last entry seen without loss or doubles, wherever it was", () => {
+    const ids = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.nat({ max: 40 }));
+    return fc.assert(
+      fc.asyncProperty(ids, async ([count, seen]) => {
+        const logs = open();
+        for (let index = 0; index < count; index += 1) write(logs, "app", String(index));
+        const { entries } = logs.read("app", everything);
+        const last = entries[Math.min(seen, count - 1)] as LogEntry;
+        const reader = follow(logs, "app", { limit: 1, sinceMs: 2_000_000_000_000 }, last.id);
+        write(logs, "app", "end");
+        await expect.poll(() => texts(reader.seen).at(-1), { interval: 1 }).toBe("end");
+        await reader.stop();
+        expect(texts(reader.seen)).toEqual([...texts(entries.filter(({ id }) => id > last.id)), "end"]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("a reader that is too slow finds an entry that says so, and costs no memory", async () => {
+    const logs = open({ bytesPerWorker: 1000, totalBytes: 1000 });
+    const controller = new AbortController();
+    const batches = logs.follow("app", { limit: 10 }, { lastEventId: undefined, signal: controller.signal });
+    write(logs, "app", "first");
+    expect(texts((await batches.next()).value as LogEntry[])).toEqual(["first"]);
+    for (let index = 0; index < 500; index += 1) write(logs, "app", `entry ${index}`);
+    const seen = (await batches.next()).value as LogEntry[];
+    expect(seen[0]).toMatchObject({ source: "runtime", level: "warn", text: expect.stringContaining("skipped") });
+    expect(seen.at(-1)?.text).toBe("entry 499");
+    expect(logs.sizeBytes).toBeLessThanOrEqual(1000);
+    controller.abort();
+    expect((await batches.next()).done).toBe(true);
+  });
+
+  test("ends when the worker is deleted, and its entries are gone", async () => {
+    const logs = open();
+    write(logs, "app", "hello");
+    const reader = follow(logs, "app", { limit: 10 });
+    await expect.poll(() => reader.seen.length).toBe(1);
+    logs.forget("app");
+    await reader.done;
+    expect([logs.read("app", everything).entries, logs.sizeBytes]).toEqual([[], 0]);
+  });
+
+  test("an id that was never given out means everything is new", async () => {
+    const logs = open();
+    write(logs, "app", "hello");
+    const reader = follow(logs, "app", { limit: 10 }, Number.MAX_SAFE_INTEGER);
+    await expect.poll(() => texts(reader.seen)).toEqual(["hello"]);
+    await reader.stop();
+  });
+});
