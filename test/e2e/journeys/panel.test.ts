@@ -16,7 +16,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-const get = (path: string) => fetch(house.daemon.url + path);
+const get = (url: string) => fetch(house.daemon.url + url);
 
 test("an operator signs in, uploads a folder, disables it, creates a key and signs out in a real browser", async () => {
   const folder = path.join(await temporaryDirectory(), "site");
