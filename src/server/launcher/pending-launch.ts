@@ -25,9 +25,9 @@ export class PendingLaunch {
   readonly over: Promise<ProcessEnd>;
   readonly #options: PendingLaunchOptions;
   readonly #sockets = new Map<number, Socket>();
-  readonly #started = createSignal<number>();
-  readonly #connected = createSignal<void>();
-  readonly #ended = createSignal<ProcessEnd>();
+  readonly #started = Promise.withResolvers<number>();
+  readonly #connected = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<ProcessEnd>();
   #pid: number | undefined;
 
   constructor(options: PendingLaunchOptions) {
@@ -99,20 +99,6 @@ export class PendingLaunch {
   #closeSockets(): void {
     for (const socket of this.#sockets.values()) socket.destroy();
   }
-}
-
-interface Signal<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** As `Promise.withResolvers`, which Node has from 22 on. */
-function createSignal<T>(): Signal<T> {
-  let resolve!: (value: T) => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<T>((...both) => ([resolve, reject] = both));
-  return { promise, resolve, reject };
 }
 
 function closeOf(socket: Socket): Promise<void> {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What V8 reserves for machine code in each of its isolates, as far as the kernel counts it as data: from Node 22 on it may be half a
- * gigabyte that is writable from the start, used or not. Zero where it is not, or cannot be told; ours is as large as any other.
+ * What V8 reserves for machine code in each of its isolates, as far as the kernel counts it as data: it may be half a gigabyte that is
+ * writable from the start, used or not. Zero where it is not, or cannot be told; ours is as large as any other.
  */
 export function countedCodeRangeBytes(): number {
   try {

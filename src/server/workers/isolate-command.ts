@@ -48,12 +48,10 @@ export class IsolateCommand {
   }
 
   constructor(options: { allowsNetwork: boolean }) {
-    const known = process.allowedNodeEnvironmentFlags;
     this.#flags = [
-      known.has("--permission") ? "--permission" : "--experimental-permission",
-      ...(options.allowsNetwork && known.has("--allow-net") ? ["--allow-net"] : []),
-      // On by default from Node 22 on: the class that the ends of a WebSocketPair are instances of.
-      ...(known.has("--experimental-websocket") ? ["--experimental-websocket"] : []),
+      "--permission",
+      // From Node 25 on; before, the permission model leaves the network open.
+      ...(options.allowsNetwork && process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
       // After the start no flag of V8 can be changed: some of them write files past the permission model.
       "--freeze-flags-after-init",
       "--preserve-symlinks",

@@ -35,7 +35,7 @@ export function lockDown({ channel, allowsUdp }: { channel: Socket; allowsUdp: b
   os.setPriority = () => unavailable("os.setPriority");
   // Some flags of V8 have it open files for writing, past the permission model. The flags are frozen too, which would end the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Both write files past the permission model, the first one on Node 20 only; the second one hangs where it cannot.
+  // Both write files; the second one hangs where the permission model forbids it.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
   denyListening({ pipe: channel, allowsUdp });
