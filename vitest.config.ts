@@ -29,7 +29,8 @@ export default defineConfig({
     server: { deps: { external: [/\/(build|dist)\//] } },
     projects: [
       project("unit", 0, ["test/unit/**/*.test.{ts,tsx}"], { pool: "threads", isolate: false }),
-      project("integration", 1, ["test/{integration,api}/**/*.test.ts"]),
+      project("integration", 1, ["test/integration/**/*.test.ts"]),
+      project("api", 1, ["test/api/**/*.test.ts"], { globalSetup: "test/support/start-shared-daemon.ts" }),
       project("security", 1, ["test/security/**/*.test.ts"]),
       project("journeys", 1, ["test/e2e/journeys/*.test.ts"]),
       project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,panel,plugins,packages,cluster}/**/*.test.ts"]),
