@@ -36,6 +36,7 @@ export default defineConfig({
       project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,panel,plugins,packages,cluster}/**/*.test.ts"]),
       project("resilience", 3, ["test/resilience/**/*.test.ts"], alone),
       project("systemd", 4, ["test/systemd/*.test.ts"], alone),
+      project("boot", 4, ["test/boot/*.test.ts"], alone),
       project("proxies", 5, ["test/proxies/*.test.ts"], alone),
       project("sweeps", 6, ["test/resilience/sweeps/*.sweep.ts"], {
         ...alone,
