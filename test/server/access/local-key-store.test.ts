@@ -290,7 +290,7 @@ describe("a store that cannot be used", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("a store of a newer version is refused with the advice to upgrade, and stays as it is", async () => {
+  test("rejects a store with a newer schema, advises to upgrade, and leaves it as it is", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
@@ -299,7 +299,7 @@ describe("a store that cannot be used", () => {
     newer.close();
     const before = await readFile(file);
 
-    expect(() => openStore(directory)).toThrow(/a newer runtimed wrote it.*upgrade runtimed/);
+    expect(() => openStore(directory)).toThrow(/has schema 2, and this runtimed supports schemas up to 1: upgrade runtimed/);
 
     expect((await readFile(file)).equals(before)).toBe(true);
     expect(await readdir(directory)).toEqual(["keys.db"]);
