@@ -126,11 +126,26 @@ function createStore(file: string, migrations: readonly KeyMigration[]): void {
   syncFolder(path.dirname(file));
 }
 
-/** Changes nothing, also when it throws: closing a store that can be written would take over what is in its log. */
+/**
+ * Applies the rollback journal that a kill leaves while a new or restored store, which has no write-ahead log yet, gets one. A connection
+ * that cannot write fails with SQLITE_READONLY_ROLLBACK instead.
+ */
+function finishRollback(file: string): void {
+  if (!existsSync(`${file}-journal`)) return;
+  const database = new Database(file, { timeout: busyTimeoutMs });
+  try {
+    readSchema(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Changes nothing but an unfinished change, also when it throws: closing a store that can be written would take over what is in its log. */
 function assertSoundFile(file: string, supportedSchema: number): void {
   // Our own program never leaves it empty; SQLite would take it for a new database.
   if (statSync(file).size === 0) throw new DamagedStoreError("it was emptied: the file has 0 bytes");
   assertLogSound(file);
+  finishRollback(file);
   const database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
     database.pragma("trusted_schema = OFF");

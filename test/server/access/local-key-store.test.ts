@@ -1,4 +1,4 @@
-import { chmod, readFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, copyFile, readFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -259,6 +259,25 @@ describe("a store whose file shrank", () => {
     expect(() => store.create(newKey(createKeySecret()))).toThrow(expect.objectContaining({ code: "KEY_STORE_UNAVAILABLE" }) as Error);
     expect(store.findByHash(hashKeySecret(secret))).toBeDefined();
   });
+});
+
+test("opens a store that was killed in a change before it had a write-ahead log, as it was before", async () => {
+  const directory = await temporaryDirectory();
+  const store = openStore(directory);
+  for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));
+  const before = store.list();
+  store.close();
+  const file = path.join(directory, "keys.db");
+  const killed = path.join(await temporaryDirectory(), "keys.db");
+  const database = new Database(file);
+  onTestFinished(() => void database.close());
+  database.pragma("journal_mode = DELETE");
+  // A full cache makes SQLite write changed pages, and before them the journal, during the transaction.
+  database.pragma("cache_size = 1");
+  database.exec("BEGIN; UPDATE keys SET name = 'changed'");
+  for (const suffix of ["", "-journal"]) await copyFile(file + suffix, killed + suffix);
+
+  expect(openStore(path.dirname(killed)).list()).toEqual(before);
 });
 
 describe("a store that cannot be used", () => {
