@@ -72,12 +72,13 @@ function advice(cause: unknown): string {
 
 /**
  * Copies the store as it is at one instant, while others write it, into a new file that needs none beside it; returns how many keys are in
- * force there. Throws when the store is damaged.
+ * force there. Throws NewerStateError, or an Error when the store is damaged.
  */
 export async function copyKeyDatabase(file: string, target: string): Promise<number> {
   createPrivate(target);
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
+    assertSupported(source, schemaOf(keyMigrations));
     // After the first pages all of the rest at once: a change in between would begin the copy anew.
     await source.backup(target, { progress: () => mostPages });
   } finally {

@@ -9,7 +9,8 @@ import { valueOf } from "../config-variables.js";
 import type { Directories } from "../config.js";
 import { syncFolder } from "../packages/move-journal.js";
 import { readSource, type PrimarySource } from "../primary-source.js";
-import { BackupError } from "./backup-error.js";
+import { NewerStateError } from "../newer-state-error.js";
+import { BackupError, newerKeyStore } from "./backup-error.js";
 
 /** Moves the keys of a local store into an empty primary, and puts the local store aside, so that it cannot be used by mistake. */
 export async function migrateKeys(
@@ -59,6 +60,7 @@ function lockState(stateDirectory: string): StateLock {
 }
 
 function explained(error: unknown): unknown {
+  if (error instanceof NewerStateError) return newerKeyStore(error, "nothing was changed");
   if (error instanceof PrimaryHasKeysError)
     return new BackupError("PRIMARY_HAS_KEYS", `${error.message}; nothing was changed`, {
       cause: error,
