@@ -105,6 +105,16 @@ export function countKeys(file: string): number {
   }
 }
 
+/** Writes the log of a store that nobody has open into its file, and deletes the log. */
+export function settleKeyDatabase(file: string): void {
+  const database = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
+  try {
+    database.pragma("wal_checkpoint(TRUNCATE)");
+  } finally {
+    database.close();
+  }
+}
+
 /** SQLite gives the files beside it (-wal, -shm) the mode that this one has when they are made. */
 function createPrivate(file: string): void {
   closeSync(openSync(file, "a", 0o600));

@@ -1,5 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
 import path from "node:path";
+import { settleKeyDatabase } from "../access/key-database.js";
 import { PrimaryError } from "../access/replica/primary-error.js";
 import type { MigratedKeys } from "../../shared/backup-program.js";
 import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
@@ -31,6 +32,8 @@ export async function migrateKeys(
     });
     if (isDryRun) return { ...moved, primary: source.url, keptAs: undefined };
     const keptAs = path.join(stateDirectory, `keys-moved-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.db`);
+    // Without its log, which keeps its name.
+    settleKeyDatabase(file);
     renameSync(file, keptAs);
     await syncFolder(stateDirectory);
     return { ...moved, primary: source.url, keptAs };
