@@ -3,6 +3,7 @@ import { readConfig, type Config } from "./config.js";
 import { Daemon } from "./daemon.js";
 import { AdminListenError, type Origins } from "./doors.js";
 import { keepCallsYoung } from "./keep-calls-young.js";
+import { NewerStateError } from "./newer-state-error.js";
 import { createLog, readableForm } from "./observe/log.js";
 import { LogLevel } from "./observe/log-level.js";
 import { LogOutput } from "./observe/log-output.js";
@@ -12,8 +13,8 @@ import { serviceVariables } from "./systemd/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
 import { ServiceManager } from "./systemd/service-manager.js";
 
-/** `EX_CONFIG` of sysexits.h: systemd is told not to restart after it. */
-const badConfigurationStatus = 78;
+/** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */
+const finalFailureStatus = 78;
 /** Variables that hold secrets; taken out of the environment before any worker or plugin code runs. */
 const secretVariables = [
   "RUNTIME_ROOT_KEY",
@@ -64,7 +65,7 @@ export async function runDaemon(): Promise<Origins> {
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
-    return await end(1);
+    return await end(error instanceof NewerStateError ? finalFailureStatus : 1);
   }
 }
 
@@ -74,7 +75,7 @@ function readConfigOrExit(): Config {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`runtimed: ${error.message}\n`);
-    return process.exit(badConfigurationStatus);
+    return process.exit(finalFailureStatus);
   }
 }
 

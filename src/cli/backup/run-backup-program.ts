@@ -20,6 +20,7 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   STATE_NOT_FOUND: exitCodes.notFound,
   BACKUP_NOT_FOUND: exitCodes.notFound,
   DAEMON_RUNNING: exitCodes.conflict,
+  KEY_STORE_NEWER: exitCodes.conflict,
   PACKAGE_CHANGING: exitCodes.conflict,
   PRIMARY_HAS_KEYS: exitCodes.conflict,
   PRIMARY_NOT_SET: exitCodes.usage,

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../observe/log.js";
-import { openKeyDatabase } from "./key-database.js";
+import { openKeyDatabase, type KeyDatabaseOptions } from "./key-database.js";
 import { fromRow, newKeyColumns, valuesOf, type KeyRow } from "./key-row.js";
 import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "./key-store.js";
 import { KeyTable } from "./key-table.js";
@@ -34,11 +34,14 @@ export class LocalKeyStore implements KeyStore {
    */
   readonly #reader: Database.Database;
 
-  /** Opens `keys.db` in the state directory, creating it; throws when the file is damaged or of a newer version. */
-  constructor(options: { stateDirectory: string; log: Log }) {
+  /** Opens `keys.db` in the state directory, creating or migrating it; throws when the file is damaged or has a newer schema. */
+  constructor(options: { stateDirectory: string; log: Log } & Pick<KeyDatabaseOptions, "migrations">) {
     this.#file = path.join(options.stateDirectory, "keys.db");
     this.#log = options.log;
-    this.#database = openKeyDatabase(this.#file);
+    this.#database = openKeyDatabase(this.#file, {
+      ...options,
+      onMigrated: (migration) => this.#log.info(migration, "key store migrated to a newer schema"),
+    });
     this.#reader = new Database(this.#file, { readonly: true, fileMustExist: true });
     // Only a connection that has read takes part in the log.
     this.#reader.prepare("SELECT count(*) FROM keys").get();

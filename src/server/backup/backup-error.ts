@@ -1,3 +1,5 @@
+import type { NewerStateError } from "../newer-state-error.js";
+
 /** Why a backup or a restore ended; nothing was changed unless the message says otherwise. The code is for scripts. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
@@ -14,6 +16,7 @@ export class BackupError extends Error {
 export type BackupErrorCode =
   | "STATE_NOT_FOUND"
   | "KEY_STORE_DAMAGED"
+  | "KEY_STORE_NEWER"
   | "PACKAGE_CHANGING"
   | "NOT_WRITTEN"
   | "BACKUP_NOT_FOUND"
@@ -31,4 +34,13 @@ export function invalidBackup(file: string, why: string, cause?: unknown): Backu
     cause,
     hint: "take another backup; this one was changed or cut off since it was written, or is none",
   });
+}
+
+/** State has a schema that this program does not support; `subject` replaces the one of the error where that is a copy. */
+export function newerKeyStore({ subject: place, found, supported }: NewerStateError, consequence: string, subject = place): BackupError {
+  return new BackupError(
+    "KEY_STORE_NEWER",
+    `${subject} has schema ${found}, and this runtimectl supports schemas up to ${supported}; ${consequence}`,
+    { hint: "use the runtimectl of the runtimed that wrote it, or a newer one" },
+  );
 }

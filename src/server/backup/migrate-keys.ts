@@ -1,5 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
 import path from "node:path";
+import { settleKeyDatabase } from "../access/key-database.js";
 import { PrimaryError } from "../access/replica/primary-error.js";
 import type { MigratedKeys } from "../../shared/backup-program.js";
 import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
@@ -9,7 +10,8 @@ import { valueOf } from "../config-variables.js";
 import type { Directories } from "../config.js";
 import { syncFolder } from "../packages/move-journal.js";
 import { readSource, type PrimarySource } from "../primary-source.js";
-import { BackupError } from "./backup-error.js";
+import { NewerStateError } from "../newer-state-error.js";
+import { BackupError, newerKeyStore } from "./backup-error.js";
 
 /** Moves the keys of a local store into an empty primary, and puts the local store aside, so that it cannot be used by mistake. */
 export async function migrateKeys(
@@ -30,6 +32,8 @@ export async function migrateKeys(
     });
     if (isDryRun) return { ...moved, primary: source.url, keptAs: undefined };
     const keptAs = path.join(stateDirectory, `keys-moved-${new Date().toISOString().replaceAll(/[:.]/g, "-")}.db`);
+    // Without its log, which keeps its name.
+    settleKeyDatabase(file);
     renameSync(file, keptAs);
     await syncFolder(stateDirectory);
     return { ...moved, primary: source.url, keptAs };
@@ -59,6 +63,7 @@ function lockState(stateDirectory: string): StateLock {
 }
 
 function explained(error: unknown): unknown {
+  if (error instanceof NewerStateError) return newerKeyStore(error, "nothing was changed");
   if (error instanceof PrimaryHasKeysError)
     return new BackupError("PRIMARY_HAS_KEYS", `${error.message}; nothing was changed`, {
       cause: error,

@@ -8,7 +8,8 @@ import type { PackageChange, RestoredBackup } from "../../shared/backup-program.
 import type { Directories } from "../config.js";
 import { exists } from "../packages/move-journal.js";
 import { isInUse } from "../packages/sharing/sole-instance.js";
-import { BackupError, invalidBackup } from "./backup-error.js";
+import { NewerStateError } from "../newer-state-error.js";
+import { BackupError, invalidBackup, newerKeyStore } from "./backup-error.js";
 import type { Manifest } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
 import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
@@ -139,6 +140,7 @@ function keysOfBackup(file: string, keyStore: string): number {
   try {
     return countKeys(keyStore);
   } catch (cause) {
+    if (cause instanceof NewerStateError) throw newerKeyStore(cause, "nothing was changed", `The key store in ${file}`);
     throw invalidBackup(file, `its key store cannot be used (${(cause as Error).message})`, cause);
   }
 }

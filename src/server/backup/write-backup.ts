@@ -10,7 +10,8 @@ import type { Directories } from "../config.js";
 import { packageVersion } from "../package-root.js";
 import { syncFolder } from "../packages/move-journal.js";
 import type { WrittenBackup } from "../../shared/backup-program.js";
-import { BackupError } from "./backup-error.js";
+import { NewerStateError } from "../newer-state-error.js";
+import { BackupError, newerKeyStore } from "./backup-error.js";
 import { formatName, formatVersion } from "./backup-format.js";
 import { BackupPieces } from "./backup-pieces.js";
 import { uploadDirectories } from "./package-places.js";
@@ -39,6 +40,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
   const copy = path.join(unfinished, "keys.db");
   const copyKeys = async () => (isReplicated ? copyReplica(replica, copy) : copyKeyDatabase(local, copy));
   const keys = await copyKeys().catch((cause: unknown) => {
+    if (cause instanceof NewerStateError) throw newerKeyStore(cause, "no backup was written");
     throw new BackupError("KEY_STORE_DAMAGED", `${keyStore} cannot be copied (${(cause as Error).message}); no backup was written`, {
       cause,
     });

@@ -1,9 +1,14 @@
 import type { MovedKeys } from "../../../shared/backup-program.js";
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { PrimarySource } from "../../primary-source.js";
-import { openKeyDatabase } from "../key-database.js";
+import { copyKeyDatabase, openKeyDatabase } from "../key-database.js";
 import type { KeyRow } from "../key-row.js";
+import { assertLogSound } from "../write-ahead-log.js";
 import { PrimaryError } from "./primary-error.js";
+import { assertSupportedPrimary } from "./primary-schema.js";
 import { createTables, insertRows, readHead, selectMoved, underMark } from "./primary-statements.js";
 import { Primary, type SqlRow } from "./primary.js";
 
@@ -15,14 +20,15 @@ const rowsInStatement = 500;
 
 /**
  * Copies the keys of a local store that nobody has open, with ids and hashes, to a primary that has none: all of them or none. Throws
- * PrimaryError, PrimaryHasKeysError, or what is wrong with the file.
+ * PrimaryError, PrimaryHasKeysError, NewerStateError, or what is wrong with the file.
  */
 export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
-  const rows = readRows(file);
+  const rows = await readRows(file);
   const revoked = rows.filter(({ revoked_at: revokedAt }) => revokedAt !== null).length;
   const primary = await Primary.at({ ...source, deadlineMs: moveDeadlineMs });
   try {
     let head = await askHead(primary);
+    if (head) assertSupportedPrimary(`The primary of the key store ${source.url}`, Number(head["schema_version"]));
     if (head && Number(head["keys"]) > 0) throw new PrimaryHasKeysError();
     if (isDryRun) return { keys: rows.length - revoked, revoked };
     if (!head) {
@@ -64,11 +70,20 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
   }
 }
 
-function readRows(file: string): KeyRow[] {
-  const database = openKeyDatabase(file);
+/** Of a copy, which is migrated: the store stays as it is, also when its schema is older. */
+async function readRows(file: string): Promise<KeyRow[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {
-    return database.prepare<[], KeyRow>("SELECT * FROM keys ORDER BY id").all();
+    assertLogSound(file);
+    const copy = path.join(folder, "keys.db");
+    await copyKeyDatabase(file, copy);
+    const database = openKeyDatabase(copy);
+    try {
+      return database.prepare<[], KeyRow>("SELECT * FROM keys ORDER BY id").all();
+    } finally {
+      database.close();
+    }
   } finally {
-    database.close();
+    await rm(folder, { recursive: true });
   }
 }

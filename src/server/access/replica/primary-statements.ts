@@ -1,10 +1,9 @@
 import type { KeyRow } from "../key-row.js";
 import { newKeyColumns, valuesOf } from "../key-row.js";
 import type { NewKey } from "../key-store.js";
+import { primarySchemaVersion } from "./primary-schema.js";
 import type { SqlValue, Statement } from "./primary.js";
 
-/** What of the primary's tables this program knows. */
-export const primarySchemaVersion = 1;
 /** A replica that is further behind is fetched anew: the primary cannot tell any more whether it ever had what that has. */
 const keptRevisions = 10_000;
 

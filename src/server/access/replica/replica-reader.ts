@@ -1,4 +1,5 @@
 import Database from "better-sqlite3";
+import { assertSupportedPrimary } from "./primary-schema.js";
 import type { Position, ReplicatedKeyRow } from "./primary-statements.js";
 
 /** Waiting for a lock blocks the event loop, so it is short. */
@@ -18,7 +19,7 @@ export class ReplicaReader {
   readonly #database: Database.Database;
   readonly #position: Database.Statement<[], Position>;
 
-  /** Throws when the file is missing, damaged or has not all tables. */
+  /** Throws NewerStateError when the tables have a newer schema; another Error when the file is missing, damaged or lacks tables. */
   constructor(file: string) {
     this.#database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
@@ -29,6 +30,7 @@ export class ReplicaReader {
         "SELECT epoch, revision, mark FROM key_revisions, key_store ORDER BY revision DESC LIMIT 1",
       );
       this.readPosition();
+      assertSupportedPrimary(`The replica of the key store ${file}`, this.#schemaVersion());
     } catch (error) {
       this.#database.close();
       throw error;
@@ -57,6 +59,10 @@ export class ReplicaReader {
     return this.#database
       .prepare<[number, number], ReplicatedKeyRow>("SELECT * FROM keys WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?")
       .all(id, count);
+  }
+
+  #schemaVersion(): number {
+    return this.#database.prepare<[], number>("SELECT schema_version FROM key_store").pluck().get() ?? 0;
   }
 
   close(): void {

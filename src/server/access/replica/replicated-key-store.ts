@@ -77,13 +77,22 @@ export class ReplicatedKeyStore implements KeyStore {
     this.#usageTimer = setInterval(() => void this.#writeUses(), usageWriteIntervalMs).unref();
   }
 
-  /** Opens the replica, and brings it up to date when the primary answers soon; goes on without it when not. */
+  /**
+   * Opens the replica, and brings it up to date when the primary answers soon; goes on without it when not. Throws NewerStateError when the
+   * replica or the primary has a newer schema.
+   */
   static async open(options: ReplicatedKeyStoreOptions): Promise<ReplicatedKeyStore> {
     const store = new ReplicatedKeyStore(await Primary.at(options.source), options);
-    const hasReplica = await store.#replication.open();
-    const first = store.#replication.begin();
-    await Promise.race([first, delay(hasReplica ? firstSyncWaitMs : firstReplicaWaitMs, undefined, { ref: false })]);
-    return store;
+    try {
+      const hasReplica = await store.#replication.open();
+      const first = store.#replication.begin();
+      await Promise.race([first, delay(hasReplica ? firstSyncWaitMs : firstReplicaWaitMs, undefined, { ref: false })]);
+      if (store.#replication.newerState) throw store.#replication.newerState;
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   }
 
   findByHash(hash: string): StoredKey | undefined {

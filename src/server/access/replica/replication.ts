@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { PrimarySource } from "../../primary-source.js";
 import type { Log } from "../../observe/log.js";
 import type { ReplicaState } from "../key-store.js";
+import { NewerStateError } from "../../newer-state-error.js";
 import { PrimaryError } from "./primary-error.js";
-import { createTables, primarySchemaVersion, readHead, type Position } from "./primary-statements.js";
+import { assertSupportedPrimary } from "./primary-schema.js";
+import { createTables, readHead, type Position } from "./primary-statements.js";
 import type { Primary } from "./primary.js";
 import type { ReplicaFolder } from "./replica-folder.js";
 import { ReplicaReader } from "./replica-reader.js";
@@ -54,6 +56,7 @@ export class Replication {
   #syncer: ReplicaSyncer;
   #known: KnownPrimary | undefined;
   #problem: string | undefined = "it was not asked yet";
+  #newerState: NewerStateError | undefined;
   #alikeAtMs: number | undefined;
   #behindSinceMs: number | undefined;
   #failuresInRow = 0;
@@ -77,6 +80,11 @@ export class Replication {
     return this.#problem;
   }
 
+  /** Why the last answer of the primary could not be used, when the reason is its schema. */
+  get newerState(): NewerStateError | undefined {
+    return this.#newerState;
+  }
+
   get hasReplica(): boolean {
     return this.#reader !== undefined;
   }
@@ -86,7 +94,7 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the replica that is there; false when there is none that can be used. */
+  /** Opens the replica that is there; false when there is none that can be used. Throws NewerStateError when its schema is newer. */
   async open(): Promise<boolean> {
     const { folder, log, onAnother } = this.#options;
     if (!folder.hasCurrent) return false;
@@ -95,6 +103,7 @@ export class Replication {
       await onAnother(this.#reader, false);
       return true;
     } catch (error) {
+      if (error instanceof NewerStateError) throw error;
       log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
       this.#reader?.close();
       this.#reader = undefined;
@@ -157,11 +166,13 @@ export class Replication {
       await this.#align();
       if (this.#problem !== undefined) log.info("the keys are those of the primary");
       this.#problem = undefined;
+      this.#newerState = undefined;
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#failedSyncs += 1;
-      if (error instanceof PrimaryAlarm) this.#known = undefined;
-      const problem = (error as Error).message;
+      if (error instanceof PrimaryAlarm || error instanceof NewerStateError) this.#known = undefined;
+      this.#newerState = error instanceof NewerStateError ? error : undefined;
+      const problem = problemOf(error as Error);
       if (problem !== this.#problem) log.error({ err: error }, `the primary of the key store ${problem}; keys that are known here go on`);
       this.#problem = problem;
     }
@@ -202,8 +213,7 @@ export class Replication {
       return this.#readHead(position);
     }
     const head = rows[0] as unknown as Head & { schema_version: number; now_ms: number };
-    if (head.schema_version > primarySchemaVersion)
-      throw new PrimaryAlarm(`was set up by a newer runtimed (schema ${head.schema_version}, this one knows ${primarySchemaVersion})`);
+    assertSupportedPrimary("The primary of the key store", head.schema_version);
     if (position && head.epoch !== position.epoch)
       throw new PrimaryAlarm(
         "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL leads to another one, or it was emptied and used anew. Keys stay as they were here; to take over those that it has, stop the daemon and delete the folder replica in its state directory",
@@ -275,4 +285,11 @@ export class Replication {
     const { url, token } = this.#options.source;
     return new ReplicaSyncer({ file, url, token });
   }
+}
+
+/** Goes on after "the primary of the key store". */
+function problemOf(error: Error): string {
+  return error instanceof NewerStateError
+    ? `has schema ${error.found}, and this runtimed supports schemas up to ${error.supported}: upgrade runtimed`
+    : error.message;
 }

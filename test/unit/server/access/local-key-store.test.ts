@@ -1,4 +1,4 @@
-import { chmod, readFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, copyFile, readFile, readdir, stat, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -261,6 +261,25 @@ describe("a store whose file shrank", () => {
   });
 });
 
+test("opens a store that was killed in a change before it had a write-ahead log, as it was before", async () => {
+  const directory = await temporaryDirectory();
+  const store = openStore(directory);
+  for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));
+  const before = store.list();
+  store.close();
+  const file = path.join(directory, "keys.db");
+  const killed = path.join(await temporaryDirectory(), "keys.db");
+  const database = new Database(file);
+  onTestFinished(() => void database.close());
+  database.pragma("journal_mode = DELETE");
+  // A full cache makes SQLite write changed pages, and before them the journal, during the transaction.
+  database.pragma("cache_size = 1");
+  database.exec("BEGIN; UPDATE keys SET name = 'changed'");
+  for (const suffix of ["", "-journal"]) await copyFile(file + suffix, killed + suffix);
+
+  expect(openStore(path.dirname(killed)).list()).toEqual(before);
+});
+
 describe("a store that cannot be used", () => {
   test("a file that is no database is refused with what to do, and stays as it is", async () => {
     const directory = await temporaryDirectory();
@@ -290,7 +309,7 @@ describe("a store that cannot be used", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("a store of a newer version is refused with the advice to upgrade, and stays as it is", async () => {
+  test("rejects a store with a newer schema, advises to upgrade, and leaves it as it is", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
@@ -299,7 +318,7 @@ describe("a store that cannot be used", () => {
     newer.close();
     const before = await readFile(file);
 
-    expect(() => openStore(directory)).toThrow(/a newer runtimed wrote it.*upgrade runtimed/);
+    expect(() => openStore(directory)).toThrow(/has schema 2, and this runtimed supports schemas up to 1: upgrade runtimed/);
 
     expect((await readFile(file)).equals(before)).toBe(true);
     expect(await readdir(directory)).toEqual(["keys.db"]);

@@ -1,0 +1,16 @@
+/** State on the disk has a schema that this program does not support; the message is one line for the operator. Nothing was changed. */
+export class NewerStateError extends Error {
+  /** Kind and place of the state, as the first words of a sentence. */
+  readonly subject: string;
+  readonly found: number;
+  readonly supported: number;
+
+  /** `remedy` completes "upgrade runtimed, or". */
+  constructor({ subject, found, supported, remedy }: { subject: string; found: number; supported: number; remedy: string }) {
+    super(`${subject} has schema ${found}, and this runtimed supports schemas up to ${supported}: upgrade runtimed, or ${remedy}.`);
+    this.name = "NewerStateError";
+    this.subject = subject;
+    this.found = found;
+    this.supported = supported;
+  }
+}

@@ -1,0 +1,130 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile, readdir } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { openKeyDatabase } from "../../../src/server/access/key-database.js";
+import { keyMigrations, type KeyMigration } from "../../../src/server/access/key-migrations.js";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
+import { formatName, formatVersion } from "../../../src/server/backup/backup-format.js";
+import { BackupPieces } from "../../../src/server/backup/backup-pieces.js";
+import { migrateKeys } from "../../../src/server/backup/migrate-keys.js";
+import { restoreBackup } from "../../../src/server/backup/restore-backup.js";
+import { writeBackup } from "../../../src/server/backup/write-backup.js";
+import { createLog } from "../../../src/server/observe/log.js";
+import { newKey } from "../../support/open-replicated-store.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+const current = keyMigrations.length;
+const addNote: KeyMigration = {
+  schema: current + 1,
+  summary: "add the column note",
+  apply: (database) => void database.exec("ALTER TABLE keys ADD COLUMN note TEXT"),
+};
+const newer = [...keyMigrations, addNote];
+
+/** Directories of a stopped daemon that has two keys. */
+async function stoppedDaemon() {
+  const directory = await temporaryDirectory();
+  const [stateDirectory, worker, plugin] = ["state", "workers", "plugins"].map((name) => path.join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const each of [stateDirectory, worker, plugin]) await mkdir(each);
+  const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent" }) });
+  for (const name of ["first", "second"]) store.create(newKey(name));
+  store.close();
+  const directories = { stateDirectory, workerDirectories: [worker], pluginDirectories: [plugin] };
+  return { directory, directories, file: path.join(stateDirectory, "keys.db"), archive: path.join(directory, "backup.tgz") };
+}
+
+const migrate = (file: string) => openKeyDatabase(file, { migrations: newer }).close();
+
+/** As a backup has it: one file, without a write-ahead log. */
+function setNewer(file: string): void {
+  migrate(file);
+  const database = new Database(file);
+  database.pragma("journal_mode = DELETE");
+  database.close();
+}
+
+function schemaIn(file: string): unknown {
+  const database = new Database(file, { readonly: true });
+  const schema = database.pragma("user_version", { simple: true });
+  database.close();
+  return schema;
+}
+
+const refusal = expect.objectContaining({
+  code: "KEY_STORE_NEWER",
+  message: expect.stringMatching(
+    new RegExp(`has schema ${current + 1}, and this runtimectl supports schemas up to ${current}; `),
+  ) as string,
+  hint: expect.stringContaining("use the runtimectl of the runtimed that wrote it") as string,
+}) as Error;
+
+test("migrates a restored backup with an older schema at the next start", async () => {
+  const { directories, file, archive } = await stoppedDaemon();
+  await writeBackup(directories, archive);
+  migrate(file);
+
+  expect(await restoreBackup({ directories, file: archive, isDryRun: false, discardOld: false })).toMatchObject({ keys: 2 });
+
+  expect(schemaIn(file)).toBe(current);
+  const store = new LocalKeyStore({
+    stateDirectory: directories.stateDirectory,
+    log: createLog({ level: "silent" }),
+    migrations: newer,
+  });
+  expect(store.list().map(({ name }) => name)).toEqual(["first", "second"]);
+  store.close();
+  expect(schemaIn(file)).toBe(current + 1);
+});
+
+test("rejects a backup of a key store with a newer schema, and writes no file", async () => {
+  const { directory, directories, file, archive } = await stoppedDaemon();
+  migrate(file);
+  const before = await readFile(file);
+
+  await expect(writeBackup(directories, archive)).rejects.toEqual(refusal);
+
+  expect((await readFile(file)).equals(before)).toBe(true);
+  expect(await readdir(directory)).not.toContain(path.basename(archive));
+});
+
+test.each([{ isDryRun: true }, { isDryRun: false }])(
+  "rejects restoring a newer key store, and changes nothing: %o",
+  async ({ isDryRun }) => {
+    const { directories, file, archive } = await stoppedDaemon();
+    const other = await stoppedDaemon();
+    setNewer(other.file);
+    const pieces = new BackupPieces({
+      format: { format: formatName, version: formatVersion, createdAt: new Date().toISOString(), runtimectl: "9.0.0" },
+      keyStore: { file: other.file, keys: 2 },
+      directories: [],
+    });
+    await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive));
+    const before = await readFile(file);
+
+    await expect(restoreBackup({ directories, file: archive, isDryRun, discardOld: false })).rejects.toEqual(refusal);
+
+    expect((await readFile(file)).equals(before)).toBe(true);
+    expect((await readdir(directories.stateDirectory)).filter((name) => name.includes("restor"))).toEqual([]);
+  },
+);
+
+test("rejects moving keys of a newer schema to a primary, and changes nothing", async () => {
+  const { directories, file } = await stoppedDaemon();
+  migrate(file);
+  const before = await readFile(file);
+  const environment = { RUNTIME_AUTH_DB_SYNC_URL: "http://127.0.0.1:9" };
+
+  await expect(migrateKeys(directories, environment, { isDryRun: false })).rejects.toEqual(refusal);
+
+  expect((await readFile(file)).equals(before)).toBe(true);
+  expect(await readdir(directories.stateDirectory)).toContain("keys.db");
+});

@@ -1,0 +1,71 @@
+import { access } from "node:fs/promises";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { copyReplica } from "../../../../src/server/access/replica/copy-replica.js";
+import { Primary } from "../../../../src/server/access/replica/primary.js";
+import { NewerStateError } from "../../../../src/server/newer-state-error.js";
+import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
+import { startSqld, type Sqld } from "../../../support/start-sqld.js";
+
+async function primaryWithKey(): Promise<Sqld> {
+  const sqld = await startSqld();
+  onTestFinished(() => sqld.dispose());
+  const { store } = await openReplicatedStore(sqld.url);
+  await store.create(newKey());
+  return sqld;
+}
+
+/** As a newer runtimed leaves it, with a revision of its own so that replicas fetch it. */
+async function setSchema({ url }: Sqld, schema: number): Promise<void> {
+  const primary = await Primary.at({ url, token: undefined });
+  await primary.write(
+    { sql: "UPDATE key_store SET schema_version = ?1", values: [schema] },
+    { sql: "INSERT INTO key_revisions SELECT max(revision) + 1, ?1, '' FROM key_revisions", values: [`of schema ${schema}`] },
+  );
+  await primary.close();
+}
+
+test("does not start when the primary has a newer schema, with or without a replica", async () => {
+  const sqld = await primaryWithKey();
+  const { store, stateDirectory } = await openReplicatedStore(sqld.url);
+  await store.close();
+  await setSchema(sqld, 99);
+
+  for (const options of [{}, { stateDirectory }])
+    await expect(openReplicatedStore(sqld.url, options)).rejects.toThrow(
+      /^The primary of the key store has schema 99, and this runtimed supports schemas up to 1: upgrade runtimed, or restore an older backup of the primary/,
+    );
+});
+
+test("keeps serving its keys and rejects changes when the primary is upgraded while it runs", async () => {
+  const sqld = await primaryWithKey();
+  const { store } = await openReplicatedStore(sqld.url);
+  const keys = store.list();
+  await setSchema(sqld, 99);
+
+  await expect
+    .poll(() => store.readState().problem)
+    .toBe("the primary of the key store has schema 99, and this runtimed supports schemas up to 1: upgrade runtimed");
+
+  expect(store.list()).toEqual(keys);
+  await expect(store.create(newKey("refused"))).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+  await setSchema(sqld, 1);
+  await expect.poll(() => store.readState().isWritable).toBe(true);
+});
+
+test("keeps a replica with a newer schema, and does not start with it while the primary is away", async () => {
+  const sqld = await primaryWithKey();
+  const { store, stateDirectory } = await openReplicatedStore(sqld.url);
+  const file = path.join(stateDirectory, "replica/current/keys.db");
+  await store.close();
+  await sqld.kill();
+  const replica = new Database(file);
+  replica.exec("UPDATE key_store SET schema_version = 99");
+  replica.close();
+
+  await expect(openReplicatedStore(sqld.url, { stateDirectory })).rejects.toThrow(NewerStateError);
+  expect(() => copyReplica(file, path.join(stateDirectory, "copy.db"))).toThrow(NewerStateError);
+
+  await access(file);
+});
