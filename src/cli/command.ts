@@ -1,4 +1,5 @@
 import type { Environment } from "./environment.js";
+import type { ExitCode } from "./exit-codes.js";
 import type { Output, Terminal } from "./output.js";
 
 /** The flags that every command takes. */
@@ -69,7 +70,8 @@ export interface CommandDefinition {
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** What the examples cannot say, a sentence a line. */
   readonly notes?: string;
-  run(context: Context, invocation: Invocation): Promise<void>;
+  /** Resolves with the exit code; nothing is 0. A failure rejects. */
+  run(context: Context, invocation: Invocation): Promise<ExitCode | void>;
 }
 
 /** Positional arguments in the order of their definition, and the command's own options in camel case. */
@@ -79,7 +81,7 @@ export interface Invocation {
 }
 
 interface TypedDefinition<Values extends readonly unknown[], Options> extends Omit<CommandDefinition, "run"> {
-  run(context: Context, values: Values, options: Options): Promise<void>;
+  run(context: Context, values: Values, options: Options): Promise<ExitCode | void>;
 }
 
 /** Ties what a command declares to the types its `run` works with. */

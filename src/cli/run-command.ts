@@ -90,7 +90,8 @@ class CommandRun {
       signal: this.#interruption.signal,
       onExit: (cleanUp: () => void) => this.#interruption.onExit(cleanUp),
     };
-    await definition.run(context, parsed.invocation);
+    const exitCode = await definition.run(context, parsed.invocation);
+    if (exitCode !== undefined) process.exitCode = exitCode;
   }
 
   async fail(error: unknown): Promise<void> {

@@ -31,6 +31,6 @@ export const command = defineCommand<[file: string], DirectoryOptions>({
       ["workers", `${backup.workers} (each version counts)`],
       ["plugins", String(backup.plugins)],
     ]);
-    if (backup.skipped.length > 0) process.exitCode = exitCodes.partlyDone;
+    return backup.skipped.length === 0 ? exitCodes.ok : exitCodes.partlyDone;
   },
 });

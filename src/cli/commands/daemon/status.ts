@@ -56,7 +56,7 @@ export const command = defineCommand<[], Options>({
         ["health", readiness],
       ],
     );
-    if (state !== "active" || !isReady) process.exitCode = exitCodes.unavailable;
+    return state === "active" && isReady ? exitCodes.ok : exitCodes.unavailable;
   },
 });
 
