@@ -49,6 +49,7 @@ export async function connectAnonymously<Offered extends Operations>(
     signal: context.signal,
     trace: (line, level) => context.output.trace(line, level),
   });
+  context.onExit(() => transport.close());
   let discovery: Promise<Discovery> | undefined;
   const discover = () => (discovery ??= discoverAt(origin, transport));
   const call = async (request: Parameters<Transport>[0]) => {

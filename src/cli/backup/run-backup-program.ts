@@ -33,6 +33,7 @@ export async function runBackupProgram<Action extends keyof BackupResults>(
 ): Promise<BackupResults[Action]> {
   const child = spawn(process.execPath, [program, JSON.stringify(job)], {
     cwd: context.workingDirectory,
+    env: context.variables,
     stdio: ["ignore", "pipe", "inherit"],
   });
   const stop = () => child.kill("SIGTERM");
