@@ -153,8 +153,8 @@ Socket.prototype.write = function (chunk, ...rest) {
 };`;
   await writeTree(shell.home, { "crash.cjs": throwing });
   const env = { NODE_OPTIONS: `--require ${shell.home}/crash.cjs`, RUNTIMECTL_DEBUG: "1" };
-  const words = await shell.run("workers list", { env });
-  const document = await shell.run("workers list --json", { env: { NODE_OPTIONS: env.NODE_OPTIONS } });
+  const words = await shell.runProgram("workers list", { env });
+  const document = await shell.runProgram("workers list --json", { env: { NODE_OPTIONS: env.NODE_OPTIONS } });
   for (const run of [words, document]) {
     expect(run).toMatchObject({ status: 1, stdout: "" });
     expect(run.stderr).toContain("crashed with");
@@ -170,7 +170,7 @@ describe("status --watch", () => {
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;
     const port = new URL(own.url).port;
-    const run = await shell.run(`status --watch --json --url ${own.url}`, {
+    const run = await shell.runProgram(`status --watch --json --url ${own.url}`, {
       env: { RUNTIMECTL_KEY: own.rootKey },
       started: ({ stdout, pid }) => {
         stdout?.on("data", (chunk: Buffer) => {

@@ -144,7 +144,7 @@ describe("rollback", () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
     const before = await installed();
 
-    const run = await shell.run("workers rollback @team/app --to 1.0.0 --check /hang --verbose", {
+    const run = await shell.runProgram("workers rollback @team/app --to 1.0.0 --check /hang --verbose", {
       started: (child) => {
         let shown = "";
         child.stderr?.on("data", (chunk: Buffer) => {
