@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../support/connect.js";
-import { runInProcess } from "../../support/run-in-process.js";
-import { runtimectlEnvironment } from "../../support/run-runtimectl.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { startRuntimectl } from "../../support/start-runtimectl.js";
 
@@ -14,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 const createKey = (name: string) => connect(daemon.url, daemon.rootKey).keys.create({ body: { name, role: "viewer" } });
-const run = (...words: string[]) => runInProcess(words, { env: runtimectlEnvironment(daemon), cwd: daemon.directory });
+const run = (...words: string[]) => runRuntimectl(daemon, words);
 
 const start = (...words: string[]) => startRuntimectl(daemon, words);
 

@@ -16,10 +16,10 @@ interface Plan {
   readonly steps: readonly { readonly description: string; readonly needed: boolean; readonly content?: string }[];
 }
 
-const plan = async (words: string) => JSON.parse((await shell.runProgram(`${words} --json`)).stdout) as Plan;
+const plan = async (words: string) => JSON.parse((await shell.run(`${words} --json`)).stdout) as Plan;
 
 test("a dry run of an installation shows each step in order, and does none of them", async () => {
-  const { status, stdout } = await shell.runProgram("daemon install --user --dry-run");
+  const { status, stdout } = await shell.run("daemon install --user --dry-run");
 
   expect(status).toBe(0);
   expect(stdout.trim().split("\n")).toEqual([
@@ -32,7 +32,7 @@ test("a dry run of an installation shows each step in order, and does none of th
     "would run systemctl --user start runtimed.socket",
     "would run systemctl --user restart runtimed.service",
   ]);
-  expect(await readdir(shell.home)).toEqual([".cache"]);
+  expect(await readdir(shell.home)).toEqual([]);
 });
 
 test("the units have this machine's paths and the address that was asked for, and no key", async () => {
@@ -53,15 +53,15 @@ test("the socket unit listens on both loopback addresses when no address is give
 });
 
 test("a dry run of an uninstallation of what is not there has nothing to do", async () => {
-  expect(await shell.runProgram("daemon uninstall --user --purge --dry-run")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
+  expect(await shell.run("daemon uninstall --user --purge --dry-run")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
 });
 
 test("nothing is changed that nobody confirms", async () => {
-  const { status, stderr } = await shell.runProgram("daemon install --root image --node /bin/sh");
+  const { status, stderr } = await shell.run("daemon install --root image --node /bin/sh");
 
   expect(status).toBe(2);
   expect(stderr).toContain("add --yes");
-  expect(await readdir(shell.home)).toEqual([".cache"]);
+  expect(await readdir(shell.home)).toEqual([]);
 });
 
 function listenLinesOf(unit: string): string[] {

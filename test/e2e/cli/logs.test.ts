@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
-import { runInProcess } from "../../support/run-in-process.js";
-import { runtimectlEnvironment } from "../../support/run-runtimectl.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { startRuntimectl } from "../../support/start-runtimectl.js";
 
@@ -24,8 +23,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 const say = async (text: string, level = "info") => (await fetch(`${daemon.url}/talker/${level}?text=${encodeURIComponent(text)}`)).text();
-const read = (...words: string[]) =>
-  runInProcess(["workers", "logs", ...words], { env: runtimectlEnvironment(daemon), cwd: daemon.directory });
+const read = (...words: string[]) => runRuntimectl(daemon, ["workers", "logs", ...words]);
 
 /** Starts `workers logs -f` and leaves it running. */
 const follow = (...words: string[]) => startRuntimectl(daemon, ["workers", "logs", "-f", ...words]);
