@@ -6,9 +6,10 @@ import { createInterface } from "node:readline";
 import type { DevReport } from "../../shared/dev-report.js";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
+import { installedFile } from "../installed-file.js";
 import type { Variables } from "../user-directories.js";
 
-const program = path.join(import.meta.dirname, "../server/dev-daemon.js");
+const program = installedFile("dist/server/dev-daemon.js");
 /** From the request to stop to SIGKILL. */
 const stopTimeoutMs = 1500;
 

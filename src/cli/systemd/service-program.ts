@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { CommandError, usageError } from "../command-error.js";
 import type { Context } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { installedFile } from "../installed-file.js";
 import type { ServiceMode } from "./service-mode.js";
 
 /** What the unit's ProtectHome hides from the service. */
@@ -28,7 +29,7 @@ export async function findServiceProgram(
   await access(node).catch(() => {
     throw usageError(`--node ${node}: there is no such program`);
   });
-  const program = await realpath(path.join(import.meta.dirname, "../../bin/runtimed.js"));
+  const program = await realpath(installedFile("bin/runtimed.js"));
   if (mode.name === "system") for (const file of [node, await realpath(node), program]) assertVisible(file);
   return { node, program, canNotify: await loadsKoffi(node, path.dirname(program)) };
 }
