@@ -49,7 +49,6 @@ export async function connectAnonymously<Offered extends Operations>(
     signal: context.signal,
     trace: (line, level) => context.output.trace(line, level),
   });
-  context.onExit(() => transport.close());
   let discovery: Promise<Discovery> | undefined;
   const discover = () => (discovery ??= discoverAt(origin, transport));
   const call = async (request: Parameters<Transport>[0]) => {
@@ -60,11 +59,18 @@ export async function connectAnonymously<Offered extends Operations>(
     return transport.send(request, settings.key?.value);
   };
   const { apiBase } = settings;
-  const client =
-    apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
-      ? createClient(readingBelow(apiBase, call, discover), "", offered)
-      : createClient(call, (await discover()).api, offered);
-  return { settings, origin, discover, call, client };
+  try {
+    const client =
+      apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
+        ? createClient(readingBelow(apiBase, call, discover), "", offered)
+        : createClient(call, (await discover()).api, offered);
+    context.onExit(() => transport.close());
+    return { settings, origin, discover, call, client };
+  } catch (error) {
+    // The dashboard tries again every few seconds: a connection that failed must not stay until it closes.
+    transport.close();
+    throw error;
+  }
 }
 
 async function discoverAt(origin: string, transport: HttpTransport): Promise<Discovery> {
