@@ -32,7 +32,7 @@ const narrow = async (columns: string) =>
 
 describe("the form of a list", () => {
   test("--plain is tab-separated on a terminal, too; --header names the columns", async () => {
-    expect(linesIn((await shell.runInTerminal("workers list --plain")).stdout)).toEqual(["app\t1.0.0\ton\tuploaded"]);
+    expect(linesIn((await shell.run("workers list --plain", { isTerminal: true })).stdout)).toEqual(["app\t1.0.0\ton\tuploaded"]);
     expect((await shell.run("workers list --header")).stdout).toBe("NAME\tVERSION\tSTATE\tSOURCE\napp\t1.0.0\ton\tuploaded\n");
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
@@ -48,9 +48,9 @@ describe("the form of a list", () => {
   });
 
   test("RUNTIMECTL_OUTPUT=json is for failures, too, and asks nothing", async () => {
-    const run = await shell.runInTerminal("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" } });
-    expect(run.status).toBe(2);
-    expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: "USAGE" } });
+    const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
+    expect(run).toMatchObject({ status: 2, stdout: "" });
+    expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
   test("a table drops its rightmost columns, and never wraps", async () => {
@@ -137,9 +137,9 @@ describe("what is told beside the result", () => {
 
   test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("%s: nothing is asked, and the flag to use is named", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
-    const run = await shell.runInTerminal(`workers delete app ${how.startsWith("-") ? how : ""}`, { env });
+    const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);
-    expect(run.stdout).toContain("add --yes");
+    expect(run.stderr).toContain("add --yes");
   });
 });
 

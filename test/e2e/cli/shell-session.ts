@@ -21,12 +21,17 @@ export function succeeded(run: Run): Run {
   return run;
 }
 
-export interface RunOptions {
+interface BasicOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface ProgramOptions extends RunOptions {
+export interface RunOptions extends BasicOptions {
+  /** Makes the command lay out and color its output as on a terminal of 100 columns. It must not prompt. */
+  readonly isTerminal?: boolean;
+}
+
+export interface ProgramOptions extends BasicOptions {
   /** Called with the process once it runs. */
   readonly started?: (child: ChildProcess) => void;
 }
@@ -49,9 +54,9 @@ export class ShellSession {
     succeeded(await this.run(`auth login --url ${daemon.url} --key-file root.key`));
   }
 
-  /** Runs a command line with these words inside of this process, in a pipe. */
-  run(words: string, { input, env }: RunOptions = {}): Promise<Run> {
-    return runInProcess(split(words), { input, env: this.#environment(env), cwd: this.home });
+  /** Runs a command line with these words inside of this process, in a pipe unless `isTerminal` is set. */
+  run(words: string, { env, ...options }: RunOptions = {}): Promise<Run> {
+    return runInProcess(split(words), { ...options, env: this.#environment(env), cwd: this.home });
   }
 
   /** Runs the real `runtimectl` with these words, in a pipe: for signals, Node's own options and output that is read while it runs. */
