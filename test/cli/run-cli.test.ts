@@ -90,11 +90,12 @@ test("colors errors on a terminal only", async () => {
   expect((await run("wrokers")).stderr).not.toContain("\u001b");
 });
 
+const countListeners = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+
 test("leaves no listener on the process and does not set its exit code", async () => {
-  const count = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
   await run("workers list --url http://127.0.0.1:1");
-  const before = count();
+  const before = countListeners();
   for (let index = 0; index < 12; index += 1) await run("workers list --url http://127.0.0.1:1");
-  expect(count()).toBe(before);
+  expect(countListeners()).toBe(before);
   expect(process.exitCode).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { CommandError, usageError } from "../command-error.js";
 import { defineCommand, type Context } from "../command.js";
 import { connectAnonymously } from "../connection.js";
@@ -84,7 +84,7 @@ function toHeader(text: string): [name: string, value: string] {
 
 async function readBody({ io, workingDirectory }: Context, data: string): Promise<string> {
   if (data === "-" || data === "@-") {
-    return text(io.stdin);
+    return readText(io.stdin);
   }
   if (!data.startsWith("@")) return data;
   return readFile(path.resolve(workingDirectory, data.slice(1)), "utf8").catch((error: NodeJS.ErrnoException) => {
