@@ -1,5 +1,8 @@
 import type { Environment } from "./environment.js";
+import type { ExitCode } from "./exit-codes.js";
+import type { Io } from "./io.js";
 import type { Output, Terminal } from "./output.js";
+import type { UserDirectories, Variables } from "./user-directories.js";
 
 /** The flags that every command takes. */
 export interface GlobalFlags {
@@ -28,14 +31,18 @@ export interface GlobalFlags {
 export interface Context {
   readonly flags: GlobalFlags;
   readonly environment: Environment;
+  /** All variables, for the programs that a command starts. */
+  readonly variables: Variables;
+  readonly directories: UserDirectories;
   readonly output: Output;
+  readonly io: Io;
   readonly terminal: Terminal;
   readonly workingDirectory: string;
   /** Nothing is sent to a daemon that could change anything there. */
   readonly isReadOnly?: boolean;
   /** Asks what prompts would ask, where a command runs inside of the dashboard. */
   readonly confirm?: (question: { consequence: string; name: string; isProduction: boolean }) => Promise<boolean>;
-  /** Aborted by SIGINT and SIGTERM. */
+  /** Aborts with a CommandError when the command is interrupted. */
   readonly signal: AbortSignal;
   /** Runs before the process ends, in any case; must not wait. */
   readonly onExit: (cleanUp: () => void) => void;
@@ -69,7 +76,8 @@ export interface CommandDefinition {
   readonly examples: readonly (readonly [line: string, meaning: string])[];
   /** What the examples cannot say, a sentence a line. */
   readonly notes?: string;
-  run(context: Context, invocation: Invocation): Promise<void>;
+  /** Resolves with the exit code; nothing is 0. A failure rejects. */
+  run(context: Context, invocation: Invocation): Promise<ExitCode | void>;
 }
 
 /** Positional arguments in the order of their definition, and the command's own options in camel case. */
@@ -79,7 +87,7 @@ export interface Invocation {
 }
 
 interface TypedDefinition<Values extends readonly unknown[], Options> extends Omit<CommandDefinition, "run"> {
-  run(context: Context, values: Values, options: Options): Promise<void>;
+  run(context: Context, values: Values, options: Options): Promise<ExitCode | void>;
 }
 
 /** Ties what a command declares to the types its `run` works with. */

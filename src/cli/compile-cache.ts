@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import envPaths from "env-paths";
+import { userDirectories } from "./user-directories.js";
 
 const othersMayDoAnything = 0o077;
 
@@ -9,7 +9,7 @@ const othersMayDoAnything = 0o077;
  * one. Without such a folder each start compiles again.
  */
 export function useCompileCache(): void {
-  const directory = `${envPaths("runtimectl", { suffix: "" }).cache}/compiled`;
+  const directory = `${userDirectories(process.env).cache}/compiled`;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const { uid, mode } = statSync(directory);

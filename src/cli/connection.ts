@@ -59,11 +59,18 @@ export async function connectAnonymously<Offered extends Operations>(
     return transport.send(request, settings.key?.value);
   };
   const { apiBase } = settings;
-  const client =
-    apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
-      ? createClient(readingBelow(apiBase, call, discover), "", offered)
-      : createClient(call, (await discover()).api, offered);
-  return { settings, origin, discover, call, client };
+  try {
+    const client =
+      apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
+        ? createClient(readingBelow(apiBase, call, discover), "", offered)
+        : createClient(call, (await discover()).api, offered);
+    context.onExit(() => transport.close());
+    return { settings, origin, discover, call, client };
+  } catch (error) {
+    // The dashboard tries again every few seconds: a connection that failed must not stay until it closes.
+    transport.close();
+    throw error;
+  }
 }
 
 async function discoverAt(origin: string, transport: HttpTransport): Promise<Discovery> {

@@ -1,3 +1,4 @@
+import { CleanUps } from "./clean-ups.js";
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
@@ -5,37 +6,27 @@ import { exitCodes } from "./exit-codes.js";
 const windDownTimeoutMs = 2000;
 
 /**
- * Turns SIGINT and SIGTERM into an abort that the running command ends by; a second signal, or 2 s, ends the process. SIGHUP ends it at
- * once: nobody is left to read what it would say.
+ * Turns SIGINT and SIGTERM of this process into an abort that the running command ends by; a second signal, or 2 s, ends the process.
+ * SIGHUP ends it at once: nobody is left to read what it would say.
  */
 export class Interruption {
   readonly #controller = new AbortController();
-  readonly #cleanUps: (() => void)[] = [];
-  readonly #onInterrupt = (): void => this.#interrupt("interrupted", exitCodes.interrupted);
-  readonly #onTerminate = (): void => this.#interrupt("terminated", exitCodes.terminated);
-  readonly #onHangUp = (): void => this.#hangUp();
+  readonly #cleanUps = new CleanUps();
 
   constructor() {
-    process.on("SIGINT", this.#onInterrupt);
-    process.on("SIGTERM", this.#onTerminate);
-    process.on("SIGHUP", this.#onHangUp);
+    process.on("SIGINT", () => this.#interrupt("interrupted", exitCodes.interrupted));
+    process.on("SIGTERM", () => this.#interrupt("terminated", exitCodes.terminated));
+    process.on("SIGHUP", () => this.#hangUp());
   }
 
+  /** Aborts with a CommandError. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Registers what must happen before the process ends, in any case; it must not wait. What came last goes first. */
-  onExit(cleanUp: () => void): void {
-    this.#cleanUps.push(cleanUp);
-  }
-
-  /** Runs what was registered and gives the signals back. */
-  finish(): void {
-    for (const cleanUp of this.#cleanUps.splice(0).toReversed()) cleanUp();
-    process.off("SIGINT", this.#onInterrupt);
-    process.off("SIGTERM", this.#onTerminate);
-    process.off("SIGHUP", this.#onHangUp);
+  /** Registers what must happen when the process ends without waiting for the command. */
+  get onExit(): (cleanUp: () => void) => void {
+    return this.#cleanUps.add;
   }
 
   #interrupt(word: string, exitCode: 130 | 143): void {
@@ -46,14 +37,14 @@ export class Interruption {
 
   /** Dies of the signal itself: on its own way out Node resets the terminal, and aborts when that is gone. */
   #hangUp(): void {
-    this.finish();
+    this.#cleanUps.run();
     // Ink listens, too.
     process.removeAllListeners("SIGHUP");
     process.kill(process.pid, "SIGHUP");
   }
 
   #end(exitCode: number): never {
-    this.finish();
+    this.#cleanUps.run();
     process.exit(exitCode);
   }
 }

@@ -1,15 +1,15 @@
 import { useCompileCache } from "./compile-cache.js";
 import { findCommand } from "./find-command.js";
-import { writeAll } from "./write-all.js";
+import { Interruption } from "./interruption.js";
+import { processIo } from "./process-io.js";
+import { runCli } from "./run-cli.js";
 
-const given = process.argv.slice(2);
-const found = findCommand(given);
-// Help needs none of the modules that run commands; loading them would double the time to the first line.
-if (found.kind === "help") writeAll(1, found.text);
-else {
-  useCompileCache();
-  const { runCommandLine } = await import("./run-command.js");
-  await runCommandLine(found, given);
-  // All output is written: exiting skips the idle connections that are kept for a next request.
-  process.exit();
-}
+const argv = process.argv.slice(2);
+// Help loads no further module.
+if (findCommand(argv).kind !== "help") useCompileCache();
+const { signal, onExit } = new Interruption();
+// To the very end: Node's own report of an uncaught error shows whatever the error holds.
+const crashed = new Promise<never>((_resolve, reject) => process.on("uncaughtException", reject));
+const exitCode = await runCli({ argv, env: process.env, cwd: process.cwd(), io: processIo(), signal, onExit, crashed });
+// All output is written: exiting skips whatever still keeps the process alive.
+process.exit(exitCode);

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Environment } from "./environment.js";
+import type { Variables } from "./user-directories.js";
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ["open"],
@@ -12,9 +13,9 @@ export function hasDesktop({ DISPLAY, WAYLAND_DISPLAY }: Environment): boolean {
 }
 
 /** Shows a URL in the person's browser. Without one to open nothing happens: the URL is on the screen. */
-export function openBrowser(url: string): void {
+export function openBrowser(url: string, variables: Variables): void {
   const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
-  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, env: variables });
   child.on("error", () => {});
   child.unref();
 }

@@ -10,13 +10,13 @@ export interface ProgressOptions {
 
 /** Shows a byte progress bar on stderr while the work runs, when a person is looking; silent otherwise. */
 export async function withProgress<Result>(
-  { terminal, flags, environment }: Context,
+  { io, terminal, flags, environment }: Context,
   { label, totalBytes }: ProgressOptions,
   work: (onBytes: (count: number) => void) => Promise<Result>,
 ): Promise<Result> {
   if (!terminal.stderrIsTty || flags.quiet || flags.json || environment.TERM === "dumb") return work(() => {});
   const { default: ora } = await import("ora");
-  const spinner = ora({ text: label, stream: process.stderr, discardStdin: false }).start();
+  const spinner = ora({ text: label, stream: io.stderr, discardStdin: false }).start();
   let sentBytes = 0;
   try {
     return await work((count) => {

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
 import { usageError } from "./command-error.js";
 import { readFileIfThere } from "./read-file-if-there.js";
@@ -13,14 +12,14 @@ export interface Project {
   readonly profile: string | undefined;
 }
 
-/** The nearest project file, from the folder up to the root of its repository. */
-export async function findProject(from: string): Promise<Project | undefined> {
+/** The nearest project file, from the folder up to the root of its repository or to the home folder. */
+export async function findProject(from: string, home: string): Promise<Project | undefined> {
   const file = path.join(from, projectFileName);
   const text = readFileIfThere(file);
   if (text !== undefined) return { file, profile: await profileIn(file, text) };
   const parent = path.dirname(from);
-  if (parent === from || from === homedir() || existsSync(path.join(from, ".git"))) return undefined;
-  return findProject(parent);
+  if (parent === from || from === home || existsSync(path.join(from, ".git"))) return undefined;
+  return findProject(parent, home);
 }
 
 async function profileIn(file: string, text: string): Promise<string | undefined> {

@@ -14,20 +14,20 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
 }
 
 /** Questions go to stderr: stdout is for results. */
-const promptContext = (signal: AbortSignal) => ({ output: process.stderr, signal });
+const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
 /** Asks for a secret; nothing shows while it is typed. `instead` names the flag for those who cannot be asked. */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
   const { password } = await import("@inquirer/prompts");
-  return password({ message: question, mask: false }, promptContext(context.signal));
+  return password({ message: question, mask: false }, promptContext(context));
 }
 
 /** Asks for a line of text. `instead` names the flag for those who cannot be asked. */
 export async function askText(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
   const { input } = await import("@inquirer/prompts");
-  return (await input({ message: `${question}:` }, promptContext(context.signal))).trim();
+  return (await input({ message: `${question}:` }, promptContext(context))).trim();
 }
 
 export interface Confirmation {
@@ -60,7 +60,7 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   const typedName = printable(expected);
   const what =
     profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile's name (${profile}) to confirm`;
-  const typed = await input({ message: `${printable(consequence)}. ${what}:` }, promptContext(context.signal));
+  const typed = await input({ message: `${printable(consequence)}. ${what}:` }, promptContext(context));
   if (typed.trim() !== typedName) throw declined();
 }
 
@@ -78,8 +78,8 @@ export async function confirmOnMachine(context: Context, { consequence, name }: 
   const { input, confirm } = await import("@inquirer/prompts");
   const isAgreed =
     name === undefined
-      ? await confirm({ message: `${consequence}?`, default: false }, promptContext(context.signal))
-      : (await input({ message: `${consequence}. Type ${name} to confirm:` }, promptContext(context.signal))).trim() === name;
+      ? await confirm({ message: `${consequence}?`, default: false }, promptContext(context))
+      : (await input({ message: `${consequence}. Type ${name} to confirm:` }, promptContext(context))).trim() === name;
   if (!isAgreed) throw declined();
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
+import path from "node:path";
 import { usageError } from "./command-error.js";
 import type { Concealment } from "./concealment.js";
 import { printableJson } from "./printable.js";
@@ -16,9 +17,12 @@ export class ResultFile {
   }
 
   /** Opened before the command does anything: a file that cannot be written is no reason to fail afterwards. */
-  static open(file: string, command: string, concealment: Concealment): ResultFile {
+  static open(
+    file: string,
+    { workingDirectory, command, concealment }: { workingDirectory: string; command: string; concealment: Concealment },
+  ): ResultFile {
     try {
-      return new ResultFile(openSync(file, "a", 0o600), command, concealment);
+      return new ResultFile(openSync(path.resolve(workingDirectory, file), "a", 0o600), command, concealment);
     } catch (error) {
       throw usageError(`RUNTIMECTL_OUTPUT_FILE: ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
     }

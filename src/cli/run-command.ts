@@ -1,133 +1,133 @@
 import "./jitless-zod.js";
+import { CleanUps } from "./clean-ups.js";
+import { CommandError, usageError } from "./command-error.js";
 import { commandModules } from "./command-modules.js";
-import { usageError, type CommandError } from "./command-error.js";
-import type { GlobalFlags } from "./command.js";
+import type { Context, GlobalFlags } from "./command.js";
 import { Concealment } from "./concealment.js";
 import { refuseUnknownFields } from "./document-fields.js";
-import { readEnvironment, type Environment } from "./environment.js";
+import { readEnvironment } from "./environment.js";
+import { exitCodes, type ExitCode } from "./exit-codes.js";
 import type { FoundCommand } from "./find-command.js";
-import { Interruption } from "./interruption.js";
-import { loadCommand, type CommandModules } from "./load-command.js";
+import { loadCommand } from "./load-command.js";
 import { nearestWord } from "../shared/nearest-word.js";
 import { chooseFormat, chosenFields, wantsJson, withoutFields, type OutputFormat } from "./output-mode.js";
-import { Output, type OutputMode, type Terminal } from "./output.js";
+import { Output, type OutputMode } from "./output.js";
 import { parseCommand } from "./parse-command.js";
 import { ResultFile } from "./result-file.js";
+import type { CommandLine } from "./run-cli.js";
 import { refuseSecrets } from "./secret-in-arguments.js";
 import { openTerminal } from "./terminal.js";
+import { userDirectories } from "./user-directories.js";
 import { version } from "./version.js";
 
-/** Help is shown without all this, and completion has its own way. */
-export type RunnableCommand = Exclude<FoundCommand, { kind: "help" | "completion" }>;
+/** A command line that is neither answered with help nor with completions. */
+type RunnableCommand = Exclude<FoundCommand, { kind: "help" | "completion" }>;
 
-/** Runs what the command line names, and sets the exit code. */
-export async function runCommandLine(found: Exclude<FoundCommand, { kind: "help" }>, given: readonly string[]): Promise<void> {
-  if (found.kind !== "completion") return runCommand(found, given, commandModules);
-  const { complete } = await import("./completion/complete.js");
-  await complete(found.words, commandModules);
-}
-
-/** Runs the command, one of the modules, and sets the exit code; every failure is reported here and nowhere else. */
-async function runCommand(found: RunnableCommand, given: readonly string[], modules: CommandModules): Promise<void> {
-  const environment = readEnvironment(process.env);
-  const concealment = new Concealment();
-  concealment.add(environment.RUNTIMECTL_KEY?.trim() ?? "");
-  const run = new CommandRun({ found, given, modules, environment, concealment });
-  // To the very end: Node's own report of what nobody caught shows whatever the error holds.
-  process.on("uncaughtException", (error) => run.crash(error));
+/** Runs the command that was found, or completes a word. Resolves with the exit code. */
+export async function runCommand(found: Exclude<FoundCommand, { kind: "help" }>, line: CommandLine): Promise<ExitCode> {
+  const cleanUps = new CleanUps();
+  line.onExit?.(() => cleanUps.run());
+  const controller = new AbortController();
+  const abort = () => controller.abort(interruption(line.signal?.reason));
+  line.signal?.addEventListener("abort", abort, { once: true });
+  if (line.signal?.aborted) abort();
+  const surroundings = surroundingsOf(line, { signal: controller.signal, onExit: cleanUps.add });
   try {
-    await run.run();
-  } catch (error) {
-    await run.fail(error);
+    if (found.kind !== "completion") return await new CommandRun(found, line, surroundings).run();
+    const { complete } = await import("./completion/complete.js");
+    return await complete(found.words, surroundings, commandModules);
   } finally {
-    run.finish();
-    await run.crashed;
+    line.signal?.removeEventListener("abort", abort);
+    cleanUps.run();
   }
 }
 
-interface CommandRunOptions {
-  readonly found: RunnableCommand;
-  readonly given: readonly string[];
-  readonly modules: CommandModules;
-  readonly environment: Environment;
-  readonly concealment: Concealment;
+type Surroundings = Omit<Context, "flags" | "output">;
+
+function surroundingsOf({ argv, env, cwd, io }: CommandLine, lifetime: Pick<Context, "signal" | "onExit">): Surroundings {
+  const environment = readEnvironment(env);
+  const terminal = openTerminal(io, environment, argv.includes("--no-color"));
+  // The packages that draw spinners and prompts read FORCE_COLOR of the process only.
+  if (!terminal.hasColor) env["FORCE_COLOR"] = "0";
+  return { environment, variables: env, directories: userDirectories(env), io, terminal, workingDirectory: cwd, ...lifetime };
+}
+
+/** The failure of a command whose signal aborts. */
+function interruption(reason: unknown): CommandError {
+  return reason instanceof CommandError ? reason : new CommandError("INTERRUPTED", "interrupted", { exitCode: exitCodes.interrupted });
 }
 
 class CommandRun {
-  readonly #options: CommandRunOptions;
-  readonly #terminal: Terminal;
-  readonly #interruption = new Interruption();
+  readonly #found: RunnableCommand;
+  readonly #line: CommandLine;
+  readonly #surroundings: Surroundings;
+  readonly #concealment = new Concealment();
   #output: Output;
   #resultFile: ResultFile | undefined;
-  /** Never settles: the process ends first. */
-  crashed: Promise<never> | undefined;
 
-  constructor(options: CommandRunOptions) {
-    const { given, environment, concealment } = options;
-    this.#options = options;
-    this.#terminal = openTerminal(environment, given.includes("--no-color"));
-    this.#output = new Output(this.#terminal, { format: wantsJson(given, environment) ? "json" : "automatic", concealment });
+  constructor(found: RunnableCommand, line: CommandLine, surroundings: Surroundings) {
+    const { environment, terminal } = surroundings;
+    this.#found = found;
+    this.#line = line;
+    this.#surroundings = surroundings;
+    this.#concealment.add(environment.RUNTIMECTL_KEY?.trim() ?? "");
+    this.#output = new Output(terminal, {
+      format: wantsJson(line.argv, environment) ? "json" : "automatic",
+      concealment: this.#concealment,
+    });
   }
 
-  async run(): Promise<void> {
-    const { found, given, modules, environment } = this.#options;
+  /** Every failure is reported here and nowhere else. */
+  async run(): Promise<ExitCode> {
+    const { crashed } = this.#line;
+    const { signal } = this.#surroundings;
+    try {
+      return await (crashed ? Promise.race([this.#perform(), crashed]) : this.#perform());
+    } catch (error) {
+      const { reportFailure } = await import("./failure.js");
+      return reportFailure(signal.aborted ? signal.reason : error, this.#output);
+    } finally {
+      this.#resultFile?.close();
+    }
+  }
+
+  async #perform(): Promise<ExitCode> {
+    const found = this.#found;
+    const given = this.#line.argv;
     refuseSecrets(given);
-    const format = chooseFormat(given, environment);
+    const format = chooseFormat(given, this.#surroundings.environment);
     if (found.kind === "unknown") throw unknownCommand(found);
-    if (found.kind === "version") return this.#openOutput(format, {}).result({ version }, version);
-    const definition = await loadCommand(found.words, modules);
-    const parsed = parseCommand({ ...found, definition }, withoutFields(found.rest), this.#terminal.writeStdout);
-    if (parsed === undefined) return;
+    if (found.kind === "version") {
+      this.#openOutput(format, {}).result({ version }, version);
+      return exitCodes.ok;
+    }
+    const definition = await loadCommand(found.words, commandModules);
+    const parsed = parseCommand({ ...found, definition }, withoutFields(found.rest), this.#surroundings.terminal.writeStdout);
+    if (parsed === undefined) return exitCodes.ok;
     const output = this.#openOutput(format, parsed.flags);
     const fields = chosenFields(given);
     if (fields) refuseUnknownFields(fields, definition.fields, found.words);
-    const context = {
-      flags: { ...parsed.flags, json: format === "json" },
-      environment,
-      output,
-      terminal: this.#terminal,
-      workingDirectory: process.cwd(),
-      signal: this.#interruption.signal,
-      onExit: (cleanUp: () => void) => this.#interruption.onExit(cleanUp),
-    };
-    await definition.run(context, parsed.invocation);
-  }
-
-  async fail(error: unknown): Promise<void> {
-    const { signal } = this.#interruption;
-    const { reportFailure } = await import("./failure.js");
-    process.exitCode = reportFailure(signal.aborted ? signal.reason : error, this.#output);
-  }
-
-  /** Nothing can be said of the rest of the process: it ends as soon as this is said. */
-  crash(thrown: unknown): void {
-    this.crashed = this.fail(thrown).then(
-      () => process.exit(),
-      () => process.exit(),
-    );
-  }
-
-  finish(): void {
-    this.#interruption.finish();
-    this.#resultFile?.close();
+    const flags = { ...parsed.flags, json: format === "json" };
+    return (await definition.run({ ...this.#surroundings, flags, output }, parsed.invocation)) ?? exitCodes.ok;
   }
 
   #openOutput(format: OutputFormat, flags: Partial<GlobalFlags>): Output {
-    const { found, given, environment, concealment } = this.#options;
+    const { environment, terminal, workingDirectory } = this.#surroundings;
     const { header = false, quiet = false, verbose = 0 } = flags;
     const mode: OutputMode = {
       format,
-      fields: chosenFields(given),
+      fields: chosenFields(this.#line.argv),
       header,
       quiet,
       verbosity: environment.RUNTIMECTL_DEBUG === undefined ? verbose : 2,
-      concealment,
+      concealment: this.#concealment,
     };
-    this.#output = new Output(this.#terminal, mode);
+    this.#output = new Output(terminal, mode);
     const file = environment.RUNTIMECTL_OUTPUT_FILE;
     if (file === undefined) return this.#output;
-    this.#resultFile = ResultFile.open(file, found.kind === "command" ? found.words : found.kind, concealment);
-    return (this.#output = new Output(this.#terminal, { ...mode, resultFile: this.#resultFile }));
+    const command = this.#found.kind === "command" ? this.#found.words : this.#found.kind;
+    this.#resultFile = ResultFile.open(file, { workingDirectory, command, concealment: this.#concealment });
+    return (this.#output = new Output(terminal, { ...mode, resultFile: this.#resultFile }));
   }
 }
 

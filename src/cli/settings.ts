@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
 import { parseDurationMs } from "../shared/duration.js";
 import { chooseProxy } from "./choose-proxy.js";
 import { CommandError, usageError } from "./command-error.js";
 import type { Context } from "./command.js";
-import { configDirectory, configFile } from "./config-directory.js";
+import { configFile } from "./config-directory.js";
 import type { Profile, Profiles } from "./config-file.js";
 import { CredentialsFile } from "./credentials-file.js";
 import { findProject } from "./project-file.js";
@@ -41,7 +40,7 @@ export interface Settings {
 
 export async function resolveSettings(context: Context): Promise<Settings> {
   const { flags, environment } = context;
-  const directory = configDirectory(environment);
+  const directory = context.directories.config;
   const config = await readProfiles(directory);
   const profileName = await chooseProfile(context, config, directory);
   const profile = profileName && config.profiles.get(profileName.value);
@@ -71,13 +70,13 @@ export async function resolveSettings(context: Context): Promise<Settings> {
 }
 
 async function chooseProfile(
-  { flags, environment, workingDirectory }: Context,
+  { flags, environment, workingDirectory, directories }: Context,
   config: Profiles,
   directory: string,
 ): Promise<Sourced<string> | undefined> {
   if (flags.profile !== undefined) return { value: flags.profile, source: "--profile" };
   if (environment.RUNTIMECTL_PROFILE !== undefined) return { value: environment.RUNTIMECTL_PROFILE, source: "RUNTIMECTL_PROFILE" };
-  const project = await findProject(workingDirectory);
+  const project = await findProject(workingDirectory, directories.home);
   if (project?.profile !== undefined) return { value: project.profile, source: project.file };
   return config.current === undefined ? undefined : { value: config.current, source: configFile(directory) };
 }
@@ -149,9 +148,9 @@ export function parseKey(text: string, source: string): string {
   return key;
 }
 
-function readAuthorities({ flags, environment, workingDirectory }: Context, profile: Profile | undefined): string | undefined {
+function readAuthorities({ flags, environment, workingDirectory, directories }: Context, profile: Profile | undefined): string | undefined {
   const file = flags.cacert ?? environment.RUNTIMECTL_CACERT;
-  const fromProfile = profile?.cacert?.replace(/^~(?=\/)/, homedir());
+  const fromProfile = profile?.cacert?.replace(/^~(?=\/)/, directories.home);
   const chosen = file === undefined ? fromProfile : path.resolve(workingDirectory, file);
   if (chosen === undefined) return undefined;
   try {

@@ -1,24 +1,19 @@
-import { isatty } from "node:tty";
 import type { Environment } from "./environment.js";
+import type { Io } from "./io.js";
 import type { Terminal } from "./output.js";
-import { writeAll } from "./write-all.js";
 
 const defaultWidthColumns = 80;
 
-/** Looks at the process's descriptors. Does not touch process.stdin, stdout and stderr before a terminal is there: each costs time to make. */
-export function openTerminal(environment: Environment, noColor: boolean): Terminal {
-  const [stdinIsTty, stdoutIsTty, stderrIsTty] = [isatty(0), isatty(1), isatty(2)];
-  const hasColor = !noColor && choosesColor(environment, stderrIsTty);
-  // The packages that draw spinners and prompts know FORCE_COLOR only.
-  if (!hasColor) process.env["FORCE_COLOR"] = "0";
+/** Decides on width and color by the environment and by what is connected. */
+export function openTerminal(io: Io, environment: Environment, noColor: boolean): Terminal {
   return {
-    stdinIsTty,
-    stdoutIsTty,
-    stderrIsTty,
-    widthColumns: Number(environment.COLUMNS) || (stdoutIsTty ? process.stdout.columns : defaultWidthColumns),
-    hasColor,
-    writeStdout: (text) => writeAll(1, text),
-    writeStderr: (text) => writeAll(2, text),
+    stdinIsTty: io.stdinIsTty,
+    stdoutIsTty: io.stdoutIsTty,
+    stderrIsTty: io.stderrIsTty,
+    widthColumns: Number(environment.COLUMNS) || (io.columns ?? defaultWidthColumns),
+    hasColor: !noColor && choosesColor(environment, io.stderrIsTty),
+    writeStdout: (text) => io.writeStdout(text),
+    writeStderr: (text) => io.writeStderr(text),
   };
 }
 

@@ -1,14 +1,8 @@
-import { spawn } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { runInProcess, type InProcessRun } from "./run-in-process.js";
 
 export const runtimectlProgram = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
-
-export interface Finished {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Of a command that needs no profile. */
 export function runtimectlEnvironment(daemon: { url: string; rootKey: string; directory: string }): Record<string, string> {
@@ -20,22 +14,11 @@ export function runtimectlEnvironment(daemon: { url: string; rootKey: string; di
   };
 }
 
-/** Runs the real `runtimectl` to its end, without a terminal, against a daemon; the key goes through the environment. */
-export async function runRuntimectl(
+/** Runs a command line against a daemon inside of this process, without a terminal; the key is in the environment. */
+export function runRuntimectl(
   daemon: { url: string; rootKey: string; directory: string },
-  args: readonly string[],
-  options: { cwd?: string; input?: string } = {},
-): Promise<Finished> {
-  const child = spawn(process.execPath, [runtimectlProgram, ...args], {
-    env: runtimectlEnvironment(daemon),
-    cwd: options.cwd ?? daemon.directory,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  child.stdin.end(options.input ?? "");
-  const status = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { status, stdout, stderr };
+  argv: readonly string[],
+  { cwd = daemon.directory, input }: { cwd?: string; input?: string } = {},
+): Promise<InProcessRun> {
+  return runInProcess(argv, { env: runtimectlEnvironment(daemon), cwd, input });
 }

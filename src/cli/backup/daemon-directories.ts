@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { CommandError, usageError } from "../command-error.js";
+import type { Context } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
 import { readFileIfThere } from "../read-file-if-there.js";
 import { serviceMode } from "../systemd/service-mode.js";
@@ -30,16 +30,19 @@ export interface DirectoryOptions {
 const systemStateFolder = "/var/lib";
 
 /** Variables as the daemon reads them, to be put over those of the environment: of the service, then of the flags. */
-export function directoryVariables({ stateDir, workerDirs, pluginDirs, service }: DirectoryOptions): Record<string, string> {
+export function directoryVariables(
+  { directories }: Pick<Context, "directories">,
+  { stateDir, workerDirs, pluginDirs, service }: DirectoryOptions,
+): Record<string, string> {
   const given = { RUNTIME_STATE_DIR: stateDir, RUNTIME_WORKER_DIRS: workerDirs, RUNTIME_PLUGIN_DIRS: pluginDirs };
   for (const [name, value] of Object.entries(given)) if (value === "") throw usageError(`${name} is empty`, "name a folder");
   const chosen = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { ...(service && serviceVariables(service)), ...Object.fromEntries(chosen) };
+  return { ...(service && serviceVariables(service, directories.home)), ...Object.fromEntries(chosen) };
 }
 
 /** What the unit says, then the file beside the root key; drop-ins are not read. */
-function serviceVariables(service: "system" | "user"): Record<string, string> {
-  const mode = serviceMode(service === "user");
+function serviceVariables(service: "system" | "user", home: string): Record<string, string> {
+  const mode = serviceMode(service === "user", home);
   const unit = readFileIfThere(path.join(mode.unitDirectory, serviceUnit));
   if (unit === undefined)
     throw new CommandError("SERVICE_NOT_INSTALLED", `there is no ${mode.name} service ${serviceUnit}`, {
@@ -48,7 +51,7 @@ function serviceVariables(service: "system" | "user"): Record<string, string> {
     });
   const variables: Record<string, string> = {};
   for (const [, name = "", value = ""] of unit.matchAll(/^Environment=(RUNTIME_(?:STATE_DIR|WORKER_DIRS|PLUGIN_DIRS))=(.*)$/gm))
-    variables[name] = value.replaceAll("%S", systemStateFolder).replaceAll("%h", homedir());
+    variables[name] = value.replaceAll("%S", systemStateFolder).replaceAll("%h", home);
   const own = parseEnv(readFileIfThere(path.join(path.dirname(mode.rootKeyFile), "environment")) ?? "");
   for (const name of Object.keys(variables)) if (own[name]) variables[name] = own[name];
   return variables;

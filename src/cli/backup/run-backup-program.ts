@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import path from "node:path";
 import { text } from "node:stream/consumers";
 import { CommandError } from "../command-error.js";
 import type { Context } from "../command.js";
 import { exitCodes, type ExitCode } from "../exit-codes.js";
+import { installedFile } from "../installed-file.js";
 import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 
 /** The daemon's own code does the work: only it knows how keys and packages are kept. */
-const program = path.join(import.meta.dirname, "../server/backup/main.js");
+const program = installedFile("dist/server/backup/main.js");
 
 const afterEarlyEnd = {
   backup: "run it again: no backup was written",
@@ -34,8 +34,10 @@ export async function runBackupProgram<Action extends keyof BackupResults>(
 ): Promise<BackupResults[Action]> {
   const child = spawn(process.execPath, [program, JSON.stringify(job)], {
     cwd: context.workingDirectory,
-    stdio: ["ignore", "pipe", "inherit"],
+    env: context.variables,
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  child.stderr.on("data", (chunk: Buffer) => context.terminal.writeStderr(chunk.toString()));
   const stop = () => child.kill("SIGTERM");
   context.signal.addEventListener("abort", stop, { once: true });
   const ended = once(child, "close");

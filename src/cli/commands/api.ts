@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { CommandError, usageError } from "../command-error.js";
 import { defineCommand, type Context } from "../command.js";
 import { connectAnonymously } from "../connection.js";
@@ -81,11 +82,9 @@ function toHeader(text: string): [name: string, value: string] {
   return [name.toLowerCase(), value];
 }
 
-async function readBody({ workingDirectory }: Context, data: string): Promise<string> {
+async function readBody({ io, workingDirectory }: Context, data: string): Promise<string> {
   if (data === "-" || data === "@-") {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString("utf8");
+    return readText(io.stdin);
   }
   if (!data.startsWith("@")) return data;
   return readFile(path.resolve(workingDirectory, data.slice(1)), "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -5,6 +5,7 @@ import { auditCells, auditHeadings, changeDocument, changeLine } from "../change
 import { defineCommand } from "../command.js";
 import { usageError } from "../command-error.js";
 import { connect } from "../connection.js";
+import { exitCodes } from "../exit-codes.js";
 import { followUntilInterrupted } from "../follow-until-interrupted.js";
 import { localTime } from "./workers/log-line.js";
 
@@ -50,6 +51,7 @@ export const command = defineCommand<[], Options>({
     output.table({ entries: entries.map(changeDocument), hasMore }, auditHeadings, rows);
     if (entries.length === 0) output.note("no entry fits; try without --since, --action and --principal");
     if (hasMore) output.footer("there is more; raise --limit, or narrow it down with --since, --action or --principal");
+    return exitCodes.ok;
   },
 });
 

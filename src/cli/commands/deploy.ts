@@ -53,6 +53,6 @@ export const command = defineCommand<[source: string], GivenOptions>({
     const action = chooseAction(target, deployable, options);
     notePackage(context, deployable.plan, { kind: opened.kind, settings: target.connection.settings });
     const deployment = new DeploymentRun(context, { opened, options, deployable, target, action });
-    await (options.isDryRun ? deployment.show() : deployment.perform());
+    return options.isDryRun ? deployment.show() : deployment.perform();
   },
 });

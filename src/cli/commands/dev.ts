@@ -1,6 +1,5 @@
 import { rmSync } from "node:fs";
 import { mkdtemp, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { createClient } from "../../shared/client.js";
 import { removeVersion, upload } from "../../shared/contract/worker-changes.js";
@@ -45,7 +44,7 @@ export const command = defineCommand<[folder: string], Options>({
   async run(context, [given], options) {
     const folder = await findFolder(context, given);
     const { port, taken } = await choosePort(options.host ?? "127.0.0.1", options.port);
-    const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-dev-"));
+    const directory = await mkdtemp(path.join(context.directories.temporary, "runtimectl-dev-"));
     context.onExit(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
     const daemon = await startDaemon(context, { directory, host: options.host ?? "127.0.0.1", port });
     if (taken !== undefined) context.output.note(`port ${taken} is in use; this is ${new URL(daemon.origin).port}`);
@@ -63,6 +62,7 @@ async function findFolder({ workingDirectory }: Context, given: string): Promise
 async function startDaemon(context: Context, place: { directory: string; host: string; port: number }): Promise<DevDaemon> {
   const daemon = await DevDaemon.start({
     ...place,
+    variables: context.variables,
     onLine: (line) => noteIfAny(context, describeLogLine(line)),
     onAnswered: (answered) => noteIfAny(context, ofWorker(answered) ? describeAnswer(answered) : undefined),
   });
@@ -129,7 +129,7 @@ function reachable(origin: string): string {
   return origin.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-function clientOf({ signal, output }: Context, daemon: DevDaemon) {
+function clientOf({ signal, output, onExit }: Context, daemon: DevDaemon) {
   const transport = new HttpTransport({
     origin: reachable(daemon.origin),
     settings: {
@@ -141,5 +141,6 @@ function clientOf({ signal, output }: Context, daemon: DevDaemon) {
     signal,
     trace: (line) => output.trace(line),
   });
+  onExit(() => transport.close());
   return createClient((request) => transport.send(request, daemon.rootKey), apiBase, { workers: { upload, removeVersion } });
 }

@@ -29,7 +29,7 @@ export const command = defineCommand<[], Options>({
     const bundle = options.bundle === undefined ? undefined : await writeReport(context, options.bundle, findings, settings);
     show(context, { ok: isWell, findings, ...(bundle === undefined ? {} : { bundle }) });
     if (bundle !== undefined) context.output.note(`the report is in ${bundle}; look at it before you give it away`);
-    if (!isWell) process.exitCode = exitCodes.failed;
+    return isWell ? exitCodes.ok : exitCodes.failed;
   },
 });
 

@@ -37,7 +37,7 @@ export const command = defineCommand<[], Options>({
       const time = terminal.stdoutIsTty ? localTime(new Date(event.at), new Date()) : new Date(event.at).toISOString();
       output.line(changeDocument(event), changeLine(eventCells(event, time), terminal.stdoutIsTty));
     };
-    await followUntilInterrupted(context, show, (from) => client.events.stream.follow({ query }, from));
+    return followUntilInterrupted(context, show, (from) => client.events.stream.follow({ query }, from));
   },
 });
 

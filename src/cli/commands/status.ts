@@ -37,11 +37,10 @@ export const command = defineCommand<[], Options>({
     if (!options.watch) {
       const { document, facts } = await readStatus(connection);
       context.output.facts(document, facts);
-      if (!document.ready) process.exitCode = exitCodes.unavailable;
-      return;
+      return document.ready ? exitCodes.ok : exitCodes.unavailable;
     }
     const { watchStatus } = await import("../watch-status.js");
     await watchStatus(context, connection);
-    if (signal.reason instanceof CommandError) process.exitCode = signal.reason.exitCode;
+    return signal.reason instanceof CommandError ? signal.reason.exitCode : exitCodes.ok;
   },
 });

@@ -1,9 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Context, GlobalFlags } from "../command.js";
-import { readEnvironment } from "../environment.js";
+import { exitCodes, type ExitCode } from "../exit-codes.js";
 import type { CommandModules } from "../load-command.js";
 import { Output } from "../output.js";
 import { printable } from "../printable.js";
-import { openTerminal } from "../terminal.js";
 import { candidatesFor } from "./candidates.js";
 
 /** Somebody has pressed a key and waits. */
@@ -13,27 +13,24 @@ const longestMs = 300;
  * Prints what could stand in the place of the last word, a line each; for all but bash with a tab and a description behind it. Says nothing
  * of failures: whoever types has asked nothing. Never asks, and ends in time.
  */
-export async function complete([shell, ...words]: readonly string[], modules: CommandModules): Promise<void> {
-  const environment = readEnvironment(process.env);
-  const terminal = openTerminal(environment, true);
+export async function complete(
+  [shell, ...words]: readonly string[],
+  surroundings: Omit<Context, "flags" | "output">,
+  modules: CommandModules,
+): Promise<ExitCode> {
+  const { terminal } = surroundings;
+  const signal = AbortSignal.any([surroundings.signal, AbortSignal.timeout(longestMs)]);
   const output = new Output({ ...terminal, writeStdout: () => undefined, writeStderr: () => undefined }, { format: "plain", quiet: true });
-  const context: Context = {
-    environment,
-    output,
-    terminal,
-    workingDirectory: process.cwd(),
-    onExit: () => undefined,
-    flags: connectionFlags(words.slice(0, -1)),
-    signal: AbortSignal.timeout(longestMs),
-  };
-  // Also where something waits that no signal ends, such as a name server.
-  setTimeout(() => process.exit(), longestMs).unref();
-  const found = await candidatesFor(context, words, modules).catch(() => []);
+  const context = { ...surroundings, output, flags: connectionFlags(words.slice(0, -1)), signal };
+  const candidates = candidatesFor(context, words, modules).catch(() => []);
+  // The signal does not end everything, such as the lookup of a host name.
+  const found = await Promise.race([candidates, delay(longestMs, [])]);
   const typed = words.at(-1) ?? "";
   const lines = found
     .filter(({ value }) => value === ":files" || (value.startsWith(typed) && isPlain(value)))
     .map(({ value, description }) => (shell === "bash" || description === undefined ? value : `${value}\t${printable(description)}`));
   if (lines.length > 0) terminal.writeStdout(`${lines.join("\n")}\n`);
+  return exitCodes.ok;
 }
 
 /** Names come from servers and files: what a shell or a terminal could obey is left out. */

@@ -1,6 +1,5 @@
 import { commandTable } from "../command-table.js";
 import type { Context } from "../command.js";
-import { configDirectory } from "../config-directory.js";
 import { connect } from "../connection.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../read-profiles.js";
@@ -64,6 +63,6 @@ async function keys(context: Context): Promise<readonly Candidate[]> {
 }
 
 async function profiles(context: Context): Promise<readonly Candidate[]> {
-  const config = await readProfiles(configDirectory(context.environment));
+  const config = await readProfiles(context.directories.config);
   return [...config.profiles].map(([value, { url }]) => ({ value, description: url }));
 }

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api-error.js";
 import { formatSize } from "../../shared/size.js";
 import { CommandError } from "../command-error.js";
 import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
+import { exitCodes, type ExitCode } from "../exit-codes.js";
 import type { OpenedPackage } from "../pack/open-package.js";
 import { sendParcel } from "../pack/parcel.js";
 import { showFiles } from "../pack/show-plan.js";
@@ -37,14 +37,15 @@ export class DeploymentRun {
     this.#parts = parts;
   }
 
-  async show(): Promise<void> {
+  /** Shows what would be done. Resolves with the exit code. */
+  async show(): Promise<ExitCode> {
     const { opened, options, deployable, action, target } = this.#parts;
     const archive = await writeArchive(deployable.plan.files, path.join(opened.workspace, "package.tgz"), this.#context.signal);
     const isPending = action !== "none";
     const document = { dryRun: true, action, kind: opened.kind, digest: deployable.digest, before: target.before ?? null };
     const note = isPending ? `dry run: it would ${actionWords[action]}; nothing was changed` : "dry run: nothing would change";
     showFiles(this.#context.output, deployable.plan, archive, { document, note });
-    if (isPending && options.hasExitCode) process.exitCode = exitCodes.changesPending;
+    return isPending && options.hasExitCode ? exitCodes.changesPending : exitCodes.ok;
   }
 
   async perform(): Promise<void> {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import type { Variables } from "../user-directories.js";
 
 const gitTimeoutMs = 5_000;
 
@@ -10,11 +11,12 @@ export interface GitFacts {
 }
 
 /** What git says about a folder; nothing where there is no git, no repository or no commit. */
-export async function readGitFacts(folder: string): Promise<GitFacts> {
+export async function readGitFacts(folder: string, variables: Variables): Promise<GitFacts> {
+  const git = (...words: readonly string[]) => runGit(words, folder, variables);
   const [commit, status, by] = await Promise.all([
-    git(folder, "rev-parse", "--verify", "HEAD"),
-    git(folder, "status", "--porcelain", "--", "."),
-    git(folder, "config", "user.name"),
+    git("rev-parse", "--verify", "HEAD"),
+    git("status", "--porcelain", "--", "."),
+    git("config", "user.name"),
   ]);
   return {
     ...(commit && { commit }),
@@ -24,9 +26,9 @@ export async function readGitFacts(folder: string): Promise<GitFacts> {
 }
 
 /** A repository may name programs that git runs for it; the one for a quicker status is not needed. */
-async function git(folder: string, ...words: readonly string[]): Promise<string | undefined> {
+async function runGit(words: readonly string[], folder: string, env: Variables): Promise<string | undefined> {
   const args = ["--no-optional-locks", "-c", "core.fsmonitor=false", ...words];
-  return promisify(execFile)("git", args, { cwd: folder, timeout: gitTimeoutMs, maxBuffer: 16 * 1024 * 1024 }).then(
+  return promisify(execFile)("git", args, { cwd: folder, env, timeout: gitTimeoutMs, maxBuffer: 16 * 1024 * 1024 }).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
   );

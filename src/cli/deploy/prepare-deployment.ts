@@ -40,7 +40,7 @@ export async function packDeployable(
   opened: OpenedPackage,
   { plan, digest, isOff, message }: Deployable & { readonly message: string | undefined },
 ): Promise<Parcel & { readonly plan: PackPlan; readonly deployment: Deployment }> {
-  const deployment = await describeDeployment(opened, { digest, message });
+  const deployment = await describeDeployment(context, opened, { digest, message });
   const noted = await withDeployment(plan, path.join(opened.workspace, "made"), { deployment, isOff });
   const file = path.join(opened.workspace, "package.tgz");
   const archive = await writeArchive(noted.files, file, context.signal);
@@ -54,10 +54,11 @@ export async function packDeployable(
 
 /** An archive that was ready says nothing of the folder that it was made of. */
 async function describeDeployment(
+  { variables }: Context,
   { folder, isArchive }: OpenedPackage,
   { digest, message }: { digest: string; message: string | undefined },
 ): Promise<Deployment> {
-  const { by, ...checkout } = isArchive ? {} : await readGitFacts(folder);
+  const { by, ...checkout } = isArchive ? {} : await readGitFacts(folder, variables);
   const at = Math.floor(Date.now() / 1000);
   return {
     digest,

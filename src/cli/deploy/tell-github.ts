@@ -1,4 +1,5 @@
 import { appendFile } from "node:fs/promises";
+import path from "node:path";
 import type { Context } from "../command.js";
 
 /** What the next steps of a workflow want to know of a deployment. */
@@ -26,7 +27,7 @@ export async function tellGitHub(context: Context, facts: DeploymentFacts): Prom
 async function append(context: Context, variable: string, file: string | undefined, text: string): Promise<void> {
   if (file === undefined) return;
   try {
-    await appendFile(file, text);
+    await appendFile(path.resolve(context.workingDirectory, file), text);
   } catch (error) {
     context.output.warn(`${variable}: ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
   }

@@ -6,8 +6,10 @@ import { createInterface } from "node:readline";
 import type { DevReport } from "../../shared/dev-report.js";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
+import { installedFile } from "../installed-file.js";
+import type { Variables } from "../user-directories.js";
 
-const program = path.join(import.meta.dirname, "../server/dev-daemon.js");
+const program = installedFile("dist/server/dev-daemon.js");
 /** From the request to stop to SIGKILL. */
 const stopTimeoutMs = 1500;
 
@@ -18,6 +20,8 @@ export interface DevDaemonOptions {
   readonly directory: string;
   readonly host: string;
   readonly port: number;
+  /** Variables of the command; of these the daemon receives PATH. */
+  readonly variables: Variables;
   /** A line of its log: JSON, or the words that it ends with. */
   readonly onLine: (line: string) => void;
   readonly onAnswered: (answered: Answered) => void;
@@ -39,7 +43,7 @@ export class DevDaemon {
   }
 
   /** Starts it and waits until it listens. */
-  static async start({ directory, host, port, onLine, onAnswered }: DevDaemonOptions): Promise<DevDaemon> {
+  static async start({ directory, host, port, variables, onLine, onAnswered }: DevDaemonOptions): Promise<DevDaemon> {
     const rootKey = randomBytes(32).toString("base64url");
     const rootKeyFile = path.join(directory, "root.key");
     await writeFile(rootKeyFile, rootKey, { flag: "wx", mode: 0o600 });
@@ -48,7 +52,7 @@ export class DevDaemon {
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       env: {
-        PATH: process.env["PATH"],
+        PATH: variables["PATH"],
         HOST: host,
         PORT: String(port),
         RUNTIME_ROOT_KEY_FILE: rootKeyFile,

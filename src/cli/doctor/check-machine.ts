@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
-import { configDirectory, configFile } from "../config-directory.js";
+import { configFile } from "../config-directory.js";
 import type { Context } from "../command.js";
 import { fail, ok, warn, type Finding } from "./finding.js";
 
@@ -20,8 +20,8 @@ function checkNode(): Finding {
     : fail("node", `${node} is too old for runtimectl`, `install Node ${oldestNode} or newer`);
 }
 
-function checkFiles({ environment, flags, workingDirectory }: Context): Finding[] {
-  const directory = configDirectory(environment);
+function checkFiles({ environment, flags, workingDirectory, directories }: Context): Finding[] {
+  const directory = directories.config;
   const keyFile = flags.keyFile ?? environment.RUNTIMECTL_KEY_FILE;
   return [
     checkMode({

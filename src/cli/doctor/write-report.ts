@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { CommandError } from "../command-error.js";
-import { configDirectory } from "../config-directory.js";
 import type { Context } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
 import { printableJson } from "../printable.js";
@@ -18,7 +17,7 @@ export async function writeReport(
   settings: Settings | undefined,
 ): Promise<string> {
   const file = path.resolve(context.workingDirectory, name);
-  const config = await readProfiles(configDirectory(context.environment)).catch(() => undefined);
+  const config = await readProfiles(context.directories.config).catch(() => undefined);
   const report = {
     createdAt: new Date().toISOString(),
     runtimectl: version,

@@ -1,12 +1,11 @@
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Context } from "../command.js";
 
 /** A folder that nobody else can read and that goes away with the command. */
 export async function temporaryFolder(context: Context): Promise<string> {
-  const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-"));
+  const directory = await mkdtemp(path.join(context.directories.temporary, "runtimectl-"));
   context.onExit(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }

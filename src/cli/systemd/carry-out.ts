@@ -22,9 +22,9 @@ export interface ServiceOptions {
 }
 
 /** The mode that was asked for. systemd enables nothing of a user in another file system than its own. */
-export function chosenMode({ workingDirectory }: Context, { user = false, root }: ServiceOptions): ServiceMode {
+export function chosenMode({ workingDirectory, directories }: Context, { user = false, root }: ServiceOptions): ServiceMode {
   if (user && root !== undefined) throw usageError("--root is for the machine's service, not for --user");
-  return serviceMode(user, root === undefined ? undefined : path.resolve(workingDirectory, root));
+  return serviceMode(user, directories.home, root === undefined ? undefined : path.resolve(workingDirectory, root));
 }
 
 /** What to do in a service mode, and how to ask for it. */

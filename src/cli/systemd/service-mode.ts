@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import path from "node:path";
 
 /** Where a service of this machine, or of one user, has its parts. */
@@ -14,8 +13,8 @@ export interface ServiceMode {
   readonly systemctlFlags: readonly string[];
 }
 
-/** The parts of a service; those of a machine's lie below `root`, when given. */
-export function serviceMode(isUser: boolean, root = "/"): ServiceMode {
+/** The parts of a service; those of a user lie below `home`, those of a machine's lie below `root`, when given. */
+export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceMode {
   const at = (folder: string) => path.join(root, folder);
   if (!isUser)
     return {
@@ -28,7 +27,6 @@ export function serviceMode(isUser: boolean, root = "/"): ServiceMode {
       systemctlFlags: root === "/" ? [] : [`--root=${root}`],
     };
   // As the unit has them: systemd's %h, whatever XDG_CONFIG_HOME says.
-  const home = homedir();
   return {
     name: "user",
     template: "user/runtimed.service",

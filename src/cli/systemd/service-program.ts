@@ -3,7 +3,9 @@ import { access, realpath } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { CommandError, usageError } from "../command-error.js";
+import type { Context } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { installedFile } from "../installed-file.js";
 import type { ServiceMode } from "./service-mode.js";
 
 /** What the unit's ProtectHome hides from the service. */
@@ -18,12 +20,16 @@ export interface ServiceProgram {
 }
 
 /** The Node and the daemon that the service is to run: those of this command, or the Node given. Refuses what the service could not run. */
-export async function findServiceProgram(mode: ServiceMode, givenNode: string | undefined): Promise<ServiceProgram> {
-  const node = path.resolve(givenNode ?? process.execPath);
+export async function findServiceProgram(
+  { workingDirectory }: Context,
+  mode: ServiceMode,
+  givenNode: string | undefined,
+): Promise<ServiceProgram> {
+  const node = path.resolve(workingDirectory, givenNode ?? process.execPath);
   await access(node).catch(() => {
     throw usageError(`--node ${node}: there is no such program`);
   });
-  const program = await realpath(path.join(import.meta.dirname, "../../bin/runtimed.js"));
+  const program = await realpath(installedFile("bin/runtimed.js"));
   if (mode.name === "system") for (const file of [node, await realpath(node), program]) assertVisible(file);
   return { node, program, canNotify: await loadsKoffi(node, path.dirname(program)) };
 }

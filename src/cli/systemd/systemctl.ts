@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
+import type { Variables } from "../user-directories.js";
 import type { ServiceMode } from "./service-mode.js";
 
 /** Made by systemd where it runs the machine; sd_booted(3) looks for nothing else. */
@@ -12,9 +13,11 @@ const systemctlTimeoutMs = 330_000;
 /** The service manager, as far as a service's own commands need it. */
 export class Systemctl {
   readonly #mode: ServiceMode;
+  readonly #variables: Variables;
 
-  constructor(mode: ServiceMode) {
+  constructor(mode: ServiceMode, variables: Variables) {
     this.#mode = mode;
+    this.#variables = variables;
   }
 
   /** Words to show for a call. */
@@ -25,7 +28,8 @@ export class Systemctl {
   /** Resolves with what it says on stdout; rejects with SYSTEMCTL_FAILED. */
   run(words: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) => {
-      execFile("systemctl", [...this.#mode.systemctlFlags, ...words], { timeout: systemctlTimeoutMs }, (error, stdout, stderr) => {
+      const options = { timeout: systemctlTimeoutMs, env: this.#variables };
+      execFile("systemctl", [...this.#mode.systemctlFlags, ...words], options, (error, stdout, stderr) => {
         if (error === null) return resolve(stdout);
         if (error.code === "ENOENT") return reject(noSystemd("there is no systemctl"));
         const said = stderr

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { installedFile } from "../installed-file.js";
 import type { ServiceMode } from "./service-mode.js";
 
 export const serviceUnit = "runtimed.service";
 export const socketUnit = "runtimed.socket";
 
-const templates = path.join(import.meta.dirname, "../builtin/systemd");
+const templates = installedFile("dist/builtin/systemd");
 
 export interface UnitFile {
   readonly path: string;

@@ -52,4 +52,9 @@ export class HttpClient {
       dispatcher: this.#dispatcher,
     });
   }
+
+  /** Ends what is under way and closes the connections. */
+  close(): void {
+    void this.#dispatcher.destroy();
+  }
 }

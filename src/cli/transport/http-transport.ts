@@ -99,6 +99,11 @@ export class HttpTransport {
     }
   }
 
+  /** Ends what is under way and closes the connections. */
+  close(): void {
+    this.#client.close();
+  }
+
   #failureOf(error: unknown, until: AbortSignal): unknown {
     const { origin, settings } = this.#options;
     return until.aborted ? until.reason : connectionFailure({ origin, proxy: settings.proxy?.value }, error);

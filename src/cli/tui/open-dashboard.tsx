@@ -1,6 +1,5 @@
 import { render } from "ink";
 import { parseDurationMs } from "../../shared/duration.js";
-import { configDirectory } from "../config-directory.js";
 import { usageError } from "../command-error.js";
 import type { Context } from "../command.js";
 import type { Ui } from "../config-file.js";
@@ -32,7 +31,7 @@ export interface DashboardOptions {
 /** Shows the dashboard until somebody quits it. The terminal is then as it was, also after a failure. */
 export async function openDashboard(outer: Context, options: DashboardOptions): Promise<void> {
   const context = { ...outer, isReadOnly: options.isReadOnly };
-  const { ui } = await readProfiles(configDirectory(context.environment));
+  const { ui } = await readProfiles(context.directories.config);
   const keymap = new Keymap(ui?.keys);
   const firstScreen = screenNamed(options.screen ?? "overview");
   const sessions = new Sessions(context, options.refreshMs ?? refreshOf(ui) ?? defaultRefreshMs);

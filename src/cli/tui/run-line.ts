@@ -30,7 +30,6 @@ export async function runLine(line: string, context: Context, { signal, isAccess
   let written = "";
   const write = (text: string | Uint8Array) => (written += typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
   const terminal = capturingTerminal(context, write);
-  const outerExitCode = process.exitCode;
   const cleanUps: (() => void)[] = [];
   let output = new Output(terminal, { format: "table" });
   let exitCode = 0;
@@ -53,18 +52,17 @@ export async function runLine(line: string, context: Context, { signal, isAccess
           fields: chosenFields(given),
           quiet: flags.quiet ?? false,
         });
-        await definition.run(
+        const code = await definition.run(
           { ...context, flags, output, terminal, signal, onExit: (cleanUp) => void cleanUps.push(cleanUp) },
           parsed.invocation,
         );
-        exitCode = Number(process.exitCode ?? 0);
+        exitCode = code ?? 0;
       }
     }
   } catch (error) {
     exitCode = reportFailure(error, output);
   } finally {
     for (const cleanUp of cleanUps.toReversed()) cleanUp();
-    process.exitCode = outerExitCode;
   }
   return { lines: written.replace(/\n$/, "").split("\n"), exitCode };
 }

@@ -117,10 +117,7 @@ describe("with --json, stdout is exactly one document", () => {
       await shell.run("workers enable pair@1.1.0");
       for (const [name, words] of Object.entries(successes)) {
         const line = `${words.replace("ID", String(id)).replace("FRESH", where.replaceAll(" ", "-").toLowerCase())} --json`;
-        const run =
-          where === "on a terminal"
-            ? await shell.runInTerminal(line)
-            : await shell.run(line, where === "in a pipe" ? {} : { env: { CI: "true" } });
+        const run = await shell.run(line, { isTerminal: where === "on a terminal", env: where === "with CI set" ? { CI: "true" } : {} });
         expect(run, `${line}: ${run.stderr}${run.stdout}`).toMatchObject({ status: 0, stderr: "" });
         const document = JSON.parse(run.stdout) as { id?: number };
         expect(typeof document).toBe("object");

@@ -4,7 +4,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { entriesOf } from "../../support/entries-of.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
-import { runRuntimectl, type Finished } from "../../support/run-runtimectl.js";
+import type { InProcessRun } from "../../support/run-in-process.js";
+import { runRuntimectl } from "../../support/run-runtimectl.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { treeDigest } from "../../support/tree-digest.js";
@@ -16,7 +17,7 @@ const start = async (options: Parameters<typeof startDaemon>[0] = {}): Promise<T
 };
 
 /** `runtimectl daemon backup|restore FILE` on the directories below a folder. */
-const run = (directory: string, words: readonly string[]): Promise<Finished> => {
+const run = (directory: string, words: readonly string[]): Promise<InProcessRun> => {
   const places = ["state", "worker", "plugin"].flatMap((name) => [
     name === "state" ? "--state-dir" : `--${name}-dirs`,
     path.join(directory, name === "state" ? name : `${name}s`),

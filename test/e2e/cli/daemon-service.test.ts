@@ -32,7 +32,7 @@ test("a dry run of an installation shows each step in order, and does none of th
     "would run systemctl --user start runtimed.socket",
     "would run systemctl --user restart runtimed.service",
   ]);
-  expect(await readdir(shell.home)).toEqual([".cache"]);
+  expect(await readdir(shell.home)).toEqual([]);
 });
 
 test("the units have this machine's paths and the address that was asked for, and no key", async () => {
@@ -61,7 +61,7 @@ test("nothing is changed that nobody confirms", async () => {
 
   expect(status).toBe(2);
   expect(stderr).toContain("add --yes");
-  expect(await readdir(shell.home)).toEqual([".cache"]);
+  expect(await readdir(shell.home)).toEqual([]);
 });
 
 function listenLinesOf(unit: string): string[] {

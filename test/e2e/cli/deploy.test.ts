@@ -73,7 +73,7 @@ test("a worker: deployed, deployed again, bumped, listed with where it comes fro
   expect(deploys).toMatchObject({ "1.0.0": { message: "first" }, "1.0.1": { digest: second["digest"], at: expect.any(Number) as number } });
   const row = (await shell.run("workers list")).stdout.split("\n").find((line) => line.startsWith("app\t1.0.1"));
   expect(row).toMatch(/^app\t1\.0\.1\ton\tuploaded\t\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-  expect((await shell.runInTerminal("workers list")).stdout).toMatch(/COMMIT +DEPLOYED[^]*app +1\.0\.1 +on +uploaded +- +now/);
+  expect((await shell.run("workers list", { isTerminal: true })).stdout).toMatch(/COMMIT +DEPLOYED[^]*app +1\.0\.1 +on +uploaded +- +now/);
 
   const undo = String(second["undo"]);
   succeeded(await shell.run(undo.replace("runtimectl ", "")));

@@ -82,7 +82,7 @@ test("finds nothing wrong where all is well, and ends with 0", async () => {
     "origin ok",
     "key ok",
   ]);
-  const lines = (await shell.runInTerminal("doctor")).stdout;
+  const lines = (await shell.run("doctor", { isTerminal: true })).stdout;
   expect(lines).toContain("its API is at /_/api");
   expect((await shell.run("doctor")).stdout).toMatch(/^ok\tnode\t/);
 });

@@ -129,10 +129,10 @@ describe("what a server says is shown with everything that a terminal would obey
     const url = await serve(answers);
 
     const pipe = await shell.run(`${words} --url ${url}`, { env });
-    const terminal = await shell.runInTerminal(`${words} --url ${url}`, { env });
+    const terminal = await shell.run(`${words} --url ${url}`, { env, isTerminal: true });
     const json = await shell.run(`${words} --url ${url} --json`, { env });
 
-    for (const text of [pipe.stdout + pipe.stderr, terminal.stdout]) {
+    for (const text of [pipe, terminal].map(({ stdout, stderr }) => stdout + stderr)) {
       expect(text).not.toBe("");
       // oxlint-disable-next-line no-control-regex -- our own colours are the only escape codes
       expect(text.replace(/\u001b\[3?[0-9]m/g, "")).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202e\u2028]/);

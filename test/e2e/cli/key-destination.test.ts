@@ -99,7 +99,7 @@ test("names from a server are shown with their escape codes written out", async 
   );
   for (const run of [
     await shell.run(`workers list --url ${url}`, { env: key }),
-    await shell.runInTerminal(`workers list --url ${url}`, { env: key }),
+    await shell.run(`workers list --url ${url}`, { env: key, isTerminal: true }),
   ]) {
     expect(run.stdout).toContain("\\x1b]0;owned\\x07\\u{202e}evil");
     expect(run.stdout).not.toContain(name.slice(0, 2));

@@ -94,7 +94,7 @@ test("keys are listed and shown with the day on which they end, their last use, 
   const rowOf = ({ id }: Made) => rows.find((row) => row.startsWith(`${id}\t`))?.split("\t");
   expect(rowOf(mine)?.slice(5)).toEqual([endDay, new Date().toISOString().slice(0, 10), "*"]);
   expect(rowOf(other)?.slice(5)).toEqual(["never", "never", ""]);
-  expect((await shell.runInTerminal("keys list", { env })).stdout).toContain(`you are signed in with key ${mine.id}, mine`);
+  expect((await shell.run("keys list", { env, isTerminal: true })).stderr).toContain(`you are signed in with key ${mine.id}, mine`);
 
   const shown = succeeded(await shell.run(`keys show ${mine.id}`, { env })).stdout;
   expect(shown).toContain(`key          ${mine.id}, the one you sign in with\nname         mine\n`);

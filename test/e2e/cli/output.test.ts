@@ -32,7 +32,7 @@ const narrow = async (columns: string) =>
 
 describe("the form of a list", () => {
   test("--plain is tab-separated on a terminal, too; --header names the columns", async () => {
-    expect(linesIn((await shell.runInTerminal("workers list --plain")).stdout)).toEqual(["app\t1.0.0\ton\tuploaded"]);
+    expect(linesIn((await shell.run("workers list --plain", { isTerminal: true })).stdout)).toEqual(["app\t1.0.0\ton\tuploaded"]);
     expect((await shell.run("workers list --header")).stdout).toBe("NAME\tVERSION\tSTATE\tSOURCE\napp\t1.0.0\ton\tuploaded\n");
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
@@ -48,9 +48,9 @@ describe("the form of a list", () => {
   });
 
   test("RUNTIMECTL_OUTPUT=json is for failures, too, and asks nothing", async () => {
-    const run = await shell.runInTerminal("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" } });
-    expect(run.status).toBe(2);
-    expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: "USAGE" } });
+    const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
+    expect(run).toMatchObject({ status: 2, stdout: "" });
+    expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
   test("a table drops its rightmost columns, and never wraps", async () => {
@@ -137,9 +137,9 @@ describe("what is told beside the result", () => {
 
   test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("%s: nothing is asked, and the flag to use is named", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
-    const run = await shell.runInTerminal(`workers delete app ${how.startsWith("-") ? how : ""}`, { env });
+    const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);
-    expect(run.stdout).toContain("add --yes");
+    expect(run.stderr).toContain("add --yes");
   });
 });
 
@@ -153,8 +153,8 @@ Socket.prototype.write = function (chunk, ...rest) {
 };`;
   await writeTree(shell.home, { "crash.cjs": throwing });
   const env = { NODE_OPTIONS: `--require ${shell.home}/crash.cjs`, RUNTIMECTL_DEBUG: "1" };
-  const words = await shell.run("workers list", { env });
-  const document = await shell.run("workers list --json", { env: { NODE_OPTIONS: env.NODE_OPTIONS } });
+  const words = await shell.runProgram("workers list", { env });
+  const document = await shell.runProgram("workers list --json", { env: { NODE_OPTIONS: env.NODE_OPTIONS } });
   for (const run of [words, document]) {
     expect(run).toMatchObject({ status: 1, stdout: "" });
     expect(run.stderr).toContain("crashed with");
@@ -170,7 +170,7 @@ describe("status --watch", () => {
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;
     const port = new URL(own.url).port;
-    const run = await shell.run(`status --watch --json --url ${own.url}`, {
+    const run = await shell.runProgram(`status --watch --json --url ${own.url}`, {
       env: { RUNTIMECTL_KEY: own.rootKey },
       started: ({ stdout, pid }) => {
         stdout?.on("data", (chunk: Buffer) => {

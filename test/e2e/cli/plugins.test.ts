@@ -117,8 +117,8 @@ test("one that is on but cannot be loaded says why, and ends with 1", async () =
 });
 
 test("on a terminal an empty list says what to do next, and a deletion wants the name typed", async () => {
-  const listed = await shell.runInTerminal("plugins loaded");
-  expect(listed.stdout).toContain("runtimectl plugins list says why");
+  const listed = await shell.run("plugins loaded", { isTerminal: true });
+  expect(listed.stderr).toContain("runtimectl plugins list says why");
   succeeded(await shell.run("plugins upload settings"));
   const declined = await shell.runInTerminal("plugins delete plugin-gateway", { input: "something else\r" });
   expect(declined.status, declined.stdout).toBe(3);

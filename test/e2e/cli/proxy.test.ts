@@ -7,7 +7,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { startForwardProxy, type ForwardProxy } from "../../support/forward-proxy.js";
 import { writeTree } from "../../support/write-tree.js";
 import { expectFailure } from "./expect-failure.js";
-import { ShellSession, type Run, type RunOptions } from "./shell-session.js";
+import { ShellSession, type Run } from "./shell-session.js";
 
 let daemon: TestDaemon;
 let shell: ShellSession;
@@ -51,11 +51,10 @@ afterAll(async () => {
 
 const target = () => new URL(origin).host;
 
-function through(words: string, env: Readonly<Record<string, string>> = {}, started?: RunOptions["started"]): Promise<Run> {
-  return shell.run(`${words} --url ${origin} --key-file root.key --cacert ${fixture("certificate")}`, {
-    env: { HTTPS_PROXY: proxy.url, ...env },
-    ...(started ? { started } : {}),
-  });
+const behindFront = (words: string) => `${words} --url ${origin} --key-file root.key --cacert ${fixture("certificate")}`;
+
+function through(words: string, env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  return shell.run(behindFront(words), { env: { HTTPS_PROXY: proxy.url, ...env } });
 }
 
 test("reads, uploads and streams go through the proxy, which sees nothing of them", async () => {
@@ -64,7 +63,10 @@ test("reads, uploads and streams go through the proxy, which sees nothing of the
   const list = await through("workers list --json=name");
   expect(JSON.parse(list.stdout)).toMatchObject({ workers: [{ name: "app" }] });
   await fetch(`${daemon.url}/app/`);
-  const logs = await through("workers logs app -f", {}, (child) => child.stdout?.once("data", () => child.kill("SIGINT")));
+  const logs = await shell.runProgram(behindFront("workers logs app -f"), {
+    env: { HTTPS_PROXY: proxy.url },
+    started: (child) => child.stdout?.once("data", () => child.kill("SIGINT")),
+  });
   expect(logs.stdout).toContain("asked");
   expect(new Set(proxy.targets)).toEqual(new Set([target()]));
   for (const secret of [daemon.rootKey, "x-api-key", "asked"]) expect(proxy.seen().includes(secret)).toBe(false);

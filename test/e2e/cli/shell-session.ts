@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { runInProcess } from "../../support/run-in-process.js";
 import { writeTree } from "../../support/write-tree.js";
 
 const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
@@ -20,9 +21,17 @@ export function succeeded(run: Run): Run {
   return run;
 }
 
-export interface RunOptions {
+interface BasicOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RunOptions extends BasicOptions {
+  /** Makes the command lay out and color its output as on a terminal of 100 columns. It must not prompt. */
+  readonly isTerminal?: boolean;
+}
+
+export interface ProgramOptions extends BasicOptions {
   /** Called with the process once it runs. */
   readonly started?: (child: ChildProcess) => void;
 }
@@ -45,13 +54,18 @@ export class ShellSession {
     succeeded(await this.run(`auth login --url ${daemon.url} --key-file root.key`));
   }
 
-  /** `runtimectl` with these words, in a pipe. */
-  run(words: string, options: RunOptions = {}): Promise<Run> {
-    return this.#spawn(process.execPath, [program, ...words.split(" ").filter((word) => word !== "")], options);
+  /** Runs a command line with these words inside of this process, in a pipe unless `isTerminal` is set. */
+  run(words: string, { env, ...options }: RunOptions = {}): Promise<Run> {
+    return runInProcess(split(words), { ...options, env: this.#environment(env), cwd: this.home });
   }
 
-  /** The same in a pseudo-terminal; what it shows comes as stdout. */
-  runInTerminal(words: string, options: RunOptions = {}): Promise<Run> {
+  /** Runs the real `runtimectl` with these words, in a pipe: for signals, Node's own options and output that is read while it runs. */
+  runProgram(words: string, options: ProgramOptions = {}): Promise<Run> {
+    return this.#spawn(process.execPath, [program, ...split(words)], options);
+  }
+
+  /** Runs the real `runtimectl` in a pseudo-terminal; everything it shows is stdout. */
+  runInTerminal(words: string, options: ProgramOptions = {}): Promise<Run> {
     const line = `stty cols 100; exec ${process.execPath} ${program} ${words}`;
     return this.#spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], options);
   }
@@ -60,11 +74,12 @@ export class ShellSession {
     await rm(this.home, { recursive: true, force: true });
   }
 
-  #spawn(command: string, args: readonly string[], { input, env, started }: RunOptions): Promise<Run> {
-    const child = spawn(command, args, {
-      cwd: this.home,
-      env: { PATH: process.env["PATH"] ?? "", HOME: this.home, TMPDIR: this.home, TERM: "xterm", ...env },
-    });
+  #environment(added: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { PATH: process.env["PATH"] ?? "", HOME: this.home, TMPDIR: this.home, TERM: "xterm", ...added };
+  }
+
+  #spawn(command: string, args: readonly string[], { input, env, started }: ProgramOptions): Promise<Run> {
+    const child = spawn(command, args, { cwd: this.home, env: this.#environment(env) });
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
@@ -72,4 +87,8 @@ export class ShellSession {
     started?.(child);
     return new Promise((resolve) => child.once("close", (status) => resolve({ status, stdout, stderr })));
   }
+}
+
+function split(words: string): string[] {
+  return words.split(" ").filter((word) => word !== "");
 }

@@ -114,7 +114,7 @@ test("NO_COLOR, --no-color and a dumb terminal mean no escape codes", async () =
 });
 
 test("a reader that goes away ends a command without a word", async () => {
-  const run = await shell.run("workers upload --help", {
+  const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();
       child.stdout?.destroy();
@@ -137,7 +137,7 @@ test.each([
       [`large/${index}.bin`]: Buffer.concat(Array.from({ length: 16 }, () => crypto.getRandomValues(new Uint8Array(65_536)))),
     });
   const before = (await readdir(shell.home)).toSorted();
-  const run = await shell.run("workers upload large --verbose", {
+  const run = await shell.runProgram("workers upload large --verbose", {
     started: (child) => {
       child.stdin?.end();
       let shown = "";

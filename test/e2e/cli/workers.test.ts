@@ -144,7 +144,7 @@ describe("rollback", () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
     const before = await installed();
 
-    const run = await shell.run("workers rollback @team/app --to 1.0.0 --check /hang --verbose", {
+    const run = await shell.runProgram("workers rollback @team/app --to 1.0.0 --check /hang --verbose", {
       started: (child) => {
         let shown = "";
         child.stderr?.on("data", (chunk: Buffer) => {
@@ -184,7 +184,7 @@ describe("open", () => {
   test("prints the URL, and shows it in the browser of a person at a desktop", async () => {
     const env = await desktop();
 
-    const run = await shell.runInTerminal("workers open @team/app", { env });
+    const run = await shell.run("workers open @team/app", { env, isTerminal: true });
 
     expect(run.status, run.stdout).toBe(0);
     expect(run.stdout).toContain(`${daemon.url}/@team/app/`);
@@ -202,9 +202,9 @@ describe("open", () => {
       ["", { ...env, CI: "1" }],
       ["", noDisplay],
     ] as const)
-      expect((await shell.runInTerminal(`workers open @team/app ${words}`, { env: variables })).status).toBe(0);
+      expect((await shell.run(`workers open @team/app ${words}`, { env: variables, isTerminal: true })).status).toBe(0);
     // The browser would have been started before the command ended; this one comes after all of them.
-    await shell.runInTerminal("workers open @team/app@1.1.0", { env });
+    await shell.run("workers open @team/app@1.1.0", { env, isTerminal: true });
     await expect.poll(opened).toBe(`${daemon.url}/@team/app@1.1.0/\n`);
   });
 

@@ -26,13 +26,13 @@ afterAll(async () => {
 });
 
 test("auth and profiles: sign in, look, switch, sign out", async () => {
-  const login = succeeded(await shell.run(`auth login --url ${daemon.url} --key-stdin`, { input: `${daemon.rootKey}\n` }));
+  const login = succeeded(await shell.runProgram(`auth login --url ${daemon.url} --key-stdin`, { input: `${daemon.rootKey}\n` }));
   expect(login.stderr).toContain(`signed in to ${daemon.url} as root (admin)`);
   const credentials = path.join(shell.home, ".config/runtimectl/credentials.json");
   expect((await stat(credentials)).mode & 0o777).toBe(0o600);
   expect(await readFile(path.join(shell.home, ".config/runtimectl/config.yaml"), "utf8")).not.toContain(daemon.rootKey);
 
-  const status = JSON.parse(succeeded(await shell.run("auth status --json")).stdout) as object;
+  const status = JSON.parse(succeeded(await shell.runProgram("auth status --json")).stdout) as object;
   expect(status).toMatchObject({
     profile: { name: "default" },
     url: { value: daemon.url },
@@ -40,14 +40,16 @@ test("auth and profiles: sign in, look, switch, sign out", async () => {
     principal: { name: "root" },
   });
 
-  succeeded(await shell.run(`profile add prod --url ${daemon.url} --production`));
-  succeeded(await shell.run("auth login --profile prod --key-file root.key"));
-  expect((await shell.run("profile list")).stdout).toBe(`\tdefault\t${daemon.url}\tkept\t\n*\tprod\t${daemon.url}\tkept\tPRODUCTION\n`);
-  succeeded(await shell.run("profile use default"));
-  succeeded(await shell.run("auth logout --profile prod"));
-  expect((await shell.run("workers list --profile prod")).status).toBe(4);
-  succeeded(await shell.run("profile rm prod"));
-  expect((await shell.run("profile use prod --json")).status).toBe(6);
+  succeeded(await shell.runProgram(`profile add prod --url ${daemon.url} --production`));
+  succeeded(await shell.runProgram("auth login --profile prod --key-file root.key"));
+  expect((await shell.runProgram("profile list")).stdout).toBe(
+    `\tdefault\t${daemon.url}\tkept\t\n*\tprod\t${daemon.url}\tkept\tPRODUCTION\n`,
+  );
+  succeeded(await shell.runProgram("profile use default"));
+  succeeded(await shell.runProgram("auth logout --profile prod"));
+  expect((await shell.runProgram("workers list --profile prod")).status).toBe(4);
+  succeeded(await shell.runProgram("profile rm prod"));
+  expect((await shell.runProgram("profile use prod --json")).status).toBe(6);
   expect(await readFile(credentials, "utf8")).not.toContain("prod");
 });
 
@@ -60,21 +62,21 @@ test("a wrong key is not saved", async () => {
 });
 
 test("workers: upload a folder, see it served, switch it off and on, replace it, delete it", async () => {
-  const dryRun = succeeded(await shell.run("workers upload app --dry-run"));
+  const dryRun = succeeded(await shell.runProgram("workers upload app --dry-run"));
   expect(dryRun.stdout.split("\n").map((line) => line.split("\t")[2])).toEqual(["index.js", "manifest.yaml", ".env", undefined]);
-  expect((await shell.run("workers list")).stdout).not.toContain("@team/app");
+  expect((await shell.runProgram("workers list")).stdout).not.toContain("@team/app");
 
-  const upload = succeeded(await shell.run("workers upload app"));
+  const upload = succeeded(await shell.runProgram("workers upload app"));
   expect(upload.stdout).toBe(`${daemon.url}/@team/app/\n`);
   expect(await (await fetch(upload.stdout.trim())).text()).toBe("first");
-  expect((await shell.run("workers list")).stdout).toContain("@team/app\t1.2.0\ton\tuploaded\n");
+  expect((await shell.runProgram("workers list")).stdout).toContain("@team/app\t1.2.0\ton\tuploaded\n");
 
-  succeeded(await shell.run("workers disable @team/app@1.2.0"));
+  succeeded(await shell.runProgram("workers disable @team/app@1.2.0"));
   expect((await fetch(upload.stdout.trim())).status).toBe(404);
-  succeeded(await shell.run("workers enable @team/app@1.2.0"));
+  succeeded(await shell.runProgram("workers enable @team/app@1.2.0"));
 
   await writeTree(shell.home, { "app/index.js": 'export default { fetch: () => new Response("second") };\n' });
-  const again = JSON.parse(succeeded(await shell.run("workers upload app --json")).stdout) as { url: string };
+  const again = JSON.parse(succeeded(await shell.runProgram("workers upload app --json")).stdout) as { url: string };
   expect(again).toMatchObject({
     name: "@team/app",
     version: "1.2.0",
@@ -83,11 +85,11 @@ test("workers: upload a folder, see it served, switch it off and on, replace it,
   });
   expect(await (await fetch(again.url)).text()).toBe("second");
 
-  expect((await shell.run("workers delete @team/app")).status).toBe(2);
+  expect((await shell.runProgram("workers delete @team/app")).status).toBe(2);
   expect((await fetch(again.url)).status).toBe(200);
-  succeeded(await shell.run("workers delete @team/app@1.2.0 --yes"));
+  succeeded(await shell.runProgram("workers delete @team/app@1.2.0 --yes"));
   expect((await fetch(again.url)).status).toBe(404);
-  expect((await shell.run("workers delete @team/app --yes")).status).toBe(6);
+  expect((await shell.runProgram("workers delete @team/app --yes")).status).toBe(6);
 });
 
 test("an older version is uploaded beside, and the URL printed is the one under which it answers", async () => {
@@ -116,20 +118,20 @@ test("a ready archive is sent as it is, tgz and zip", async () => {
 });
 
 test("keys: created with nothing but a role, used, listed, revoked", async () => {
-  const created = succeeded(await shell.run("keys create --role editor"));
+  const created = succeeded(await shell.runProgram("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
   expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, ends \d{4}-\d\d-\d\d\n/);
   expect(created.stderr).not.toContain(created.stdout.trim());
   const [id] = /(?<=key )\d+/.exec(created.stderr) ?? [];
 
   const env = { RUNTIMECTL_KEY: created.stdout.trim() };
-  expect((await shell.run("keys list", { env })).status).toBe(5);
-  succeeded(await shell.run("workers upload app", { env }));
-  expect((await shell.run("keys list")).stdout).toContain(`${id}\teditor `);
+  expect((await shell.runProgram("keys list", { env })).status).toBe(5);
+  succeeded(await shell.runProgram("workers upload app", { env }));
+  expect((await shell.runProgram("keys list")).stdout).toContain(`${id}\teditor `);
 
   const restricted = JSON.parse(
     succeeded(
-      await shell.run(
+      await shell.runProgram(
         "keys create --permission workers:read --permission workers:install --namespace @other --expires 1y -o ci.key --json",
       ),
     ).stdout,
@@ -137,13 +139,13 @@ test("keys: created with nothing but a role, used, listed, revoked", async () =>
   expect(restricted).toMatchObject({ role: "custom", namespaces: ["@other"], keyFile: path.join(shell.home, "ci.key") });
   expect(restricted).not.toHaveProperty("key");
   expect((await stat(path.join(shell.home, "ci.key"))).mode & 0o777).toBe(0o600);
-  expect((await shell.run("workers upload app --key-file ci.key --json")).stderr).toContain('"code":"NAMESPACE_DENIED"');
-  const taken = await shell.run("keys create --role viewer -o ci.key");
+  expect((await shell.runProgram("workers upload app --key-file ci.key --json")).stderr).toContain('"code":"NAMESPACE_DENIED"');
+  const taken = await shell.runProgram("keys create --role viewer -o ci.key");
   expect(taken.status).toBe(2);
 
-  succeeded(await shell.run(`keys revoke ${id} --yes`));
-  expect((await shell.run("workers list", { env })).status).toBe(4);
-  expect((await shell.run(`keys revoke ${id} --yes`)).status).toBe(6);
+  succeeded(await shell.runProgram(`keys revoke ${id} --yes`));
+  expect((await shell.runProgram("workers list", { env })).status).toBe(4);
+  expect((await shell.runProgram(`keys revoke ${id} --yes`)).status).toBe(6);
 });
 
 test("a key cannot revoke itself, and says so as a conflict", async () => {

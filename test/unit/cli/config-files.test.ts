@@ -69,16 +69,16 @@ test("credentials behind a link are refused", async () => {
 test("a project file is found above, up to the root of the repository", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": "profile: outer\n", "repo/.git/HEAD": "", "repo/a/b/c": "", "plain/d/e": "" });
-  expect(await findProject(path.join(directory, "repo/a/b"))).toBeUndefined();
-  expect(await findProject(path.join(directory, "plain/d"))).toMatchObject({ profile: "outer" });
+  expect(await findProject(path.join(directory, "repo/a/b"), directory)).toBeUndefined();
+  expect(await findProject(path.join(directory, "plain/d"), path.dirname(directory))).toMatchObject({ profile: "outer" });
   await writeTree(directory, { "repo/.runtimectl.yaml": "profile: inner\nkind: worker\n" });
-  expect(await findProject(path.join(directory, "repo/a/b"))).toMatchObject({ profile: "inner" });
+  expect(await findProject(path.join(directory, "repo/a/b"), directory)).toMatchObject({ profile: "inner" });
 });
 
 test.each(["url", "key", "keyFile", "cacert", "insecure"])("a project file that sets %s is refused", async (name) => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": `profile: a\n${name}: b\n` });
-  await expect(findProject(directory)).rejects.toThrow(
+  await expect(findProject(directory, directory)).rejects.toThrow(
     expect.objectContaining({ exitCode: 2, message: expect.stringContaining(name) as string }) as Error,
   );
 });

@@ -1,7 +1,7 @@
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 import { timeFields, toDay } from "../../dates.js";
@@ -41,7 +41,7 @@ export const command = defineCommand<[], Options>({
     "It is kept in credentials.json, readable by you only, and is sent to this daemon's origin only. Keyrings of the system are not used:\n" +
     "to keep it in one, use --store none here and RUNTIMECTL_KEY or RUNTIMECTL_KEY_FILE afterwards.",
   async run(context, _values, options) {
-    const directory = configDirectory(context.environment);
+    const directory = context.directories.config;
     const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
     const profile = chooseName(context, config);
     const settings = await loginSettings(context, config, profile);
@@ -90,14 +90,8 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
 
 async function takeKey(context: Context, settings: Settings, options: Options): Promise<string> {
   if (options.keyStdin && context.flags.keyFile !== undefined) throw usageError("--key-stdin and --key-file exclude each other");
-  if (options.keyStdin) return parseKey(await readAll(process.stdin), "standard input");
+  if (options.keyStdin) return parseKey(await text(context.io.stdin), "standard input");
   if (settings.key !== undefined && /^(--key-file|RUNTIMECTL_KEY)/.test(settings.key.source)) return settings.key.value;
   const answer = await askSecret(context, `Key for ${settings.origin.value}`, "--key-stdin or --key-file FILE");
   return parseKey(answer, "the answer");
-}
-
-async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,5 +1,4 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory } from "../../config-directory.js";
 import { CredentialsFile } from "../../credentials-file.js";
 import { usageError } from "../../command-error.js";
 import { resolveSettings } from "../../settings.js";
@@ -14,7 +13,7 @@ export const command = defineCommand<[]>({
   async run(context) {
     const { profile } = await resolveSettings(context);
     if (profile === undefined) throw usageError("no profile is chosen", "runtimectl profile list");
-    const credentials = CredentialsFile.open(configDirectory(context.environment));
+    const credentials = CredentialsFile.open(context.directories.config);
     const removed = credentials.delete(profile.value);
     if (removed) await credentials.save();
     context.output.note(removed ? `forgot the key of profile ${profile.value}` : `profile ${profile.value} had no key`);

@@ -21,7 +21,7 @@ export const command = defineCommand<[file: string], DirectoryOptions>({
     "Ends with 6 when there is no key store, with 9 when links or the like were left out, with 7 when a package changed each time it was read.",
   async run(context, [given], options) {
     const file = path.resolve(context.workingDirectory, given);
-    const backup = await runBackupProgram(context, { action: "backup", file, variables: directoryVariables(options) });
+    const backup = await runBackupProgram(context, { action: "backup", file, variables: directoryVariables(context, options) });
     for (const skipped of backup.skipped)
       context.output.warn(`${skipped} is not in the backup: it is a link, no file, or has a name that cannot be restored`);
     context.output.facts(backup, [
@@ -31,6 +31,6 @@ export const command = defineCommand<[file: string], DirectoryOptions>({
       ["workers", `${backup.workers} (each version counts)`],
       ["plugins", String(backup.plugins)],
     ]);
-    if (backup.skipped.length > 0) process.exitCode = exitCodes.partlyDone;
+    return backup.skipped.length === 0 ? exitCodes.ok : exitCodes.partlyDone;
   },
 });

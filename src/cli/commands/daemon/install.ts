@@ -36,7 +36,7 @@ export const command = defineCommand<[], Options>({
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
     const listen = options.listen === undefined ? undefined : checkListen(options.listen);
-    const program = await findServiceProgram(mode, options.node);
+    const program = await findServiceProgram(context, mode, options.node);
     if (!program.canNotify)
       context.output.warn(
         "the package koffi cannot be loaded, so systemd-notify will speak for the daemon: the unit gets NotifyAccess=all, which lets workers speak, too",
@@ -45,7 +45,7 @@ export const command = defineCommand<[], Options>({
     const steps = [
       await makeRootKey(mode.rootKeyFile),
       ...units,
-      ...systemctlSteps(new Systemctl(mode), units, options.root !== undefined),
+      ...systemctlSteps(new Systemctl(mode, context.variables), units, options.root !== undefined),
     ];
     const isDone = await carryOut(context, {
       mode,

@@ -29,7 +29,7 @@ export const command = defineCommand<[], Options>({
     "Ends with 6 when there is no local store, with 7 while a daemon runs or when the server has keys, with 8 when it does not answer.",
   async run(context, _none, { primary, tokenFile, dryRun = false, ...directories }) {
     const variables = {
-      ...directoryVariables(directories),
+      ...directoryVariables(context, directories),
       ...(primary !== undefined && { RUNTIME_AUTH_DB_SYNC_URL: primary }),
       ...(tokenFile !== undefined && { RUNTIME_AUTH_DB_SYNC_TOKEN_FILE: tokenFile }),
     };

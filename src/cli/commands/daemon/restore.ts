@@ -31,7 +31,7 @@ export const command = defineCommand<[file: string], Options>({
     "Ends with 7 while a daemon runs, with 1 when the backup is damaged, with 3 when it is not confirmed.",
   async run(context, [given], { dryRun = false, discardOld = false, ...options }) {
     const file = path.resolve(context.workingDirectory, given);
-    const job = { action: "restore", file, variables: directoryVariables(options), discardOld } as const;
+    const job = { action: "restore", file, variables: directoryVariables(context, options), discardOld } as const;
     if (!dryRun && !context.flags.yes) {
       const plan = await runBackupProgram(context, { ...job, isDryRun: true });
       context.output.note(`this will change:\n${describe(plan)}`);

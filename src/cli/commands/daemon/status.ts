@@ -25,9 +25,9 @@ export const command = defineCommand<[], Options>({
     "Asks systemd and, at the address of the socket unit (or that of --url), the daemon itself. Needs no key.\n" +
     "Ends with 6 when the service is not installed, with 8 when it is not active or not ready, with 1 where systemd does not run the machine.",
   async run(context, _values, options) {
-    const mode = serviceMode(options.user ?? false);
+    const mode = serviceMode(options.user ?? false, context.directories.home);
     assertSystemd();
-    const systemctl = new Systemctl(mode);
+    const systemctl = new Systemctl(mode, context.variables);
     const service = await systemctl.properties(serviceUnit, serviceProperties);
     if (service["LoadState"] === "not-found") throw notInstalled(mode);
     const { Listen: listen = "" } = await systemctl.properties(socketUnit, ["Listen"]);
@@ -56,7 +56,7 @@ export const command = defineCommand<[], Options>({
         ["health", readiness],
       ],
     );
-    if (state !== "active" || !isReady) process.exitCode = exitCodes.unavailable;
+    return state === "active" && isReady ? exitCodes.ok : exitCodes.unavailable;
   },
 });
 

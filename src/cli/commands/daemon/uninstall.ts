@@ -20,7 +20,7 @@ export const command = defineCommand<[], Options>({
   notes: "Without --purge, a later install goes on with the same keys, workers and plugins. --purge cannot be undone.",
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
-    const systemctl = new Systemctl(mode);
+    const systemctl = new Systemctl(mode, context.variables);
     const units = await Promise.all([serviceUnit, socketUnit].map((unit) => remove(path.join(mode.unitDirectory, unit))));
     const isThere = units.some(({ isNeeded }) => isNeeded);
     const kept = [...mode.stateDirectories, path.dirname(mode.rootKeyFile)];

@@ -2,7 +2,7 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { list, Plugin } from "../../../shared/contract/plugins.js";
 import type { Context } from "../../command.js";
 import type { Connection } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
+import { exitCodes, type ExitCode } from "../../exit-codes.js";
 
 export type PluginState = Pick<Plugin, "status" | "error">;
 
@@ -20,9 +20,9 @@ export async function pluginState(
   }
 }
 
-/** The change is made, but the plugin does not take part: a warning, and exit code 1. */
-export function tellFailure({ output }: Context, what: string, state: PluginState | undefined): void {
-  if (state?.status !== "failed") return;
+/** The exit code of a change after which the plugin may have failed to load: then 1, with a warning. */
+export function tellFailure({ output }: Context, what: string, state: PluginState | undefined): ExitCode {
+  if (state?.status !== "failed") return exitCodes.ok;
   output.warn(`${what}, but it could not be loaded: ${state.error ?? "the daemon's log says why"}`);
-  process.exitCode = exitCodes.failed;
+  return exitCodes.failed;
 }

@@ -1,16 +1,17 @@
 import { disable, enable, list } from "../../../shared/contract/plugins.js";
 import type { Context } from "../../command.js";
 import { connect } from "../../connection.js";
+import { exitCodes, type ExitCode } from "../../exit-codes.js";
 import { parsePluginName } from "../../package-reference.js";
 import { pluginState, tellFailure } from "./plugin-state.js";
 
 /** Enables or disables a plugin, and says what became of it. */
-export async function togglePlugin(context: Context, text: string, verb: "enable" | "disable"): Promise<void> {
+export async function togglePlugin(context: Context, text: string, verb: "enable" | "disable"): Promise<ExitCode> {
   const name = parsePluginName(text);
   const connection = await connect(context, { plugins: { list, enable, disable } });
   const { data } = await connection.client.plugins[verb]({ params: { name } });
   const state = await pluginState(connection, name);
   context.output.note(`${name} is ${data.enabled ? "on" : "off"}`);
   context.output.result({ ...data, status: state?.status ?? null, ...(state?.error === undefined ? {} : { error: state.error }) });
-  if (verb === "enable") tellFailure(context, `${name} is on`, state);
+  return verb === "enable" ? tellFailure(context, `${name} is on`, state) : exitCodes.ok;
 }

@@ -45,6 +45,6 @@ export const command = defineCommand<[source: string], Options>({
       sha256,
     };
     output.result(document, [plugin.name, plugin.version, state?.status ?? "installed"].join(" "));
-    tellFailure(context, `${plugin.name}@${plugin.version} is installed`, state);
+    return tellFailure(context, `${plugin.name}@${plugin.version} is installed`, state);
   },
 });

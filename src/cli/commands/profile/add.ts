@@ -1,6 +1,5 @@
 import { defineCommand } from "../../command.js";
 import { usageError } from "../../command-error.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { profileName } from "../../profile-name.js";
 import { givenSettings, profileDocument, profileFields, profileOptions, type ProfileOptions } from "./profile-options.js";
@@ -15,7 +14,7 @@ export const command = defineCommand<[name: string], ProfileOptions>({
   ],
   notes: "Changes an existing profile of that name. Its key is added with: runtimectl auth login --profile <name>.",
   async run(context, [name], options) {
-    const config = ConfigFile.open(configDirectory(context.environment));
+    const config = ConfigFile.open(context.directories.config);
     const before = config.profiles.get(profileName(name));
     const given = givenSettings(context, options);
     const url = given.url ?? before?.url;

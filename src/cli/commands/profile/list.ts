@@ -1,5 +1,4 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 
@@ -7,7 +6,7 @@ export const command = defineCommand<[]>({
   fields: ["name", "url", "current", "production", "readonly", "hasKey"],
   examples: [["runtimectl profile list", "the profiles; * marks the current one"]],
   async run(context) {
-    const directory = configDirectory(context.environment);
+    const directory = context.directories.config;
     const config = ConfigFile.open(directory);
     const credentials = CredentialsFile.open(directory);
     const profiles = [...config.profiles].map(([name, profile]) => ({

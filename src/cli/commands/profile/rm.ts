@@ -1,5 +1,4 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 import { existingProfile } from "./existing-profile.js";
@@ -10,7 +9,7 @@ export const command = defineCommand<[name: string]>({
   examples: [["runtimectl profile rm old", "remove a profile, and its key from this machine"]],
   notes: "The key stays valid; to end it, use runtimectl keys revoke.",
   async run(context, [name]) {
-    const directory = configDirectory(context.environment);
+    const directory = context.directories.config;
     const config = ConfigFile.open(directory);
     existingProfile(config, name);
     const credentials = CredentialsFile.open(directory);

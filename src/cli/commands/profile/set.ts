@@ -1,6 +1,5 @@
 import { defineCommand } from "../../command.js";
 import { usageError } from "../../command-error.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { existingProfile } from "./existing-profile.js";
 import { givenSettings, profileDocument, profileFields, profileOptions, type ProfileOptions } from "./profile-options.js";
@@ -15,7 +14,7 @@ export const command = defineCommand<[name: string], ProfileOptions>({
   ],
   notes: "What is not mentioned stays as it is. A key is for one origin: after a change of --url, use runtimectl auth login.",
   async run(context, [name], options) {
-    const config = ConfigFile.open(configDirectory(context.environment));
+    const config = ConfigFile.open(context.directories.config);
     const before = existingProfile(config, name);
     const given = givenSettings(context, options);
     if (Object.keys(given).length === 0)

@@ -1,5 +1,4 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 import { usageError } from "../../command-error.js";
@@ -15,7 +14,7 @@ export const command = defineCommand<[name: string | undefined]>({
   ],
   notes: "Which profile and which key a command would use here, and why, is shown by runtimectl auth status.",
   async run(context, [given]) {
-    const directory = configDirectory(context.environment);
+    const directory = context.directories.config;
     const config = ConfigFile.open(directory);
     const name = given ?? context.flags.profile ?? config.current;
     if (name === undefined) throw usageError("no profile is chosen", "runtimectl profile list");

@@ -1,5 +1,4 @@
 import { defineCommand } from "../../command.js";
-import { configDirectory } from "../../config-directory.js";
 import { ConfigFile } from "../../config-file.js";
 import { existingProfile } from "./existing-profile.js";
 
@@ -8,7 +7,7 @@ export const command = defineCommand<[name: string]>({
   fields: ["current", "url"],
   examples: [["runtimectl profile use prod", "from now on, commands go to prod"]],
   async run(context, [name]) {
-    const config = ConfigFile.open(configDirectory(context.environment));
+    const config = ConfigFile.open(context.directories.config);
     const profile = existingProfile(config, name);
     config.setCurrent(name);
     await config.save();

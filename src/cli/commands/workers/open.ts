@@ -40,7 +40,7 @@ export const command = defineCommand<[reference: string], Options>({
       });
     const url = `${connection.origin}/${reference}/`;
     context.output.result({ name, version: served.version, url }, url);
-    if (!options.print && isOnDesktop(context)) openBrowser(url);
+    if (!options.print && isOnDesktop(context)) openBrowser(url, context.variables);
   },
 });
 

@@ -56,7 +56,7 @@ function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   const { show } = useNavigation();
   const open = () => {
     const canOpen = hasDesktop(context.environment);
-    if (canOpen) openBrowser(url);
+    if (canOpen) openBrowser(url, context.variables);
     overlays.say("note", canOpen ? `opening ${url}` : url);
   };
   const copyUrl = () => {

@@ -1,6 +1,5 @@
 import { Box } from "ink";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { configDirectory } from "../../config-directory.js";
 import type { Profile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
 import { profileName } from "../../profile-name.js";
@@ -103,7 +102,7 @@ export function ConnectScreen() {
 }
 
 async function readRows({ context }: Dashboard, inUse: string | undefined): Promise<Row[]> {
-  const directory = configDirectory(context.environment);
+  const directory = context.directories.config;
   const [{ profiles }, credentials] = [await readProfiles(directory), CredentialsFile.open(directory)];
   return [...profiles].map(([name, profile]) => ({
     ...profile,
@@ -120,7 +119,7 @@ async function keepKey(
 ): Promise<string> {
   const { ConfigFile } = await import("../../config-file.js");
   const { signIn } = await import("../../sign-in.js");
-  const directory = configDirectory(context.environment);
+  const directory = context.directories.config;
   const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
   const { profile: _profile, ...flags } = context.flags;
   const settings = await resolveSettings({ ...context, flags: { ...flags, url: parseOrigin(url, "the URL") } });

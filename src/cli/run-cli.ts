@@ -1,0 +1,31 @@
+import type { ExitCode } from "./exit-codes.js";
+import { findCommand } from "./find-command.js";
+import type { Io } from "./io.js";
+
+/** All that a command line depends on; nothing is read from the process. */
+export interface CommandLine {
+  /** The words after the name of the program. */
+  readonly argv: readonly string[];
+  /** Its FORCE_COLOR is set to 0 if text must not be colored. */
+  readonly env: Record<string, string | undefined>;
+  readonly cwd: string;
+  readonly io: Io;
+  /** Ends the command. It exits with the code of a CommandError that is the signal's reason, otherwise with 130. */
+  readonly signal?: AbortSignal;
+  /** Receives what must happen if the process ends before the command does. */
+  readonly onExit?: (cleanUp: () => void) => void;
+  /** Rejects with an error that no code caught; the command fails with it. */
+  readonly crashed?: Promise<never>;
+}
+
+/** Runs one command line to its end and resolves with the exit code. Reports every failure on stderr, so it does not reject. */
+export async function runCli(line: CommandLine): Promise<ExitCode> {
+  const found = findCommand(line.argv);
+  // Help needs none of the modules that run commands; loading them would double the time to the first line.
+  if (found.kind === "help") {
+    line.io.writeStdout(found.text);
+    return 0;
+  }
+  const { runCommand } = await import("./run-command.js");
+  return runCommand(found, line);
+}

@@ -1,0 +1,101 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { version } from "../../../src/cli/version.js";
+import { runInProcess, type InProcessOptions, type InProcessRun } from "../../support/run-in-process.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+
+/** Runs the words with nothing in the environment but a new home folder. */
+async function run(words: string, options: Partial<InProcessOptions> = {}): Promise<InProcessRun> {
+  const home = options.cwd ?? (await temporaryDirectory());
+  return runInProcess(words.split(" "), { cwd: home, ...options, env: { HOME: home, TMPDIR: home, ...options.env } });
+}
+
+test("exits with 2 and names the nearest command when there is no such command", async () => {
+  expect(await run("wrokers")).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: "error: there is no command wrokers\nhint: did you mean: runtimectl workers\n(USAGE)\n",
+  });
+});
+
+test("prints the version", async () => {
+  expect(await run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test.each(["--help", "workers", "workers list --help"])("prints help for %s", async (words) => {
+  const { status, stdout, stderr } = await run(words);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toContain("runtimectl workers");
+});
+
+test("reports a failure as one document on stderr with --json", async () => {
+  const { status, stdout, stderr } = await run("validate missing --json");
+  expect({ status, stdout }).toEqual({ status: 6, stdout: "" });
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code: "PATH_NOT_FOUND", exitCode: 6 } });
+});
+
+test("exits with 130 and closes its connection when the signal aborts", async () => {
+  const interruption = new AbortController();
+  const closed = Promise.withResolvers<void>();
+  // Never responds.
+  const server = createServer(({ socket }) => {
+    socket.once("close", closed.resolve);
+    interruption.abort();
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const { status, stdout, stderr } = await run(`status --url ${url}`, { signal: interruption.signal });
+
+  expect({ status, stdout }).toEqual({ status: 130, stdout: "" });
+  expect(stderr).toBe("error: interrupted\n(INTERRUPTED)\n");
+  await closed.promise;
+});
+
+test("exits with 130 when the signal has aborted before", async () => {
+  expect(await run("status --url http://127.0.0.1:1", { signal: AbortSignal.abort() })).toMatchObject({ status: 130, stdout: "" });
+});
+
+test.each([
+  ["HOME", ".config/runtimectl", (home: string) => ({ HOME: home })],
+  ["XDG_CONFIG_HOME", "xdg/runtimectl", (home: string) => ({ XDG_CONFIG_HOME: path.join(home, "xdg") })],
+  ["RUNTIMECTL_CONFIG_DIR", "own", (home: string) => ({ RUNTIMECTL_CONFIG_DIR: path.join(home, "own") })],
+] as const)("finds the profiles by %s of the given environment", async (_name, folder, env) => {
+  const home = await temporaryDirectory();
+  await writeTree(home, { [`${folder}/config.yaml`]: "profiles:\n  found:\n    url: https://found.example\n" });
+
+  expect(await run("profile list", { cwd: home, env: env(home) })).toMatchObject({ status: 0, stdout: expect.stringContaining("found") });
+});
+
+test("reads a project file and a key file below the given working directory", async () => {
+  const home = await temporaryDirectory();
+  await writeTree(home, { "project/.runtimectl.yaml": "profile: missing\n", "empty.key": "" });
+
+  expect((await run("auth status", { cwd: path.join(home, "project") })).stderr).toContain("there is no profile missing");
+  expect((await run("auth status --key-file empty.key", { cwd: home })).stderr).toContain(`${home}/empty.key does not hold a key`);
+});
+
+test("reads stdin for --key-stdin", async () => {
+  const { status, stderr } = await run("auth login --key-stdin", { input: "two words\n" });
+  expect(status).toBe(2);
+  expect(stderr).toContain("standard input does not hold a key");
+});
+
+test("colors errors on a terminal only", async () => {
+  expect((await run("wrokers", { isTerminal: true })).stderr).toContain("\u001b[31merror:");
+  expect((await run("wrokers")).stderr).not.toContain("\u001b");
+});
+
+const countListeners = () => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+
+test("leaves no listener on the process and does not set its exit code", async () => {
+  await run("workers list --url http://127.0.0.1:1");
+  const before = countListeners();
+  for (let index = 0; index < 12; index += 1) await run("workers list --url http://127.0.0.1:1");
+  expect(countListeners()).toBe(before);
+  expect(process.exitCode).toBeUndefined();
+});
