@@ -26,7 +26,8 @@ const shared = {
 
 for (const directory of [dist, modules]) await rm(directory, { recursive: true, force: true });
 await buildDaemon(shared);
-await build({ ...shared, entryPoints: ["src/plugin/*.ts"] });
+// Bundled, so that a plugin's folder and a project of types alone need no package beside this one.
+await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
 // For tests, benchmarks and the docs, which run single modules as Node runs them; not part of the package.
 await build({ ...shared, outdir: modules, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
 await buildCli(path.join(dist, "cli"));
