@@ -69,3 +69,11 @@ test("npm ci installs every package that package-lock.json names for this platfo
   const missing = folders.filter((folder) => installedVersion(folder) !== packages[folder]?.version);
   expect(missing).toEqual([]);
 });
+
+// Npm compiles a package that has a binding.gyp, unless its install script is denied: package-lock.json does not record `gypfile: false`.
+test("npm ci compiles no package", () => {
+  const { allowScripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { allowScripts: Record<string, boolean> };
+  const compiled = expectedFolders().filter((folder) => existsSync(path.join(root, folder, "binding.gyp")));
+  expect(compiled).toContain("node_modules/better-sqlite3");
+  expect(compiled.filter((folder) => allowScripts[folder.replace(/^.*node_modules\//, "")] !== false)).toEqual([]);
+});
