@@ -10,6 +10,7 @@ import { buildCli, buildReference } from "./build-cli.mjs";
 import { buildDaemon } from "./build-daemon.mjs";
 import { buildPanel } from "./build-panel.mjs";
 import { inputDigest } from "./input-digest.mjs";
+import { writeClientDeclarations } from "./write-client-declarations.mjs";
 import { writeDeclarations } from "./write-declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -33,12 +34,17 @@ if (existsSync(dist) && (await readFile(digestFile, "utf8").catch(() => "")) ===
 
 for (const directory of [dist, modules]) await rm(directory, { recursive: true, force: true });
 await buildDaemon(shared);
-await build({ ...shared, entryPoints: ["src/plugin/*.ts"] });
+// Bundled, so that a plugin's folder and a project of types alone need no package beside this one.
+await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
+// For browsers, too.
+await build({ ...shared, bundle: true, platform: "neutral", minify: true, entryPoints: ["src/client/index.ts"] });
 // For tests, benchmarks and the docs, which run single modules as Node runs them; not part of the package.
 await build({ ...shared, outdir: modules, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
 await buildCli(path.join(dist, "cli"));
 await buildReference(path.join(modules, "cli"));
 await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
+const { contract } = await import("../build/shared/contract/index.js");
+await writeClientDeclarations(root, path.join(dist, "client"), contract);
 
 await cp(path.join(root, "builtin"), path.join(dist, "builtin"), { recursive: true });
 await build({

@@ -1,0 +1,41 @@
+// What an installation consists of: its packages, and the room that they take.
+import { lstat, readdir } from "node:fs/promises";
+import path from "node:path";
+
+/** Returns the folders of all packages below a `node_modules` folder, nested ones included. */
+export async function installedPackages(nodeModules) {
+  const folders = [];
+  for (const name of await namesIn(nodeModules)) {
+    if (name.startsWith(".")) continue;
+    const members = name.startsWith("@") ? (await namesIn(path.join(nodeModules, name))).map((member) => path.join(name, member)) : [name];
+    for (const member of members) {
+      const folder = path.join(nodeModules, member);
+      folders.push(folder, ...(await installedPackages(path.join(folder, "node_modules"))));
+    }
+  }
+  return folders;
+}
+
+/** Returns the bytes on the disk below a folder, as `du` counts them: a file with several hard links once. */
+export async function diskBytes(folder, counted = new Set()) {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) {
+      bytes += await diskBytes(file, counted);
+      continue;
+    }
+    const { ino, blocks } = await lstat(file);
+    if (counted.has(ino)) continue;
+    counted.add(ino);
+    bytes += blocks * 512;
+  }
+  return bytes;
+}
+
+async function namesIn(folder) {
+  return readdir(folder).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+}

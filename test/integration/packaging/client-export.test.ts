@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, symlink } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { packFiles } from "../../support/pack-files.js";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const compiler = path.join(root, "node_modules/typescript/bin/tsc");
+const run = promisify(execFile);
+/** The compiler reads all of Node's types, which takes a busy machine a while. */
+const compileTimeoutMs = 120_000;
+
+const program = `
+import { ApiError, connect, createClient, type Client, type ErrorCode, type Permission, type Transport } from "runtimectl/client";
+
+const client: Client = connect({ url: "http://127.0.0.1:8000", key: "secret", fetch: globalThis.fetch });
+export async function names(signal: AbortSignal): Promise<string[]> {
+  const workers = await client.workers.list();
+  const { entries } = await client.audit.list({ query: { limit: 10 } });
+  const codes: (ErrorCode | undefined)[] = entries.map((entry) => entry.code);
+  const { data } = await client.keys.create({ body: { name: "ci", role: "custom", permissions: ["workers:read"] } });
+  const permissions: Permission[] = data.permissions;
+  for await (const event of client.events.stream.follow({}, { signal })) codes.push(event.type === "worker.installed" ? undefined : "NOT_FOUND");
+  const page = await client.workers.logs({ params: { scope: "_", name: "shop" } });
+  return [...workers.map((worker) => worker.name), ...permissions, ...page.entries.map(({ text }) => text)];
+}
+export const codeOf = (error: unknown): ErrorCode | undefined => (error instanceof ApiError ? error.code : undefined);
+const transport: Transport = async () => ({ status: 204, requestId: undefined, text: "" });
+export const other: Client = createClient(transport, "/admin");
+
+// @ts-expect-error an operation that does not exist
+export const missing: unknown = client.workers.install;
+// @ts-expect-error an input without its body
+export const incomplete: unknown = client.keys.create({});
+// @ts-expect-error a role that does not exist
+export const wrong: unknown = client.keys.create({ body: { name: "ci", role: "owner" } });
+`;
+
+let directory: string;
+
+/** A project that depends on the package. */
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  await mkdir(path.join(directory, "node_modules"));
+  await symlink(root, path.join(directory, "node_modules/runtimectl"));
+});
+
+async function typeErrors(compilerOptions: Record<string, unknown>): Promise<string> {
+  const options = { strict: true, noEmit: true, target: "es2023", preserveSymlinks: true, ...compilerOptions };
+  await writeTree(directory, {
+    "package.json": JSON.stringify({ type: "module" }),
+    "tsconfig.json": JSON.stringify({ compilerOptions: options, files: ["program.ts"] }),
+    "program.ts": program,
+  });
+  return run(process.execPath, [compiler, "-p", directory]).then(
+    () => "",
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+/** Runs an ES module of the project and returns the JSON value that it prints. */
+async function printed(code: string): Promise<unknown> {
+  await writeTree(directory, { "program.mjs": `import { connect } from "runtimectl/client";\n${code}` });
+  const { stdout } = await run(process.execPath, [path.join(directory, "program.mjs")]);
+  return JSON.parse(stdout);
+}
+
+describe("types of runtimectl/client", () => {
+  test("compile with Node's types and library checks", { timeout: compileTimeoutMs }, async () => {
+    await symlink(path.join(root, "node_modules/@types"), path.join(directory, "node_modules/@types"));
+    await symlink(path.join(root, "node_modules/undici-types"), path.join(directory, "node_modules/undici-types"));
+    const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
+    expect(await typeErrors(options)).toBe("");
+  });
+
+  test("compile with a browser's types and library checks", { timeout: compileTimeoutMs }, async () => {
+    const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: false };
+    expect(await typeErrors(options)).toBe("");
+  });
+
+  test("import no other package", async () => {
+    const declarations = await readFile(path.join(root, "dist/client/index.d.ts"), "utf8");
+    expect(declarations).not.toMatch(/\bimport\b|\bZod|: any\b/);
+  });
+});
+
+describe("runtimectl/client against a daemon", () => {
+  let daemon: TestDaemon;
+
+  beforeAll(async () => {
+    daemon = await startDaemon();
+  });
+
+  afterAll(() => daemon.dispose());
+
+  test("uploads a worker, lists it and follows the events", async () => {
+    const archive = path.join(directory, "hello.tgz");
+    await writeTree(directory, {
+      "hello.tgz": await packFiles({
+        "manifest.yaml": "name: hello\nversion: 1.0.0\n",
+        "index.js": "export default { fetch: () => new Response('hi') };",
+      }),
+    });
+    const result = await printed(`
+      import { createReadStream, statSync } from "node:fs";
+      const archive = ${JSON.stringify(archive)};
+      const client = connect({ url: "${daemon.url}/cpanel/", key: "${daemon.rootKey}" });
+      const file = { filename: "hello.tgz", sizeBytes: statSync(archive).size, bytes: createReadStream(archive) };
+      const stop = new AbortController();
+      let upload;
+      const onOpen = () => { upload = client.workers.upload({ file }); };
+      for await (const event of client.events.stream.follow({}, { signal: stop.signal, onOpen })) if (event.type === "worker.installed") break;
+      const { data } = await upload;
+      const names = (await client.workers.list()).map(({ name }) => name);
+      console.log(JSON.stringify({ worker: data.worker.name, listed: names.includes("hello") }));`);
+    expect(result).toEqual({ worker: "hello", listed: true });
+  });
+
+  test("rejects with the error code of the daemon when the key is unknown", async () => {
+    const result = await printed(`
+      const error = await connect({ url: "${daemon.url}", key: "unknown" }).workers.list().catch((error) => error);
+      console.log(JSON.stringify({ name: error.name, code: error.code, status: error.status, hasId: error.requestId !== undefined }));`);
+    expect(result).toEqual({ name: "ApiError", code: "AUTH_REQUIRED", status: 401, hasId: true });
+  });
+
+  test("keeps the key when the address redirects", async () => {
+    const result = await printed(`
+      import { createServer } from "node:http";
+      import { once } from "node:events";
+      const received = [];
+      const server = createServer((request, response) => {
+        received.push(request.url);
+        response.writeHead(307, { location: "/elsewhere" }).end();
+      }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const error = await connect({ url: "http://127.0.0.1:" + server.address().port, key: "secret" }).workers.list().catch((error) => error);
+      server.close();
+      console.log(JSON.stringify({ name: error.name, status: error.status, received }));`);
+    expect(result).toEqual({ name: "UnexpectedAnswerError", status: 307, received: ["/api/workers"] });
+  });
+});
