@@ -22,6 +22,8 @@ import { writeTree } from "./write-tree.js";
 /** Where the dashboard of a test believes its daemon to be. */
 export const daemonUrl = "http://daemon.test";
 
+const signedIn: Environment = { RUNTIMECTL_URL: daemonUrl, RUNTIMECTL_KEY: "a-key-of-a-test" };
+
 export interface DashboardSetup {
   readonly screen?: string;
   readonly columns?: number;
@@ -31,6 +33,7 @@ export interface DashboardSetup {
   readonly refreshMs?: number;
   /** The content of config.yaml. */
   readonly config?: string;
+  /** Default: the URL and a key of the daemon. */
   readonly environment?: Environment;
   /** Files of the working directory: path → content. */
   readonly files?: Readonly<Record<string, string>>;
@@ -49,6 +52,7 @@ export class RenderedDashboard {
     },
   });
   readonly #stdout: EventEmitter & { columns: number; rows: number; write: (text: string) => boolean };
+  readonly #events = new EventEmitter();
   readonly #host: DashboardHost;
   #hangUps = 0;
   #stops = 0;
@@ -66,7 +70,7 @@ export class RenderedDashboard {
     this.#host = {
       stdin: this.#stdin as unknown as DashboardHost["stdin"],
       stdout: this.#stdout,
-      events: new EventEmitter(),
+      events: this.#events,
       writeNow: write,
       hangUp: () => (this.#hangUps += 1),
       stop: () => (this.#stops += 1),
@@ -105,6 +109,7 @@ export class RenderedDashboard {
     this.screen.resize(columns, rows);
     Object.assign(this.#stdout, { columns, rows });
     this.#stdout.emit("resize");
+    this.#events.emit("SIGWINCH");
   }
 
   /** Ends the input, as a terminal does that is closed. */
@@ -157,7 +162,7 @@ function connectOver({ send }: FakeTransport): typeof connect {
   };
 }
 
-function contextOf({ environment = {} }: DashboardSetup, directory: string, signal: AbortSignal): Context {
+function contextOf({ environment = signedIn }: DashboardSetup, directory: string, signal: AbortSignal): Context {
   const terminal = {
     stdinIsTty: true,
     stdoutIsTty: true,
@@ -171,8 +176,6 @@ function contextOf({ environment = {} }: DashboardSetup, directory: string, sign
     flags: { color: false, input: true },
     environment: {
       RUNTIMECTL_CONFIG_DIR: path.join(directory, "config"),
-      RUNTIMECTL_URL: daemonUrl,
-      RUNTIMECTL_KEY: "a-key-of-a-test",
       ...environment,
     },
     output: new Output(terminal, { format: "table" }),
