@@ -73,7 +73,7 @@ test.each([
 
 test("renames a file, and undo takes that back", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
-  await dashboard.waitFor("R rename");
+  await dashboard.waitFor("n new folder");
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
   dashboard.press(`R\u0015main.js${keys.enter}`);
@@ -102,7 +102,7 @@ test("creates a folder and moves a file into it", async () => {
 
 test("deletes a folder after its name is typed, and not before", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
-  await dashboard.waitFor("d delete");
+  await dashboard.waitFor("n new folder");
   dashboard.press("d");
   await dashboard.waitFor("Delete the folder with all in it, workers/app/assets for good.");
   dashboard.press(`${keys.esc}d`);

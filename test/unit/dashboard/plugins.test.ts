@@ -54,7 +54,7 @@ test("warns when a plugin is enabled but could not be loaded", async () => {
 });
 
 test("names the plugins that need the one to be deleted, and deletes it after its name is typed", async () => {
-  const dashboard = await openPlugins();
+  const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
   await dashboard.waitFor("Delete the plugin @team/guard 1.0.0 for good; 1 plugin cannot do without it: audit.");
