@@ -68,14 +68,15 @@ describe("filterApps", () => {
   });
 });
 
+const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number }) =>
+  ({
+    requests: { perSecond, total: 10 },
+    errors: { total: 1 },
+    isolates: { running: 1, starting: 1, draining: 0 },
+    memory,
+  }) as unknown as WorkerMetrics;
+
 test("sums up what the versions of an app do", () => {
-  const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number }) =>
-    ({
-      requests: { perSecond, total: 10 },
-      errors: { total: 1 },
-      isolates: { running: 1, starting: 1, draining: 0 },
-      memory,
-    }) as unknown as WorkerMetrics;
   expect(activityOf([row(1.5, { rssBytes: 100 }), row(2, { rssBytes: 100, pssBytes: 40 })])).toEqual({
     requestsPerSecond: 3.5,
     requests: 20,

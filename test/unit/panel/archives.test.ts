@@ -101,10 +101,10 @@ describe("readArchive", () => {
   });
 });
 
-describe("readPackageFacts", () => {
-  const facts = (files: Readonly<Record<string, string>>, kind: "worker" | "plugin" = "worker") =>
-    readPackageFacts({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
+const facts = (files: Readonly<Record<string, string>>, kind: "worker" | "plugin" = "worker") =>
+  readPackageFacts({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
 
+describe("readPackageFacts", () => {
   test("prefers the manifest to package.json", async () => {
     const files = { "manifest.yaml": "name: shop\n", "package.json": '{"name":"other","version":"2.0.0"}', "index.js": "" };
     expect(await facts(files)).toMatchObject({

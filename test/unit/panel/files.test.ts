@@ -65,12 +65,12 @@ describe("folderAt", () => {
   });
 });
 
-describe("readFile", () => {
-  const read = (answer: unknown) => {
-    const { send } = new FakeTransport({ "/api/workers/files/download": answer });
-    return readFile(createClient(send, "/api", { workerFiles }).workerFiles, "workers/shop/index.js", new AbortController().signal);
-  };
+const read = (answer: unknown) => {
+  const { send } = new FakeTransport({ "/api/workers/files/download": answer });
+  return readFile(createClient(send, "/api", { workerFiles }).workerFiles, "workers/shop/index.js", new AbortController().signal);
+};
 
+describe("readFile", () => {
   test("reads text, and only says the size of what is none", async () => {
     expect(await read(Buffer.from("one\n"))).toMatchObject({ kind: "text", text: { text: "one\n" } });
     expect(await read(Buffer.from([0, 1, 2]))).toEqual({ kind: "binary", sizeBytes: 3 });

@@ -145,20 +145,20 @@ describe("Resources", () => {
   });
 });
 
-describe("ChangeFeed", () => {
-  function openFeed(answer: unknown) {
-    const transport = new FakeTransport({ "/api/events": answer });
-    const heard = { fed: [] as boolean[], touched: [] as string[][], refusals: 0 };
-    const feed = new ChangeFeed({
-      connection: { client: <Offered extends Operations>(offered: Offered) => createClient(transport.send, "/api", offered) },
-      onFed: (isFed) => heard.fed.push(isFed),
-      onTouched: (touched) => heard.touched.push([...touched]),
-      onRefused: () => (heard.refusals += 1),
-    });
-    return { transport, heard, feed };
-  }
-  const event = (id: number, type: string) => ({ id, type, at: 0 });
+function openFeed(answer: unknown) {
+  const transport = new FakeTransport({ "/api/events": answer });
+  const heard = { fed: [] as boolean[], touched: [] as string[][], refusals: 0 };
+  const feed = new ChangeFeed({
+    connection: { client: <Offered extends Operations>(offered: Offered) => createClient(transport.send, "/api", offered) },
+    onFed: (isFed) => heard.fed.push(isFed),
+    onTouched: (touched) => heard.touched.push([...touched]),
+    onRefused: () => (heard.refusals += 1),
+  });
+  return { transport, heard, feed };
+}
+const event = (id: number, type: string) => ({ id, type, at: 0 });
 
+describe("ChangeFeed", () => {
   test("reports what an event touched, and everything when the stream begins", async () => {
     const stream = new FakeStream([event(1, "stream.opened")]);
     const { heard, feed } = openFeed(stream);

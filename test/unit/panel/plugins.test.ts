@@ -33,10 +33,12 @@ test("encodes the path of a plugin's page in its address", () => {
   expect(pageOf("@team/board", { title: "Board", path: "/board/?a=1&b=2" })).toBe("plugins/@team/board?at=%2Fboard%2F%3Fa%3D1%26b%3D2");
 });
 
-describe("checkFrame", () => {
-  const check = (status: number, headers: Readonly<Record<string, string>> = {}) =>
-    checkFrame("/board/", new AbortController().signal, async () => new Response("page", { status, headers }));
+const check = (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  checkFrame("/board/", new AbortController().signal, async () => new Response("page", { status, headers }));
 
+const failing = () => Promise.reject(new TypeError("failed to fetch"));
+
+describe("checkFrame", () => {
   test.each([
     [404, {}, "absent"],
     [500, {}, "failed"],
@@ -50,15 +52,15 @@ describe("checkFrame", () => {
   });
 
   test("rejects when nothing answers", async () => {
-    const failing = () => Promise.reject(new TypeError("failed to fetch"));
     await expect(checkFrame("/board/", new AbortController().signal, failing)).rejects.toThrow("failed to fetch");
   });
 });
 
+const plugin = (name: string) =>
+  ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
+const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
+
 test("gives each plugin its position in the order of the hooks, and the plugins that need it", () => {
-  const plugin = (name: string) =>
-    ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
-  const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
   const rows = toRows([plugin("guard"), plugin("audit"), plugin("off")], [loaded("guard", []), loaded("audit", ["guard"])]);
   expect(rows.map(({ position, neededBy }) => [position, neededBy])).toEqual([
     [1, ["audit"]],

@@ -28,9 +28,9 @@ type Reply = () => Response;
 function openConnection(replies: Readonly<Record<string, Reply>> = {}, daemonPath = "") {
   const state = { replies: { "GET /.well-known/runtime": () => json(discovery), ...replies } as Record<string, Reply>, isAway: false };
   const calls: string[] = [];
-  const fetched = vi.fn<typeof fetch>(async (url, init) => {
+  const fetched = vi.fn<(url: string | URL | Request, init?: RequestInit) => Promise<Response>>(async (url, init) => {
     if (state.isAway) throw new TypeError("failed to fetch");
-    const call = `${init?.method ?? "GET"} ${String(url)}`;
+    const call = `${init?.method ?? "GET"} ${url instanceof Request ? url.url : url}`;
     calls.push(call);
     return state.replies[call]?.() ?? refusal(404, "NOT_FOUND");
   });
@@ -201,9 +201,9 @@ describe("RememberedSession", () => {
   });
 });
 
-describe("Theme", () => {
-  const root = () => ({ dataset: {} as DOMStringMap });
+const root = () => ({ dataset: {} as DOMStringMap });
 
+describe("Theme", () => {
   test("applies the stored choice, and stores another one", () => {
     const [storage, element] = [new MemoryStorage(), root()];
     storage.setItem("cpanel.theme", "dark");
