@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { OneTimeSecret } from "../../../src/cli/tui/one-time-secret.js";
+import { Overlays } from "../../../src/cli/tui/overlays.js";
 import { rolePermissions } from "../../../src/shared/permissions.js";
 import { WireAnswer } from "../../support/fake-daemon.js";
 import { created } from "../../support/fake-transport.js";
@@ -118,7 +120,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (ends");
 });
 
-test("keeps the last key on the screen when another overlay would take its place", async () => {
+test("takes no key for another screen, an overlay or the way out while a new key is shown", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -148,4 +150,16 @@ test.each([
   await dashboard.waitFor("Keys that mean something here");
   expect(dashboard.text()).not.toMatch(/\b[cd] +(?:create|revoke)/);
   expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("keeps a shown key in its place when something else wants to be shown, and forgets it when it is closed", () => {
+  const overlays = new Overlays();
+  const shown = new OneTimeSecret(secret);
+  overlays.show({ kind: "reveal", secret: shown, about: [] });
+  overlays.show({ kind: "lines", title: "late", lines: [] });
+  expect(overlays.state().overlay?.kind).toBe("reveal");
+  expect(shown.text()).toBe(secret);
+  overlays.close();
+  expect(overlays.state().overlay).toBeUndefined();
+  expect(shown.text()).not.toBe(secret);
 });
