@@ -22,7 +22,11 @@ export interface Panel {
 /** Puts the panel together and looks for the daemon and for a session. */
 export function openPanel(): Panel {
   const place = placeOf(document.baseURI);
-  const connection: Connection = new Connection({ daemonPath: place.daemonPath, onRefused: () => session.end() });
+  const connection: Connection = new Connection({
+    daemonPath: place.daemonPath,
+    fetch: (...call) => fetch(...call),
+    onRefused: () => session.end(),
+  });
   const session = new Session({ connection, remembered: new RememberedSession({ storage: localStorage, panelPath: place.panelPath }) });
   /** Whoever looks at the page; nobody while there is none to be asked. A browser has few connections to a host, for all its tabs. */
   const onlooker = () => {
@@ -50,6 +54,6 @@ export function openPanel(): Panel {
     resumeIfOpen();
   });
   void connection.find();
-  const router = new Router(place.panelPath);
-  return { place, connection, session, resources, router, toasts: new Toasts(), theme: new Theme(localStorage) };
+  const router = new Router(place.panelPath, window);
+  return { place, connection, session, resources, router, toasts: new Toasts(), theme: new Theme(localStorage, document.documentElement) };
 }

@@ -21,7 +21,7 @@ export const principal = {
   permissions: ["workers:read", "plugins:read"],
   namespaces: ["*"],
 };
-const usualAnswers: Readonly<Record<string, unknown>> = {
+export const usualAnswers: Readonly<Record<string, unknown>> = {
   "/.well-known/runtime": { name: "runtimed", api: "/api", version: "1.2.3", cpanel: "/cpanel", docs: "/docs" },
   "/api/admin/session": { authenticated: true, principal },
   "/api/health/ready": { ok: true, status: "ready", version: "1.2.3" },

@@ -1,7 +1,6 @@
 import { createReadStream } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import path from "node:path";
-import { connect } from "../connection.js";
 import { counted } from "../counted.js";
 import { pluginFiles, workerFiles } from "../../shared/contract/files.js";
 import { usageError } from "../command-error.js";
@@ -14,7 +13,7 @@ import type { Session } from "./session.js";
 const longestViewBytes = 256 * 1024;
 
 /** Writes files of this machine into a folder on the server. */
-export function uploadTransfer({ context }: Session, { kind, path: folder }: FilePlace, files: readonly LocalFile[]): Transfer {
+export function uploadTransfer({ context, connect }: Session, { kind, path: folder }: FilePlace, files: readonly LocalFile[]): Transfer {
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return {
     label: `uploading ${counted(files.length, "file")}`,

@@ -1,4 +1,4 @@
-import { writeAll } from "../write-all.js";
+import type { DashboardHost } from "./dashboard-host.js";
 
 /** No line goes on in the next one: a frame that is drawn while the window gets narrower is cut off, not folded. */
 const wrapping = { off: "\u001b[?7l", on: "\u001b[?7h" };
@@ -13,6 +13,7 @@ const markedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
 const stopMs = 50;
 
 export interface FullScreenOptions {
+  readonly host: Pick<DashboardHost, "events" | "writeNow" | "stop">;
   /** Called when the screen is ours, empty. */
   readonly onEnter: () => void;
   readonly onLeave: () => void;
@@ -34,11 +35,12 @@ export class FullScreen {
   enter(): void {
     if (this.#isOurs) return;
     this.#isOurs = true;
+    const { events } = this.#options.host;
     this.#write(`${this.#options.usesAlternateScreen ? alternateScreen.enter : ""}${markedPaste.on}`);
-    process.on("SIGTSTP", this.#onSuspend);
-    process.on("exit", this.#onEnd);
+    events.on("SIGTSTP", this.#onSuspend);
+    events.on("exit", this.#onEnd);
     // Before Node writes what nobody caught.
-    process.on("uncaughtExceptionMonitor", this.#onEnd);
+    events.on("uncaughtExceptionMonitor", this.#onEnd);
     this.#options.onEnter();
   }
 
@@ -46,10 +48,11 @@ export class FullScreen {
   leave(): void {
     if (!this.#isOurs) return;
     this.#isOurs = false;
+    const { events } = this.#options.host;
     this.#options.onLeave();
-    process.off("SIGTSTP", this.#onSuspend);
-    process.off("exit", this.#onEnd);
-    process.off("uncaughtExceptionMonitor", this.#onEnd);
+    events.off("SIGTSTP", this.#onSuspend);
+    events.off("exit", this.#onEnd);
+    events.off("uncaughtExceptionMonitor", this.#onEnd);
     this.#write(`${markedPaste.off}${this.#options.usesAlternateScreen ? alternateScreen.leave : ""}`);
   }
 
@@ -57,13 +60,13 @@ export class FullScreen {
   suspend(): void {
     if (!this.#isOurs) return;
     this.leave();
-    process.kill(0, "SIGTSTP");
+    this.#options.host.stop();
     setTimeout(() => this.enter(), stopMs);
   }
 
   #write(text: string): void {
     try {
-      writeAll(1, text);
+      this.#options.host.writeNow(text);
     } catch {
       // The terminal is gone; nothing is left to restore.
     }

@@ -1,5 +1,5 @@
 import { emitKeypressEvents, type Key } from "node:readline";
-import type { ReadStream } from "node:tty";
+import type { KeySource } from "./dashboard-host.js";
 import { pastedKey } from "./pasted-key.js";
 
 const names: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const longestPaste = 10_000;
 
 /** The keys that are pressed, by their names in the keymap. Text that the terminal says is pasted is one key, which means nothing but to what is typed into. */
 export class Keyboard {
-  readonly #stdin: ReadStream;
+  readonly #stdin: KeySource;
   /** What was pasted so far; undefined while nothing is. */
   #pasted: string | undefined;
   readonly #listeners = new Set<(key: string) => void>();
@@ -34,7 +34,7 @@ export class Keyboard {
   };
 
   /** `onGone` is called when no key will come any more: the window was closed, or the line was cut. */
-  constructor(stdin: ReadStream, onGone: () => void) {
+  constructor(stdin: KeySource, onGone: () => void) {
     this.#stdin = stdin;
     emitKeypressEvents(stdin);
     for (const event of ["end", "close", "error"] as const) stdin.on(event, onGone);

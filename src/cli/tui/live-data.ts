@@ -29,6 +29,8 @@ export class LiveData {
   readonly #listeners = new Set<() => void>();
   #contact: Contact = { kind: "none" };
   #failures = 0;
+  /** How often the daemon was missed so far. */
+  #missCount = 0;
   #lastPollAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -126,13 +128,14 @@ export class LiveData {
   }
 
   async #ask(resource: LiveResource<unknown>): Promise<void> {
+    const missCount = this.#missCount;
     try {
       await resource.ask();
-      this.#answered();
+      this.#answered(missCount);
     } catch (error) {
       if (isAway(error)) this.#missed(error as Error);
       else {
-        this.#answered();
+        this.#answered(missCount);
         if (!this.#isClosed) this.#onRefused(error as Error);
       }
     }
@@ -147,7 +150,11 @@ export class LiveData {
       }
   }
 
-  #answered(): void {
+  /** `missCount` is how often the daemon had been missed when this was asked. */
+  #answered(missCount: number): void {
+    // A response to a call from before the daemon was missed does not show its return. Taken for one, it would wake the call that failed,
+    // again and again, as fast as the daemon rejects it.
+    if (this.#contact.kind === "away" && missCount !== this.#missCount) return;
     this.#failures = 0;
     if (this.#contact.kind === "live") return;
     if (this.#contact.kind === "away") for (const resource of this.#resources.values()) resource.askedAtMs = undefined;
@@ -155,6 +162,7 @@ export class LiveData {
   }
 
   #missed(error: Error): void {
+    this.#missCount += 1;
     const now = Date.now();
     const isKnown = this.#contact.kind === "away";
     // Those that were under way when the daemon left failed for the same reason: one step back for all of them.

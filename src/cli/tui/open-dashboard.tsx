@@ -6,6 +6,7 @@ import type { Ui } from "../config-file.js";
 import { readProfiles } from "../read-profiles.js";
 import { App } from "./app.js";
 import { clipboardSequence } from "./clipboard-sequence.js";
+import { processHost, type DashboardHost } from "./dashboard-host.js";
 import type { Dashboard } from "./dashboard.js";
 import { FullScreen } from "./full-screen.js";
 import { KeyDispatcher } from "./key-dispatcher.js";
@@ -29,12 +30,15 @@ export interface DashboardOptions {
 }
 
 /** Shows the dashboard until somebody quits it. The terminal is then as it was, also after a failure. */
-export async function openDashboard(outer: Context, options: DashboardOptions): Promise<void> {
+export async function openDashboard(outer: Context, options: DashboardOptions, host: DashboardHost = processHost()): Promise<void> {
   const context = { ...outer, isReadOnly: options.isReadOnly };
   const { ui } = await readProfiles(context.directories.config);
   const keymap = new Keymap(ui?.keys);
   const firstScreen = screenNamed(options.screen ?? "overview");
-  const sessions = new Sessions(context, options.refreshMs ?? refreshOf(ui) ?? defaultRefreshMs);
+  const sessions = new Sessions(context, {
+    refreshMs: options.refreshMs ?? refreshOf(ui) ?? defaultRefreshMs,
+    connect: host.connect,
+  });
   const isAccessible = options.isAccessible ?? (context.environment.INK_SCREEN_READER === "true" || (ui?.accessible ?? false));
   await sessions.open();
   const closing = new AbortController();
@@ -46,7 +50,7 @@ export async function openDashboard(outer: Context, options: DashboardOptions): 
     context,
     keymap,
     sessions,
-    copy: (text) => void process.stdout.write(clipboardSequence(text)),
+    copy: (text) => void host.stdout.write(clipboardSequence(text)),
     quit: () => closing.abort(),
     isReadOnly: options.isReadOnly,
     isAccessible,
@@ -56,25 +60,27 @@ export async function openDashboard(outer: Context, options: DashboardOptions): 
     history: new PaletteHistory(),
   };
   try {
-    await draw(dashboard, { firstScreen, isAccessible, ended });
+    await draw(dashboard, { host, firstScreen, isAccessible, ended });
   } finally {
     sessions.close();
   }
 }
 
 interface Drawing {
+  readonly host: DashboardHost;
   readonly firstScreen: ScreenId;
   readonly isAccessible: boolean;
   readonly ended: Promise<void>;
 }
 
 /** Has the terminal until the end, or until something fails. */
-async function draw(dashboard: Dashboard, { firstScreen, isAccessible, ended }: Drawing): Promise<void> {
-  const painter = new ScreenPainter(process.stdout);
-  const terminalSize = new TerminalSize(process.stdout);
-  const keyboard = new Keyboard(process.stdin, hangUp);
-  process.stdout.on("error", hangUp);
+async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, ended }: Drawing): Promise<void> {
+  const painter = new ScreenPainter(host.stdout);
+  const terminalSize = new TerminalSize(host.stdout);
+  const keyboard = new Keyboard(host.stdin, host.hangUp);
+  host.stdout.on("error", host.hangUp);
   const fullScreen = new FullScreen({
+    host,
     usesAlternateScreen: !isAccessible,
     onEnter: () => {
       keyboard.start();
@@ -88,10 +94,11 @@ async function draw(dashboard: Dashboard, { firstScreen, isAccessible, ended }: 
   dashboard.context.onExit(() => fullScreen.leave());
   fullScreen.enter();
   // Node says nothing of a window that has its old size again by now, but what was on it has moved.
-  process.on("SIGWINCH", () => painter.repaint());
+  host.events.on("SIGWINCH", () => painter.repaint());
   const app = <App {...{ dashboard, firstScreen, terminalSize, keyboard }} onSuspend={() => fullScreen.suspend()} />;
   const ink = render(app, {
-    ...(isAccessible ? { isScreenReaderEnabled: true } : { stdout: painter as unknown as NodeJS.WriteStream, debug: true }),
+    stdout: (isAccessible ? host.stdout : painter) as unknown as NodeJS.WriteStream,
+    ...(isAccessible ? { isScreenReaderEnabled: true } : { debug: true }),
     exitOnCtrlC: false,
     patchConsole: false,
   });
@@ -101,11 +108,6 @@ async function draw(dashboard: Dashboard, { firstScreen, isAccessible, ended }: 
     fullScreen.leave();
     ink.unmount();
   }
-}
-
-/** The terminal is gone; the system says so by this signal, unless it was told to somebody else or we notice first. */
-function hangUp(): void {
-  process.kill(process.pid, "SIGHUP");
 }
 
 function screenNamed(name: string): ScreenId {

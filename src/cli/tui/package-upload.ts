@@ -4,7 +4,6 @@ import { list } from "../../shared/contract/workers.js";
 import { upload } from "../../shared/contract/worker-changes.js";
 import { answeringUrl } from "../commands/workers/answering-url.js";
 import { answeringVersion, toInstalledWorker, type InstalledWorker } from "../../shared/worker-versions.js";
-import { connect } from "../connection.js";
 import { counted } from "../counted.js";
 import type { Context } from "../command.js";
 import { Output } from "../output.js";
@@ -15,6 +14,7 @@ import type { Session } from "./session.js";
 
 /** A worker on its way to the daemon: packed and looked at first, sent when a person has seen what it is. */
 export class PackageUpload {
+  readonly #session: Session;
   readonly #context: Context;
   readonly #cleanUps: readonly (() => void)[];
   readonly #parcel: Parcel;
@@ -23,7 +23,8 @@ export class PackageUpload {
   /** What would be installed, and what it would do to what is there. */
   readonly facts: readonly Fact[];
 
-  private constructor(context: Context, { parcel, said, cleanUps, facts }: Prepared) {
+  private constructor(session: Session, { context, parcel, said, cleanUps, facts }: Prepared) {
+    this.#session = session;
     this.#context = context;
     this.#parcel = parcel;
     this.#said = said;
@@ -51,7 +52,7 @@ export class PackageUpload {
       const installed = parcel.plan && (await installedWorker(session, parcel.plan.facts.name));
       signal.throwIfAborted();
       const facts = [...describe(parcel, installed), ...said.map((value) => ({ name: "note", value, color: "yellow" }))];
-      return new PackageUpload(context, { parcel, said, cleanUps, facts });
+      return new PackageUpload(session, { context, parcel, said, cleanUps, facts });
     } catch (error) {
       for (const cleanUp of cleanUps) cleanUp();
       throw error;
@@ -64,7 +65,7 @@ export class PackageUpload {
 
   /** Sends it; says where it answers. */
   async send(onBytes: (count: number) => void): Promise<string> {
-    const connection = await connect(this.#context, { workers: { list, upload } });
+    const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
     const { worker } = (await connection.client.workers.upload({ file: uploadSource(this.#parcel, onBytes) })).data;
     const url = await answeringUrl(this.#context, connection, worker);
@@ -78,6 +79,7 @@ export class PackageUpload {
 }
 
 interface Prepared {
+  readonly context: Context;
   readonly parcel: Parcel;
   readonly said: string[];
   readonly cleanUps: readonly (() => void)[];

@@ -1,4 +1,4 @@
-import type { WriteStream } from "node:tty";
+import type { DrawingSurface } from "./dashboard-host.js";
 
 const synchronized = { begin: "\u001b[?2026h", end: "\u001b[?2026l" };
 const clearToLineEnd = "\u001b[K";
@@ -9,7 +9,7 @@ const clearScreen = "\u001b[2J";
  * relative to where it thinks the cursor is, which a resize makes wrong, and then clears the scrollback of the person's terminal.
  */
 export class ScreenPainter {
-  readonly #terminal: WriteStream;
+  readonly #terminal: DrawingSurface;
   #shown: readonly string[] = [];
   #isPaused = true;
   #frame = "";
@@ -17,7 +17,7 @@ export class ScreenPainter {
   /** Ink asks for these. */
   readonly isTTY = false;
 
-  constructor(terminal: WriteStream) {
+  constructor(terminal: DrawingSurface) {
     this.#terminal = terminal;
   }
 

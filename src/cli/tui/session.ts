@@ -1,6 +1,6 @@
 import type { Client } from "../../shared/client.js";
 import type { Context } from "../command.js";
-import { connect, type Connection } from "../connection.js";
+import type { connect, Connection } from "../connection.js";
 import { resolveSettings, type Settings } from "../settings.js";
 import type { Contract } from "../../shared/contract/index.js";
 import { ChangeFeed, fedNames } from "./change-feed.js";
@@ -15,12 +15,15 @@ export class Session {
   readonly live: LiveData;
   /** The command line's own context, of the profile of this session. */
   readonly context: Context;
+  /** Opens a connection of its own, for calls that end with the signal of `context`. */
+  readonly connect: typeof connect;
   readonly #changes: ChangeFeed;
   #connection: Promise<Connection<Contract>> | undefined;
 
   private constructor(context: Context, settings: Settings, options: SessionOptions) {
     this.context = context;
     this.settings = settings;
+    this.connect = options.connect;
     this.live = new LiveData({ ...options, fedNames });
     this.#changes = new ChangeFeed(this.live);
   }
@@ -32,7 +35,7 @@ export class Session {
 
   /** The typed client. The daemon is looked for with the first call; when it is not there, with the next one again. */
   async client(): Promise<Client> {
-    this.#connection ??= import("../../shared/contract/index.js").then(({ contract }) => connect(this.context, contract));
+    this.#connection ??= import("../../shared/contract/index.js").then(({ contract }) => this.connect(this.context, contract));
     try {
       return (await this.#connection).client;
     } catch (error) {
@@ -60,6 +63,7 @@ export class Session {
 
 export interface SessionOptions {
   readonly refreshMs: number;
+  readonly connect: typeof connect;
   /** Hears of failures that are not the daemon's absence. */
   readonly onRefused: (error: Error) => void;
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { Context } from "../command.js";
+import type { connect } from "../connection.js";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
 import { reasonOf } from "./reason-of.js";
@@ -10,16 +11,21 @@ export type SessionState =
   | { readonly kind: "none"; readonly reason: string; readonly profile: string | undefined }
   | { readonly kind: "open"; readonly session: Session };
 
+interface SessionsOptions {
+  readonly refreshMs: number;
+  readonly connect: typeof connect;
+}
+
 /** Which daemon the dashboard looks at. A key that is refused ends the session. */
 export class Sessions {
   readonly #context: Context;
-  readonly #refreshMs: number;
+  readonly #options: SessionsOptions;
   readonly #listeners = new Set<() => void>();
   #state: SessionState = { kind: "none", reason: "", profile: undefined };
 
-  constructor(context: Context, refreshMs: number) {
+  constructor(context: Context, options: SessionsOptions) {
     this.#context = context;
-    this.#refreshMs = refreshMs;
+    this.#options = options;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -35,7 +41,7 @@ export class Sessions {
     const context = profile === undefined ? this.#context : ofProfile(this.#context, profile);
     try {
       const session = await Session.open(context, {
-        refreshMs: this.#refreshMs,
+        ...this.#options,
         onRefused: (error) => this.#refused(session, error),
       });
       if (session.settings.key === undefined) {

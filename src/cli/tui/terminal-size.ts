@@ -1,12 +1,12 @@
-import type { WriteStream } from "node:tty";
+import type { DrawingSurface } from "./dashboard-host.js";
 import type { Size } from "./hooks/use-size.js";
 
 /** How large the terminal is, and who wants to know when that changes. */
 export class TerminalSize {
-  readonly #terminal: WriteStream;
+  readonly #terminal: DrawingSurface;
   #size: Size;
 
-  constructor(terminal: WriteStream) {
+  constructor(terminal: DrawingSurface) {
     this.#terminal = terminal;
     this.#size = sizeOf(terminal);
   }
@@ -24,6 +24,6 @@ export class TerminalSize {
 }
 
 /** A terminal that does not know its size says 0. */
-function sizeOf({ columns, rows }: WriteStream): Size {
+function sizeOf({ columns, rows }: DrawingSurface): Size {
   return { columns: columns || 80, rows: rows || 24 };
 }

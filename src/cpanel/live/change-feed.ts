@@ -14,7 +14,7 @@ const longestRetryMs = 60_000;
 const collectMs = 500;
 
 interface ChangeFeedOptions {
-  readonly connection: Connection;
+  readonly connection: Pick<Connection, "client">;
   /** Whether the daemon tells of changes now. */
   readonly onFed: (isFed: boolean) => void;
   readonly onTouched: (touched: ReadonlySet<ToldResource>) => void;

@@ -22,7 +22,7 @@ export class Connection {
   #retryMs = firstRetryMs;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: { daemonPath: string; onRefused: () => void }) {
+  constructor(options: Omit<FetchTransportOptions, "onAway">) {
     this.#transportOptions = { ...options, onAway: () => this.#goAway() };
     this.#transport = createFetchTransport(this.#transportOptions);
   }

@@ -9,13 +9,14 @@ const proxyFaults = new Set([502, 503, 504]);
 export interface FetchTransportOptions {
   /** Put before every path: `/x` when a proxy serves the daemon below that, else empty. */
   readonly daemonPath: string;
+  readonly fetch: typeof fetch;
   readonly onAway: () => void;
   /** The credential does not count any more. */
   readonly onRefused: () => void;
 }
 
 /** Calls by the browser's `fetch`, to the panel's own origin. The cookie goes along by itself; nothing here ever sees a key. */
-export function createFetchTransport({ daemonPath, onAway, onRefused }: FetchTransportOptions): Transport {
+export function createFetchTransport({ daemonPath, fetch, onAway, onRefused }: FetchTransportOptions): Transport {
   return async (request) => {
     let response: Response;
     try {

@@ -25,7 +25,10 @@ export function nothingToSend(): UploadSource {
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
 
 /** Sends files by XMLHttpRequest, in place of the call's own body: `fetch` does not tell how far an upload is. */
-export function createUploadTransport({ daemonPath, onAway, onRefused }: FetchTransportOptions, sent: FilesToSend): Transport {
+export function createUploadTransport(
+  { daemonPath, onAway, onRefused }: Omit<FetchTransportOptions, "fetch">,
+  sent: FilesToSend,
+): Transport {
   return async ({ method, path }) => {
     const form = new FormData();
     for (const [name, text] of sent.texts ?? []) form.append(name, text);

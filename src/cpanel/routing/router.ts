@@ -8,20 +8,30 @@ export interface Route {
   readonly visit: number;
 }
 
+/** The part of `window` that a router reads and changes. */
+export interface BrowserHistory {
+  readonly location: Pick<Location, "pathname" | "search">;
+  readonly history: Pick<History, "state" | "pushState" | "replaceState">;
+  readonly addEventListener: (type: "popstate", listener: () => void) => void;
+}
+
 const landing = "overview";
 
 /** Which page of the panel is shown; kept in the browser's history. A path of the panel is relative: `keys`, `apps/shop?tab=files`. */
 export class Router {
   readonly route: Observable<Route>;
   readonly #panelPath: string;
+  readonly #browser: BrowserHistory;
   #shownUrl = "";
   readonly #guards = new Set<() => boolean>();
 
-  constructor(panelPath: string) {
+  constructor(panelPath: string, browser: BrowserHistory) {
     this.#panelPath = panelPath;
+    this.#browser = browser;
+    const { location } = browser;
     if (location.pathname === panelPath || location.pathname === panelPath.slice(0, -1)) this.#replaceUrl(landing);
     this.route = new Observable(this.#read(0));
-    addEventListener("popstate", () => this.#goBack());
+    browser.addEventListener("popstate", () => this.#goBack());
   }
 
   /** The address of a page, for links. */
@@ -31,12 +41,14 @@ export class Router {
 
   go(path: string): void {
     if (this.#isHeld()) return;
+    const { history } = this.#browser;
     history.pushState(history.state, "", this.href(path));
     this.#show();
   }
 
   /** Another query of the same page, such as that of a filter: no step of the history, and the focus stays. */
   setSearch(search: URLSearchParams): void {
+    const { history, location } = this.#browser;
     const query = search.toString();
     history.replaceState(history.state, "", location.pathname + (query && `?${query}`));
     this.route.set(this.#read(this.route.get().visit));
@@ -54,6 +66,7 @@ export class Router {
 
   /** The browser has gone back already: a page that may not be left is put on top again. */
   #goBack(): void {
+    const { history } = this.#browser;
     if (this.#isHeld()) history.pushState(history.state, "", this.#shownUrl);
     else this.#show();
   }
@@ -63,10 +76,12 @@ export class Router {
   }
 
   #replaceUrl(path: string): void {
+    const { history, location } = this.#browser;
     history.replaceState(history.state, "", this.href(path) + location.search);
   }
 
   #read(visit: number): Route {
+    const { location } = this.#browser;
     this.#shownUrl = location.pathname + location.search;
     const below = location.pathname.startsWith(this.#panelPath) ? location.pathname.slice(this.#panelPath.length) : "";
     const segments = below.split("/").filter((segment) => segment !== "");

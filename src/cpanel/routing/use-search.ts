@@ -8,7 +8,7 @@ export function useSearch(name: string): readonly [string, (value: string) => vo
   const value = useRoute().search.get(name) ?? "";
   const change = useCallback(
     (text: string) => {
-      const search = new URLSearchParams(location.search);
+      const search = new URLSearchParams(router.route.get().search);
       if (text === "") search.delete(name);
       else search.set(name, text);
       router.setSearch(search);

@@ -22,10 +22,10 @@ const operations = { session };
 /** Who is signed in. The key itself is in the cookie that no script can read, and nowhere else. */
 export class Session {
   readonly state = new Observable<SessionState>({ phase: "looking" });
-  readonly #connection: Connection;
+  readonly #connection: Pick<Connection, "client">;
   readonly #remembered: RememberedSession;
 
-  constructor(options: { connection: Connection; remembered: RememberedSession }) {
+  constructor(options: { connection: Pick<Connection, "client">; remembered: RememberedSession }) {
     this.#connection = options.connection;
     this.#remembered = options.remembered;
   }

@@ -10,9 +10,12 @@ const storedName = "cpanel.theme";
 export class Theme {
   readonly choice: Observable<ThemeChoice>;
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
+  readonly #root: Pick<HTMLElement, "dataset">;
 
-  constructor(storage: Pick<Storage, "getItem" | "setItem" | "removeItem">) {
+  /** `root` is the element that the style sheets read the choice from. */
+  constructor(storage: Pick<Storage, "getItem" | "setItem" | "removeItem">, root: Pick<HTMLElement, "dataset">) {
     this.#storage = storage;
+    this.#root = root;
     this.choice = new Observable<ThemeChoice>(themeChoices.find((choice) => choice === this.#stored()) ?? "system");
     this.#apply();
   }
@@ -38,7 +41,7 @@ export class Theme {
 
   #apply(): void {
     const choice = this.choice.get();
-    if (choice === "system") delete document.documentElement.dataset["theme"];
-    else document.documentElement.dataset["theme"] = choice;
+    if (choice === "system") delete this.#root.dataset["theme"];
+    else this.#root.dataset["theme"] = choice;
   }
 }

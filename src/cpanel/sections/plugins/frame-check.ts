@@ -5,8 +5,8 @@ export type FrameRefusal = "absent" | "failed" | "unframeable";
  * Asks for a page before it is framed, since a frame cannot say what became of it. Undefined = it may be framed. A redirect is left to the
  * frame, which goes nowhere but within the origin. Throws when nobody answers.
  */
-export async function checkFrame(url: string, signal: AbortSignal): Promise<FrameRefusal | undefined> {
-  const response = await fetch(url, { headers: { accept: "text/html" }, redirect: "manual", signal });
+export async function checkFrame(url: string, signal: AbortSignal, load: typeof fetch = fetch): Promise<FrameRefusal | undefined> {
+  const response = await load(url, { headers: { accept: "text/html" }, redirect: "manual", signal });
   // Only the head is wanted.
   await response.body?.cancel();
   if (response.type === "opaqueredirect") return undefined;

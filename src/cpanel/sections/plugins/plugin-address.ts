@@ -28,9 +28,9 @@ export function nameIn(rest: readonly string[]): string | undefined {
   return rest.length === (isScoped ? 2 : 1) ? rest.join("/") : undefined;
 }
 
-/** Whether a menu leads to what the plugin itself serves: only that is shown inside of the panel. */
-export function isOwnPage({ base }: Pick<LoadedPlugin, "base">, { path }: PluginMenu): boolean {
+/** Whether a menu leads to what the plugin itself serves: only that is shown inside of the panel. `ownOrigin` is that of the panel. */
+export function isOwnPage({ base }: Pick<LoadedPlugin, "base">, { path }: Pick<PluginMenu, "path">, ownOrigin = location.origin): boolean {
   if (base === "") return false;
-  const { origin, pathname } = new URL(path, location.origin);
-  return origin === location.origin && (pathname === base || pathname.startsWith(`${base}/`));
+  const { origin, pathname } = new URL(path, ownOrigin);
+  return origin === ownOrigin && (pathname === base || pathname.startsWith(`${base}/`));
 }

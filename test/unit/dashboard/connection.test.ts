@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { daemonUrl, renderDashboard, unreachable } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+
+const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
+const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
+
+test("shows since when the daemon is away and when it tries again, and goes on when it is back", async () => {
+  const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
+  await dashboard.waitFor("> shop");
+  dashboard.transport.failure = unreachable();
+  dashboard.press("r");
+  await dashboard.waitFor(/away for \d+ s · (?:next try in \d+ s|trying now) · cannot reach http:\/\/daemon\.test/);
+  dashboard.transport.failure = undefined;
+  dashboard.transport.answers["/api/workers"] = [listedWorker("shop"), listedWorker("todos")];
+  dashboard.press("r");
+  await dashboard.waitFor("todos");
+  expect(dashboard.text()).not.toContain("away");
+});
+
+test("waits before it repeats a call that is answered with 503, while other calls succeed", async () => {
+  const calledAtMs: number[] = [];
+  const unavailable = () => {
+    calledAtMs.push(Date.now());
+    // Without a pause between the calls the test would never end.
+    return calledAtMs.length > 20 ? new Promise(() => {}) : new WireAnswer(503, "<html>");
+  };
+  const dashboard = await renderDashboard({ "/api/workers": unavailable }, { screen: "workers" });
+  await dashboard.waitFor(/away for 0 s/);
+  await expect.poll(() => calledAtMs.length).toBeGreaterThan(1);
+  const [first = 0, second = 0] = calledAtMs;
+  expect(second - first).toBeGreaterThan(500);
+});
+
+test("shows a daemon that is not ready as such", async () => {
+  const notReady = WireAnswer.refusal(503, "NOT_READY", "plugins are loading");
+  const dashboard = await renderDashboard({ "/api/health/ready": notReady });
+  await dashboard.waitFor(/health +not ready: plugins are loading/);
+});
+
+test("ends the session when the daemon refuses the key, and says why", async () => {
+  const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
+  await dashboard.waitFor("> shop");
+  dashboard.transport.answers["/api/workers"] = refusedKey;
+  dashboard.press("r");
+  await dashboard.waitFor(`${daemonUrl} refuses the key: The key is not known.`);
+  expect(dashboard.text()).toContain("[7 Connect]");
+  expect(dashboard.text()).not.toContain("shop");
+});
+
+test("asks for URL and key when there is no profile, and hides the key", async () => {
+  const dashboard = await renderDashboard({}, { environment: {} });
+  await dashboard.waitFor("No profile yet. Press a to sign in to a daemon.");
+  dashboard.press("a");
+  await dashboard.waitFor("URL of the daemon: http://127.0.0.1:8000");
+  dashboard.press(`\u0015http://other.test${keys.enter}`);
+  await dashboard.waitFor("key for http://other.test:");
+  dashboard.press("a-secret-key");
+  await dashboard.waitFor("(typed, hidden)");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor(() => !dashboard.text().includes("key for http://other.test"));
+  expect(dashboard.screen.written()).not.toContain("a-secret-key");
+  expect(dashboard.transport.requests).toEqual([]);
+});
+
+test("lists the profiles with the one in use, production and missing keys", async () => {
+  const dashboard = await renderDashboard({}, { environment: {}, config: profiles });
+  await dashboard.waitFor(/> home \(in use\) +http:\/\/home\.test +missing/);
+  expect(dashboard.text()).toMatch(/prod +http:\/\/prod\.test +missing +PRODUCTION/);
+  dashboard.press(`j${keys.enter}`);
+  await dashboard.waitFor("key for http://prod.test:");
+});
+
+test("polls as often as --refresh says, and at once on r", async () => {
+  const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
+  await dashboard.waitFor("nothing is installed yet");
+  await dashboard.waitFor("ready");
+  const listings = () => dashboard.transport.requests.filter(({ path }) => path === "/api/workers").length;
+  expect(listings()).toBe(1);
+  dashboard.press("r");
+  await expect.poll(listings).toBe(2);
+});

@@ -1,0 +1,163 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import type { TransportRequest } from "../../../src/shared/client.js";
+import { WireAnswer } from "../../support/fake-daemon.js";
+import { renderDashboard, sessionOf, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+import { admin, fileEntry, success, successOf } from "./sample-data.js";
+
+const folders: Readonly<Record<string, unknown[]>> = {
+  "": [fileEntry("workers", { isDirectory: true })],
+  workers: [fileEntry("workers/app", { isDirectory: true })],
+  "workers/app": [
+    fileEntry("workers/app/assets", { isDirectory: true }),
+    fileEntry("workers/app/data.bin"),
+    fileEntry("workers/app/index.js"),
+  ],
+};
+const contents: Readonly<Record<string, Buffer>> = {
+  "workers/app/index.js": Buffer.from("line one\n\u001b]0;owned\u0007line two\n"),
+  "workers/app/data.bin": Buffer.from([1, 0, 2]),
+};
+const queryPath = ({ path: target }: TransportRequest) => new URL(target, "http://daemon.test").searchParams.get("path") ?? "";
+
+/** The files screen in the folder `workers/app`. */
+async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
+  const usual = {
+    "/api/admin/session": admin,
+    "/api/workers/files/list": (request: TransportRequest) =>
+      successOf({ path: queryPath(request), entries: folders[queryPath(request)] ?? [] }),
+    "/api/plugins/files/list": successOf({ path: "", entries: [fileEntry("plugins", { isDirectory: true })] }),
+    "/api/workers/files/download": (request: TransportRequest) => contents[queryPath(request)],
+  };
+  const dashboard = await renderDashboard({ ...usual, ...answers }, { screen: "files", ...setup });
+  await dashboard.waitFor("> workers/");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("> app/");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("> assets/");
+  return dashboard;
+}
+
+test("returns with esc to the entry that was opened, up to the directories", async () => {
+  const dashboard = await openFolder();
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("nothing is in here; esc goes back");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("> assets/");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("> app/");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("> workers/");
+  expect(dashboard.text()).toContain("plugins/");
+});
+
+test("shows a text file without its escape sequences", async () => {
+  const dashboard = await openFolder();
+  dashboard.press(`G${keys.enter}`);
+  await dashboard.waitFor(String.raw`\x1b]0;owned\x07line two`);
+  expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
+});
+
+test.each([
+  ["that is no text", { contents: undefined, reason: "data.bin is no text" }],
+  ["that the daemon refuses", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
+])("reports why a file %s is not shown", async (_what, { contents: answer, reason }) => {
+  const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
+  dashboard.press("j");
+  await dashboard.waitFor("> data.bin");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor(`failed: ${reason}`);
+});
+
+test("renames a file, and undo takes that back", async () => {
+  const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
+  await dashboard.waitFor("n new folder");
+  dashboard.press("G");
+  await dashboard.waitFor("> index.js");
+  dashboard.press(`R\u0015main.js${keys.enter}`);
+  await dashboard.waitFor("done: index.js is main.js now · U undoes it");
+  dashboard.press("U");
+  await dashboard.waitFor("done: main.js is index.js again");
+  const bodies = dashboard.transport.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
+  expect(bodies).toEqual([
+    { path: "workers/app/index.js", newName: "main.js" },
+    { path: "workers/app/main.js", newName: "index.js" },
+  ]);
+});
+
+test("creates a folder and moves a file into it", async () => {
+  const dashboard = await openFolder({}, { "POST /api/workers/files/mkdir": success, "POST /api/workers/files/move": success });
+  await dashboard.waitFor("n new folder");
+  dashboard.press(`nimages${keys.enter}`);
+  await dashboard.waitFor("done: workers/app/images is there");
+  dashboard.press("G");
+  await dashboard.waitFor("> index.js");
+  dashboard.press(`m\u0015workers/app/images${keys.enter}`);
+  await dashboard.waitFor("done: workers/app/index.js is moved to workers/app/images");
+  expect(dashboard.transport.requests.at(-1)?.path).toContain("/api/");
+  expect(dashboard.transport.changes()).toEqual(["POST /api/workers/files/mkdir", "POST /api/workers/files/move"]);
+});
+
+test("deletes a folder after its name is typed, and not before", async () => {
+  const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
+  await dashboard.waitFor("n new folder");
+  dashboard.press("d");
+  await dashboard.waitFor("Delete the folder with all in it, workers/app/assets for good.");
+  dashboard.press(`${keys.esc}d`);
+  await dashboard.waitFor("Type assets to confirm");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`assets${keys.enter}`);
+  await dashboard.waitFor("done: workers/app/assets is deleted");
+  expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
+});
+
+test("asks before an upload overwrites files, and writes the others at once", async () => {
+  const files = { "index.js": "new", "logo.svg": "<svg/>" };
+  const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
+  await dashboard.waitFor("u upload");
+  dashboard.press(`u\u0015index.js${keys.enter}`);
+  await dashboard.waitFor("Write over what is there of index.js in workers/app.");
+  dashboard.press("n");
+  await dashboard.waitFor("note: nothing was changed");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`u\u0015logo.svg${keys.enter}`);
+  await dashboard.waitFor("done: 1 file written into workers/app");
+  expect(dashboard.transport.requests.findLast(({ method }) => method === "POST")?.body).toContain("<svg/>");
+});
+
+test("cancels an upload with esc", async () => {
+  const dashboard = await openFolder({ files: { "logo.svg": "<svg/>" } }, { "POST /api/workers/files/upload": success });
+  await dashboard.waitFor("u upload");
+  dashboard.press("u");
+  await dashboard.waitFor("file or folder to put into workers/app");
+  dashboard.transport.hold();
+  dashboard.press(`logo.svg${keys.enter}`);
+  await dashboard.waitFor("uploading 1 file");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("note: no longer waiting");
+});
+
+test("saves a file under a new name only", async () => {
+  const dashboard = await openFolder({ files: { "taken.js": "mine" } });
+  dashboard.press("G");
+  await dashboard.waitFor("> index.js");
+  dashboard.press(`s\u0015taken.js${keys.enter}`);
+  await dashboard.waitFor("failed: taken.js is there already");
+  dashboard.press(`s\u0015copy.js${keys.enter}`);
+  await dashboard.waitFor("done: workers/app/index.js is saved as copy.js");
+  expect(await readFile(path.join(dashboard.directory, "copy.js"))).toEqual(contents["workers/app/index.js"]);
+  expect(await readFile(path.join(dashboard.directory, "taken.js"), "utf8")).toBe("mine");
+});
+
+test.each([
+  ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
+  ["a key that can only read", { isReadOnly: false, permissions: ["workers:read"] }],
+])("offers %s to look and to save only", async (_who, { isReadOnly, permissions }) => {
+  const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
+  await dashboard.waitFor("s save");
+  dashboard.press("?");
+  await dashboard.waitFor("Keys that mean something here");
+  expect(dashboard.text()).not.toMatch(/upload|new folder|rename|move|delete/);
+});

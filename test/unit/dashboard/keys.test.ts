@@ -1,0 +1,165 @@
+import { expect, test } from "vitest";
+import { OneTimeSecret } from "../../../src/cli/tui/one-time-secret.js";
+import { Overlays } from "../../../src/cli/tui/overlays.js";
+import { rolePermissions } from "../../../src/shared/permissions.js";
+import { WireAnswer } from "../../support/fake-daemon.js";
+import { created } from "../../support/fake-transport.js";
+import { renderDashboard, sessionOf, unreachable, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+import { listedKey, success } from "./sample-data.js";
+
+const secret = `rtk_${"s3cret".repeat(7)}x`;
+
+/** A daemon with keys, one of them that of the dashboard itself. */
+async function openKeys(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
+  const listed = [listedKey(2, "operator", { role: "admin" }), listedKey(3, "leaving")];
+  const usual = {
+    "/api/admin/session": sessionOf(rolePermissions.admin, { id: 2, name: "operator" }),
+    "/api/keys": () => ({ keys: listed }),
+    "POST /api/keys": created({ ...listedKey(4, "release", { role: "editor", expiresAt: 4_000_000_000 }), key: secret }),
+    "DELETE /api/keys/3": () => {
+      listed.pop();
+      return success;
+    },
+  };
+  const dashboard = await renderDashboard({ ...usual, ...answers }, { screen: "keys", ...setup });
+  await dashboard.waitFor("leaving");
+  return dashboard;
+}
+
+const lastBody = ({ transport }: RenderedDashboard) => transport.requests.findLast(({ method }) => method === "POST")?.body;
+
+test("revokes a key after its name is typed, and not before", async () => {
+  const dashboard = await openKeys();
+  await dashboard.waitFor("c create");
+  dashboard.press(`/leaving${keys.enter}d`);
+  await dashboard.waitFor("Revoke key 3 (leaving, viewer, rtk_3…) for good");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("note: nothing was changed");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`dleaving${keys.enter}`);
+  await dashboard.waitFor("done: key 3 (leaving) is revoked");
+  expect(dashboard.transport.changes()).toEqual(["DELETE /api/keys/3"]);
+});
+
+test("refuses to revoke the key that the dashboard uses", async () => {
+  const dashboard = await openKeys({ columns: 130 });
+  await dashboard.waitFor("> operator (this one)");
+  dashboard.press("d");
+  await dashboard.waitFor("note: a key cannot revoke itself; sign in with another one to revoke operator");
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("creates a key as it was filled in, shows it once, and forgets it after y", async () => {
+  const dashboard = await openKeys();
+  await dashboard.waitFor("c create");
+  dashboard.press("c");
+  await dashboard.waitFor("New key");
+  dashboard.press(`release${keys.tab}\u001b[D${keys.tab}\u0015@team @other${keys.tab}\u00156m${keys.enter}`);
+  await dashboard.waitFor("shown this one time");
+  expect(lastBody(dashboard)).toEqual({ name: "release", role: "editor", expiresIn: "6m", namespaces: ["@team", "@other"] });
+  expect(dashboard.text()).toContain(secret);
+  dashboard.press("y");
+  await dashboard.waitFor("y copied");
+  expect(dashboard.screen.written()).toContain(Buffer.from(secret).toString("base64"));
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("Is it stored?");
+  dashboard.press("n");
+  await dashboard.waitFor("esc close");
+  expect(dashboard.text()).toContain(secret);
+  dashboard.press(`${keys.esc}y`);
+  await dashboard.waitFor("LAST USED");
+  expect(dashboard.screen.remembered()).not.toContain(secret);
+});
+
+test("sends the chosen permissions of a custom key", async () => {
+  const dashboard = await openKeys({ rows: 30 });
+  await dashboard.waitFor("c create");
+  dashboard.press(`cx${keys.tab}`);
+  await dashboard.waitFor("(viewer)");
+  dashboard.press(" ");
+  await dashboard.waitFor("(custom)");
+  dashboard.press(`${keys.tab} ${keys.right} ${keys.tab}${keys.tab}${keys.enter}`);
+  await dashboard.waitFor("shown this one time");
+  expect(lastBody(dashboard)).toMatchObject({ name: "x", role: "custom", permissions: rolePermissions.admin.slice(0, 2) });
+});
+
+test.each([
+  ["no name", keys.tab.repeat(3), "a name is needed"],
+  ["a custom role without permissions", `a${keys.tab} ${keys.tab}${keys.tab}${keys.tab}`, "the role custom needs a permission"],
+  ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "a namespace is needed"],
+  ["a namespace that is none", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
+  ["a lifetime that is none", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
+])("refuses %s in the form, and sends nothing", async (_what, typed, reason) => {
+  const dashboard = await openKeys({ rows: 30 });
+  await dashboard.waitFor("c create");
+  dashboard.press(`c${typed}${keys.enter}`);
+  await dashboard.waitFor(reason);
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("creates a key that never expires only after a second enter", async () => {
+  const dashboard = await openKeys();
+  await dashboard.waitFor("c create");
+  dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
+  await dashboard.waitFor("a key that never ends stays a risk");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("shown this one time");
+});
+
+test.each([
+  ["the daemon refuses it", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
+  ["the daemon is away", unreachable(), "cannot reach http://daemon.test"],
+])("keeps the form as it was filled in when %s", async (_when, answer, reason) => {
+  const dashboard = await openKeys({}, { "POST /api/keys": answer });
+  await dashboard.waitFor("c create");
+  dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
+  await dashboard.waitFor(reason);
+  expect(dashboard.text()).toMatch(/name +patient/);
+  expect(dashboard.text()).toContain("lifetime (ends");
+});
+
+test("takes no key for another screen, an overlay or the way out while a new key is shown", async () => {
+  const dashboard = await openKeys();
+  await dashboard.waitFor("c create");
+  dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
+  await dashboard.waitFor("shown this one time");
+  dashboard.press("?:1q");
+  await dashboard.waitFor("Is it stored?");
+  expect(dashboard.text()).toContain(secret);
+});
+
+test("clears a shown key from the terminal on ctrl-c", async () => {
+  const dashboard = await openKeys();
+  await dashboard.waitFor("c create");
+  dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
+  await dashboard.waitFor(secret);
+  dashboard.press(keys.ctrlC);
+  await dashboard.ended;
+  expect(dashboard.screen.remembered()).not.toContain(secret);
+});
+
+test.each([
+  ["a viewer", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
+  ["read-only mode", { answers: {}, isReadOnly: true }],
+])("offers %s neither to create nor to revoke", async (_who, { answers, isReadOnly }) => {
+  const dashboard = await openKeys({ isReadOnly }, answers);
+  await dashboard.waitFor("q quit");
+  dashboard.press("cd?");
+  await dashboard.waitFor("Keys that mean something here");
+  expect(dashboard.text()).not.toMatch(/\b[cd] +(?:create|revoke)/);
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("keeps a shown key in its place when something else wants to be shown, and forgets it when it is closed", () => {
+  const overlays = new Overlays();
+  const shown = new OneTimeSecret(secret);
+  overlays.show({ kind: "reveal", secret: shown, about: [] });
+  overlays.show({ kind: "lines", title: "late", lines: [] });
+  expect(overlays.state().overlay?.kind).toBe("reveal");
+  expect(shown.text()).toBe(secret);
+  overlays.close();
+  expect(overlays.state().overlay).toBeUndefined();
+  expect(shown.text()).not.toBe(secret);
+});

@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { listedWorker } from "../../support/fake-daemon.js";
+import { renderDashboard } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+
+const shops = {
+  "/api/workers": [
+    { ...listedWorker("@team/shop", ["1.4.2", "1.4.1"]), disabledVersions: ["1.4.1"] },
+    { ...listedWorker("hello", ["latest"]), source: "built-in", removable: false },
+    listedWorker("todos", ["0.9.0"]),
+  ],
+};
+const many = { "/api/workers": Array.from({ length: 2000 }, (_, index) => listedWorker(`w${String(index).padStart(4, "0")}`)) };
+
+test("shows what fits the filter, what does not with !, and everything again after esc", async () => {
+  const dashboard = await renderDashboard(shops, { screen: "workers" });
+  await dashboard.waitFor("> @team/shop");
+  dashboard.press(`/shop${keys.enter}`);
+  await dashboard.waitFor("2/3  filter: shop");
+  expect(dashboard.text()).not.toContain("todos");
+  dashboard.press(`/\u0015!shop${keys.enter}`);
+  await dashboard.waitFor("1/3  filter: !shop");
+  expect(dashboard.text()).not.toContain("1.4.2");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("1.4.2");
+  await dashboard.waitFor("todos");
+});
+
+test("reports a filter that nothing fits", async () => {
+  const dashboard = await renderDashboard(shops, { screen: "workers" });
+  await dashboard.waitFor("> @team/shop");
+  dashboard.press(`/zzz${keys.enter}`);
+  await dashboard.waitFor("nothing fits the filter; esc shows all");
+});
+
+test("moves the selection by line, by page and to both ends", async () => {
+  const dashboard = await renderDashboard(many, { screen: "workers", columns: 140, rows: 45 });
+  await dashboard.waitFor("> w0000");
+  for (const [key, selected] of [
+    ["j", "> w0001"],
+    [keys.down, "> w0002"],
+    ["k", "> w0001"],
+    [keys.pageDown, "> w0039"],
+    [keys.pageUp, "> w0001"],
+    ["G", "> w1999"],
+    ["j", "> w1999"],
+    ["g", "> w0000"],
+    [keys.up, "> w0000"],
+  ] as const) {
+    dashboard.press(key);
+    await dashboard.waitFor(selected);
+  }
+});
+
+test("keeps the selection on its item when the list changes", async () => {
+  const dashboard = await renderDashboard(shops, { screen: "workers" });
+  await dashboard.waitFor("> @team/shop");
+  dashboard.press("G");
+  await dashboard.waitFor("> todos");
+  dashboard.transport.answers["/api/workers"] = [listedWorker("a-new-one"), ...shops["/api/workers"]];
+  dashboard.press("r");
+  await dashboard.waitFor("a-new-one");
+  expect(dashboard.text()).toContain("> todos");
+});
+
+test("shows built-in workers on b only, and refuses to change them", async () => {
+  const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
+  await dashboard.waitFor("> @team/shop");
+  expect(dashboard.text()).not.toContain("hello");
+  dashboard.press(`b/hello${keys.enter}`);
+  await dashboard.waitFor("stays as it is: no delete, no switching");
+});
+
+test("opens the detail instead of the list on a narrow terminal, and esc returns to the list", async () => {
+  const dashboard = await renderDashboard(shops, { screen: "workers", columns: 60, rows: 15 });
+  await dashboard.waitFor("> @team/shop");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("versions  1.4.2 on answers");
+  expect(dashboard.text()).not.toContain("> @team/shop");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("> @team/shop");
+});
+
+test("lists in help the keys of the screen and no others", async () => {
+  const dashboard = await renderDashboard({}, { screen: "overview" });
+  await dashboard.waitFor("ready");
+  dashboard.press("?");
+  await dashboard.waitFor("Keys that mean something here");
+  expect(dashboard.text()).toMatch(/r +refresh/);
+  expect(dashboard.text()).not.toMatch(/page down|delete/);
+  dashboard.press(`${keys.esc}2`);
+  await dashboard.waitFor("[2 Workers]");
+});
+
+test("uses the keys of config.yaml", async () => {
+  const config = "ui:\n  keys:\n    workers.logs: z\n    list.filter: i\n";
+  const dashboard = await renderDashboard(shops, { screen: "workers", config });
+  await dashboard.waitFor("z logs");
+  dashboard.press("itodos");
+  await dashboard.waitFor("> todos");
+});
+
+test.each([
+  ["ui: { keys: { workers.delete: e } }", "the key e would mean both workers.toggle and workers.delete"],
+  ["ui: { keys: { workers.remove: e } }", 'no action "workers.remove"'],
+  ["ui: { refresh: often }", "ui.refresh in config.yaml: often is not a duration of at least 1s"],
+])("refuses %s before anything is drawn", async (config, message) => {
+  const dashboard = await renderDashboard({}, { config });
+  await expect(dashboard.ended).rejects.toThrow(message);
+  expect(dashboard.screen.written()).toBe("");
+});
+
+test("refuses a screen that does not exist before anything is drawn", async () => {
+  const dashboard = await renderDashboard({}, { screen: "nowhere" });
+  await expect(dashboard.ended).rejects.toThrow('there is no screen "nowhere"');
+  expect(dashboard.screen.written()).toBe("");
+});

@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { FakeStream } from "../../support/fake-transport.js";
+import { renderDashboard, unreachable, type DashboardSetup } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+
+const logEntry = (id: number, text: string, level = "info") => ({
+  id,
+  time: 1_750_000_000_000 + id,
+  version: "1.0.0",
+  level,
+  source: "app",
+  text,
+});
+
+/** The logs screen on the worker `talker`, which has written these lines. */
+async function openLogs(lines: readonly string[], setup: DashboardSetup = {}) {
+  const stream = new FakeStream(lines.map((text, index) => logEntry(index + 1, text)));
+  const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": stream };
+  const dashboard = await renderDashboard(answers, { screen: "logs", ...setup });
+  await dashboard.waitFor(lines.length === 0 ? "talker · live" : (lines.at(-1)?.slice(0, 10) ?? ""));
+  let id = lines.length;
+  return { dashboard, stream, write: (text: string) => stream.send(logEntry((id += 1), text)) };
+}
+
+test("shows lines as they are written", async () => {
+  const { dashboard, write } = await openLogs(["first order"]);
+  write("second order");
+  await dashboard.waitFor("second order");
+  expect(dashboard.text()).toContain("talker · live · 2 lines");
+});
+
+test("says that nothing was written yet", async () => {
+  const { dashboard } = await openLogs([]);
+  await dashboard.waitFor("nothing was written yet; what talker writes appears here");
+});
+
+test("hides what does not fit the filter; esc shows it again, and n and N go from match to match", async () => {
+  const { dashboard } = await openLogs(["order one", "payment", "order two"]);
+  dashboard.press(`/order${keys.enter}`);
+  await dashboard.waitFor("2 lines · filter: order");
+  expect(dashboard.text()).not.toContain("payment");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("3 lines · search: order");
+  dashboard.press("N");
+  await dashboard.waitFor(/^> .*order one/m);
+  dashboard.press("N");
+  await dashboard.waitFor("note: no match before this");
+  dashboard.press("n");
+  await dashboard.waitFor(/^> .*order two/m);
+});
+
+test("holds the screen while paused, and counts new lines", async () => {
+  const { dashboard, write } = await openLogs(["before"]);
+  dashboard.press("p");
+  await dashboard.waitFor("paused, 0 new lines");
+  write("during the pause");
+  await dashboard.waitFor("paused, 1 new line");
+  expect(dashboard.text()).not.toContain("during the pause");
+  dashboard.press("p");
+  await dashboard.waitFor("during the pause");
+});
+
+test("keeps the selected line in place when new lines come, and follows again after G", async () => {
+  const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
+  dashboard.press("g");
+  await dashboard.waitFor(/^> .*line 0 of many/m);
+  write("a new line");
+  await dashboard.waitFor("41 lines");
+  expect(dashboard.text()).not.toContain("a new line");
+  dashboard.press("G");
+  await dashboard.waitFor(/^> .*a new line/m);
+});
+
+test("wraps long lines on w and hides times on t", async () => {
+  const { dashboard } = await openLogs([`${"long ".repeat(30)}END`]);
+  expect(dashboard.text()).not.toContain("END");
+  dashboard.press("w");
+  await dashboard.waitFor("END");
+  expect(dashboard.text()).toMatch(/\d\d:\d\d:\d\d\.\d{3} info/);
+  dashboard.press("t");
+  await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
+});
+
+test("marks where lines may be missing after the connection was lost", async () => {
+  const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
+  stream.fail(unreachable());
+  await dashboard.waitFor("connection lost, trying again");
+  await dashboard.waitFor("lines may be missing ---");
+  await expect.poll(() => stream.readerCount).toBe(1);
+  write("after");
+  await dashboard.waitFor("after");
+});
+
+test("follows the worker that is chosen, and reports a name that is not installed", async () => {
+  const [loud, quiet] = [new FakeStream([logEntry(1, "from loud")]), new FakeStream([logEntry(2, "from quiet")])];
+  const answers = {
+    "/api/workers": [listedWorker("loud"), listedWorker("quiet")],
+    "/api/workers/_/loud/logs": loud,
+    "/api/workers/_/quiet/logs": quiet,
+  };
+  const dashboard = await renderDashboard(answers, { screen: "logs" });
+  await dashboard.waitFor("from loud");
+  await dashboard.waitFor("from quiet");
+  expect(dashboard.text()).toContain("2 of 2 workers");
+  dashboard.press("f");
+  await dashboard.waitFor("tab: loud · quiet");
+  dashboard.press(`nobody${keys.enter}`);
+  await dashboard.waitFor("note: no worker named nobody is installed");
+  dashboard.press(`fq${keys.tab}${keys.enter}`);
+  await dashboard.waitFor("quiet · live");
+  await expect.poll(() => loud.readerCount).toBe(0);
+  expect(dashboard.text()).not.toContain("from loud");
+});
+
+test("reports why a log cannot be followed", async () => {
+  const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
+  const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
+  const dashboard = await renderDashboard(answers, { screen: "logs" });
+  await dashboard.waitFor("cannot be followed: The key is not for this namespace.");
+});
+
+test("shows what a worker writes without its escape sequences", async () => {
+  const { dashboard } = await openLogs(["a title of \u001b]0;owned\u0007"]);
+  await dashboard.waitFor(String.raw`\x1b]0;owned\x07`);
+  expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
+});

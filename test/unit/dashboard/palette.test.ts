@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { listedWorker } from "../../support/fake-daemon.js";
+import { renderDashboard } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+
+/** The dashboard with an open palette. */
+async function openPalette() {
+  const files = { "app/manifest.yaml": "name: app\n", "other/manifest.yaml": "name: other\n" };
+  const dashboard = await renderDashboard({ "/api/workers": [listedWorker("app")] }, { files });
+  await dashboard.waitFor("ready");
+  dashboard.press(":");
+  await dashboard.waitFor("tab: api · audit · auth");
+  return dashboard;
+}
+
+test("completes commands, verbs, flags, paths and installed workers with tab", async () => {
+  const dashboard = await openPalette();
+  dashboard.press(`wo${keys.tab}`);
+  await dashboard.waitFor("tab: delete · disable");
+  dashboard.press(`upl${keys.tab}`);
+  await dashboard.waitFor("tab: app/ · other/");
+  dashboard.press(`o${keys.tab}`);
+  await dashboard.waitFor("runtimectl workers upload other/");
+  dashboard.press(` --dry${keys.tab}`);
+  await dashboard.waitFor("runtimectl workers upload other/ --dry-run");
+  dashboard.press("\u0015workers disable ");
+  await dashboard.waitFor("tab: app · app@1.0.0");
+});
+
+test("runs a command, shows its exit code, and brings its line back with up", async () => {
+  const dashboard = await openPalette();
+  dashboard.press(`help exit-codes${keys.enter}`);
+  await dashboard.waitFor("runtimectl help exit-codes → 0");
+  dashboard.press(keys.esc);
+  dashboard.press(":");
+  await dashboard.waitFor("tab: api");
+  dashboard.press(keys.up);
+  await dashboard.waitFor(/runtimectl help exit-codes\s*\n/);
+  dashboard.press(keys.down);
+  await dashboard.waitFor("tab: api");
+});
+
+test.each([
+  ["wrkers list", "there is no such command here", 2],
+  ["tui", "there is no such command here", 2],
+  [`auth login rtk_${"a".repeat(43)}`, "the command line holds an API key", 2],
+])("refuses %s, and goes on", async (line, reason, exitCode) => {
+  const dashboard = await openPalette();
+  dashboard.press(`${line}${keys.enter}`);
+  await dashboard.waitFor(reason);
+  expect(dashboard.text()).toContain(`→ ${exitCode}`);
+  dashboard.press(`${keys.esc}2`);
+  await dashboard.waitFor("> app");
+});
+
+test("does not keep a line that holds a key", async () => {
+  const dashboard = await openPalette();
+  dashboard.press(`help exit-codes${keys.enter}`);
+  await dashboard.waitFor("→ 0");
+  dashboard.press(`${keys.esc}:auth login rtk_${"a".repeat(43)}${keys.enter}`);
+  await dashboard.waitFor("the command line holds an API key");
+  dashboard.press(`${keys.esc}:`);
+  await dashboard.waitFor("tab: api");
+  dashboard.press(keys.up);
+  await dashboard.waitFor(/runtimectl help exit-codes\s*\n/);
+});

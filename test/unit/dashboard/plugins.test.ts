@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { renderDashboard, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+import { admin, listedPlugin, loadedPlugin, success, successOf } from "./sample-data.js";
+
+/** A daemon with a loaded, a failed and a built-in plugin. */
+async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
+  const guard = listedPlugin("@team/guard");
+  const listed = [
+    guard,
+    listedPlugin("broken", { status: "failed", error: "\u001b[2Jno database" }),
+    listedPlugin("gateway", { source: "built-in", removable: false }),
+  ];
+  const setEnabled = (enabled: boolean) => () => {
+    Object.assign(guard, { enabled, status: enabled ? "loaded" : "disabled" });
+    return successOf({ name: "@team/guard", enabled });
+  };
+  const usual = {
+    "/api/admin/session": admin,
+    "/api/plugins": () => listed,
+    "/api/plugins/loaded": [loadedPlugin("@team/guard"), loadedPlugin("audit", { dependencies: ["@team/guard"] })],
+    "POST /api/plugins/%40team%2Fguard/disable": setEnabled(false),
+    "POST /api/plugins/%40team%2Fguard/enable": setEnabled(true),
+    "POST /api/plugins/broken/disable": successOf({ name: "broken", enabled: true }),
+    "DELETE /api/plugins/%40team%2Fguard": () => {
+      listed.shift();
+      return success;
+    },
+  };
+  const dashboard = await renderDashboard({ ...usual, ...answers }, { screen: "plugins", ...setup });
+  await dashboard.waitFor(/> @team\/guard +1\.0\.0 +loaded/);
+  return dashboard;
+}
+
+test("switches a plugin off, and undo switches it on again", async () => {
+  const dashboard = await openPlugins();
+  await dashboard.waitFor("e on/off");
+  dashboard.press("e");
+  await dashboard.waitFor("done: @team/guard is off");
+  await dashboard.waitFor(/@team\/guard +1\.0\.0 +disabled/);
+  dashboard.press("U");
+  await dashboard.waitFor("done: @team/guard is on");
+  await dashboard.waitFor(/@team\/guard +1\.0\.0 +loaded/);
+});
+
+test("warns when a plugin is enabled but could not be loaded", async () => {
+  const dashboard = await openPlugins();
+  await dashboard.waitFor("e on/off");
+  dashboard.press("jje");
+  dashboard.press("k");
+  await dashboard.waitFor("> broken");
+  dashboard.press("e");
+  await dashboard.waitFor(String.raw`warning: broken is on, but could not be loaded: \x1b[2Jno database`);
+});
+
+test("names the plugins that need the one to be deleted, and deletes it after its name is typed", async () => {
+  const dashboard = await openPlugins({ columns: 110 });
+  await dashboard.waitFor("d delete");
+  dashboard.press("d");
+  await dashboard.waitFor("Delete the plugin @team/guard 1.0.0 for good; 1 plugin cannot do without it: audit.");
+  dashboard.press(`other${keys.enter}`);
+  await dashboard.waitFor("That is another name. Nothing was changed.");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`\u0015@team/guard${keys.enter}`);
+  await dashboard.waitFor("done: @team/guard is deleted");
+  expect(dashboard.transport.changes()).toEqual(["DELETE /api/plugins/%40team%2Fguard"]);
+});
+
+test("refuses to delete a built-in plugin", async () => {
+  const dashboard = await openPlugins();
+  await dashboard.waitFor("d delete");
+  dashboard.press("G");
+  await dashboard.waitFor("> gateway");
+  dashboard.press("d");
+  await dashboard.waitFor("note: gateway is built in and cannot be deleted; it can be switched off");
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("shows after a reload what each plugin was before and is now", async () => {
+  const reloaded = [{ name: "late", version: "0.1.0", loaded: true }];
+  let isReloaded = false;
+  const answers = {
+    "/api/plugins": () => [listedPlugin("@team/guard"), ...(isReloaded ? [listedPlugin("late", { version: "0.1.0" })] : [])],
+    "POST /api/plugins/reload": () => {
+      isReloaded = true;
+      return successOf({ plugins: reloaded });
+    },
+  };
+  const dashboard = await openPlugins({ columns: 100 }, answers);
+  await dashboard.waitFor("R reload all");
+  dashboard.press("R");
+  await dashboard.waitFor(/late +not there +0\.1\.0 loaded/);
+  expect(dashboard.text()).toMatch(/@team\/guard +1\.0\.0 loaded +1\.0\.0 loaded/);
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("done: 1 of 1 plugin loaded");
+});
+
+test("starts the upload of a plugin as a command line", async () => {
+  const dashboard = await openPlugins({ files: { "extra/manifest.yaml": "name: extra\n" } });
+  await dashboard.waitFor("u upload");
+  dashboard.press("u");
+  await dashboard.waitFor("runtimectl plugins upload ./");
+  await dashboard.waitFor("./extra/");
+  dashboard.press(`e${keys.tab}`);
+  await dashboard.waitFor("plugins upload ./extra/");
+});
+
+test("offers nothing in read-only mode that changes a plugin", async () => {
+  const dashboard = await openPlugins({ isReadOnly: true });
+  await dashboard.waitFor("read-only");
+  dashboard.press("eduR?");
+  await dashboard.waitFor("Keys that mean something here");
+  expect(dashboard.text()).not.toMatch(/on\/off|reload all|upload|delete/);
+  expect(dashboard.transport.changes()).toEqual([]);
+});

@@ -1,0 +1,32 @@
+import { rolePermissions } from "../../../src/shared/permissions.js";
+import { sessionOf } from "../../support/render-dashboard.js";
+
+/** The session of a key that is allowed to do everything. */
+export const admin = sessionOf(rolePermissions.admin);
+
+/** The body of a change that reports nothing. */
+export const success = { success: true };
+
+/** The body of a change that reports its outcome. */
+export function successOf(data: unknown): unknown {
+  return { success: true, data };
+}
+
+export function listedPlugin(name: string, about: Readonly<Record<string, unknown>> = {}) {
+  const usual = { version: "1.0.0", enabled: true, status: "loaded", source: "uploaded", removable: true, path: `/srv/plugins/${name}` };
+  return { name, ...usual, ...about };
+}
+
+export function loadedPlugin(name: string, about: Readonly<Record<string, unknown>> = {}) {
+  return { name, base: `/${name}`, dependencies: [], optionalDependencies: [], menus: [], ...about };
+}
+
+export function listedKey(id: number, name: string, about: Readonly<Record<string, unknown>> = {}) {
+  const usual = { keyPrefix: `rtk_${id}`, role: "viewer", permissions: ["workers:read"], namespaces: ["*"], createdAt: 1_750_000_000 };
+  return { id, name, ...usual, ...about };
+}
+
+export function fileEntry(path: string, about: Readonly<Record<string, unknown>> = {}) {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return { name, path, isDirectory: false, size: 12, updatedAt: 1_750_000_000, ...about };
+}

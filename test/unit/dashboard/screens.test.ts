@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { renderDashboard, sessionOf, unreachable } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+import { admin, fileEntry, listedKey, listedPlugin, loadedPlugin, successOf } from "./sample-data.js";
+
+const denied = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission for this.");
+const full = {
+  "/api/admin/session": admin,
+  "/api/workers": [listedWorker("@team/shop", ["1.4.2", "1.4.1"]), listedWorker("todos")],
+  "/api/plugins": [
+    listedPlugin("guard"),
+    listedPlugin("audit", { status: "failed", error: "no database" }),
+    listedPlugin("late", { status: "waiting" }),
+  ],
+  "/api/plugins/loaded": [loadedPlugin("guard", { menus: [{ title: "Rules", icon: "shield", path: "/guard/rules" }] })],
+  "/api/keys": { keys: [listedKey(3, "ci-deploy", { namespaces: ["@team"], expiresAt: 1_000_000_000 })] },
+  "/api/workers/files/list": successOf({ path: "", entries: [fileEntry("workers", { isDirectory: true })] }),
+  "/api/plugins/files/list": successOf({ path: "", entries: [fileEntry("plugins", { isDirectory: true })] }),
+};
+
+test.each([
+  ["overview", /workers +2 \(3 versions\)/],
+  ["overview", /plugins +3 \(1 failed\)/],
+  ["workers", /> @team\/shop +1\.4\.2 +on/],
+  ["plugins", /> guard +1\.0\.0 +loaded +uploaded +\/guard/],
+  ["plugins", /menus +Rules → \/guard\/rules/],
+  ["keys", /> ci-deploy +viewer +rtk_3 /],
+  ["keys", /ends +2001-09-09 \(expired\)/],
+  ["files", /> workers\/ +workers/],
+])("shows on the screen %s what the daemon lists: %s", async (screen, expected) => {
+  const dashboard = await renderDashboard(full, { screen });
+  await dashboard.waitFor(expected);
+});
+
+test.each([
+  ["workers", "nothing is installed yet; upload a folder with u"],
+  ["plugins", "no plugin is installed yet; upload a folder with"],
+  ["keys", "no keys yet; make one with: runtimectl keys create"],
+  ["files", "no directory is configured"],
+  ["logs", "nothing is installed yet; upload a folder with"],
+])("shows on the screen %s how to begin when its list is empty", async (screen, expected) => {
+  const nothing = successOf({ path: "", entries: [] });
+  const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };
+  const dashboard = await renderDashboard({ "/api/admin/session": admin, ...answers }, { screen });
+  await dashboard.waitFor(expected);
+});
+
+test.each([
+  ["workers", "/api/workers"],
+  ["plugins", "/api/plugins"],
+  ["keys", "/api/keys"],
+  ["files", "/api/workers/files/list"],
+  ["logs", "/api/workers"],
+])("shows on the screen %s why the daemon refused its list", async (screen, path) => {
+  const dashboard = await renderDashboard({ ...full, [path]: denied }, { screen });
+  await dashboard.waitFor("cannot be shown: The key has no permission for this.");
+});
+
+test.each([
+  ["workers", "workers:read"],
+  ["plugins", "plugins:read"],
+  ["keys", "keys:read"],
+  ["logs", "workers:read"],
+])("names on the screen %s the missing permission %s, and does not ask for the list", async (screen, permission) => {
+  const session = sessionOf([], { name: "blind" });
+  const dashboard = await renderDashboard({ ...full, "/api/admin/session": session }, { screen });
+  await dashboard.waitFor(`The key blind has no permission ${permission}, which this screen needs.`);
+  await dashboard.waitFor("q quit");
+  expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
+});
+
+test("names both permissions of the files screen when the key holds neither", async () => {
+  const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
+  await dashboard.waitFor("The key blind has neither workers:read nor plugins:read");
+});
+
+test("shows on the overview which figures the daemon refuses", async () => {
+  const dashboard = await renderDashboard({ ...full, "/api/workers": denied });
+  await dashboard.waitFor(/workers +not shown: The key has no permission for this\./);
+  await dashboard.waitFor(/plugins +3/);
+});
+
+test.each(["workers", "plugins", "keys", "files"])("shows loading on the screen %s until the daemon responds", async (screen) => {
+  const dashboard = await renderDashboard(full, { screen });
+  dashboard.transport.hold();
+  await dashboard.waitFor("loading…");
+  dashboard.transport.release();
+  await dashboard.waitFor(/^> /m);
+  expect(dashboard.text()).not.toContain("loading…");
+});
+
+test.each(["workers", "plugins", "keys", "files"])("keeps the list of the screen %s while the daemon is away", async (screen) => {
+  const dashboard = await renderDashboard(full, { screen });
+  await dashboard.waitFor(/^> /m);
+  const [selected] = /^> .*/m.exec(dashboard.text()) ?? [];
+  dashboard.transport.failure = unreachable();
+  dashboard.press("r");
+  await dashboard.waitFor(/away for \d+ s · .* · cannot reach http:\/\/daemon\.test/);
+  expect(dashboard.text()).toContain(selected);
+});
+
+test("goes to a screen by its number, and to the next and the one before by tab", async () => {
+  const dashboard = await renderDashboard(full);
+  await dashboard.waitFor("[1 Overview]");
+  dashboard.press("4");
+  await dashboard.waitFor("[4 Keys]");
+  dashboard.press(keys.tab);
+  await dashboard.waitFor("[5 Files]");
+  dashboard.press("\u001b[Z\u001b[Z");
+  await dashboard.waitFor("[3 Plugins]");
+  dashboard.press("1\u001b[Z");
+  await dashboard.waitFor("[7 Connect]");
+});
+
+test("shows names made of escape sequences instead of obeying them", async () => {
+  const name = "\u001b]0;owned\u0007\u001b[2J\u202eevil";
+  const dashboard = await renderDashboard({ "/api/workers": [listedWorker(name)] }, { screen: "workers" });
+  await dashboard.waitFor(String.raw`\x1b]0;owned\x07\x1b[2J\u{202e}evil 1.0.0`);
+  expect(dashboard.screen.written()).not.toContain("\u001b]0;");
+  expect(dashboard.screen.written()).not.toContain("\u202e");
+});
+
+test.each([
+  ["another shape", [{ name: 7 }]],
+  ["no JSON", new WireAnswer(200, "<html>a proxy</html>")],
+])("keeps the last list and reports a response with %s beside it", async (_what, nonsense) => {
+  const dashboard = await renderDashboard(full, { screen: "workers", columns: 140 });
+  await dashboard.waitFor(/> @team\/shop/);
+  dashboard.transport.answers["/api/workers"] = nonsense;
+  dashboard.press("r");
+  await dashboard.waitFor(/not up to date: /);
+  expect(dashboard.text()).toContain("> @team/shop");
+  dashboard.transport.answers["/api/workers"] = [listedWorker("todos")];
+  dashboard.press("r");
+  await dashboard.waitFor("> todos");
+  expect(dashboard.text()).not.toContain("not up to date");
+});

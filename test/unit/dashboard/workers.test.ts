@@ -1,0 +1,188 @@
+import { expect, test } from "vitest";
+import { rolePermissions } from "../../../src/shared/permissions.js";
+import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { created, FakeStream } from "../../support/fake-transport.js";
+import { daemonUrl, renderDashboard, sessionOf, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
+import { keys } from "../../support/terminal-window.js";
+import { admin, success, successOf } from "./sample-data.js";
+
+/** A daemon with two versions of the worker `app`, which switches and deletes them. */
+async function openApp(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
+  const worker = { ...listedWorker("app", ["1.1.0", "1.0.0"]), disabledVersions: [] as string[] };
+  const workers = [worker];
+  const setEnabled = (version: string, enabled: boolean) => () => {
+    worker.disabledVersions = worker.disabledVersions.filter((other) => other !== version);
+    if (!enabled) worker.disabledVersions.push(version);
+    return successOf({ name: "app", version, enabled });
+  };
+  const switches = ["1.0.0", "1.1.0"].flatMap((version) => [
+    [`POST /api/workers/_/app/${version}/enable`, setEnabled(version, true)] as const,
+    [`POST /api/workers/_/app/${version}/disable`, setEnabled(version, false)] as const,
+  ]);
+  const changing = {
+    "/api/admin/session": admin,
+    "/api/workers": () => workers,
+    "/api/workers/_/app/logs": { entries: [], hasMore: false },
+    ...Object.fromEntries(switches),
+    "DELETE /api/workers/_/app/1.1.0": () => {
+      worker.versions = ["1.0.0"];
+      return success;
+    },
+    "DELETE /api/workers/_/app": () => {
+      workers.pop();
+      return success;
+    },
+  };
+  return renderDashboard({ ...changing, ...answers }, { screen: "workers", ...setup });
+}
+
+test("switches a version off, and undo switches it on again", async () => {
+  const dashboard = await openApp();
+  await dashboard.waitFor("e on/off");
+  dashboard.press("e");
+  await dashboard.waitFor("done: app 1.1.0 is off · U undoes it");
+  await dashboard.waitFor(/app +1\.1\.0 +off/);
+  dashboard.press("U");
+  await dashboard.waitFor("done: app 1.1.0 is on");
+  await dashboard.waitFor(/app +1\.1\.0 +on/);
+  expect(dashboard.transport.changes()).toEqual(["POST /api/workers/_/app/1.1.0/disable", "POST /api/workers/_/app/1.1.0/enable"]);
+});
+
+test("keeps the list and reports why a switch was refused", async () => {
+  const denied = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:install.");
+  const dashboard = await openApp({}, { "POST /api/workers/_/app/1.1.0/disable": denied });
+  await dashboard.waitFor("e on/off");
+  dashboard.press("e");
+  await dashboard.waitFor("failed: The key has no permission workers:install.");
+  expect(dashboard.text()).toMatch(/> app +1\.1\.0 +on/);
+});
+
+test("deletes one version after y, and not after another key", async () => {
+  const dashboard = await openApp();
+  await dashboard.waitFor("d delete");
+  dashboard.press("d");
+  await dashboard.waitFor("Delete 1 version of app, 1.1.0; 1 version of it stays.");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("note: nothing was changed");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press("dy");
+  await dashboard.waitFor("done: app 1.1.0 is deleted");
+  await dashboard.waitFor(/> app +1\.0\.0/);
+  expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app/1.1.0"]);
+});
+
+test("deletes a worker only after its name is typed", async () => {
+  const dashboard = await openApp({ columns: 140 });
+  await dashboard.waitFor("D delete all versions");
+  dashboard.press("D");
+  await dashboard.waitFor("Delete app with all of it, 2 versions: /app/ is 404 then.");
+  dashboard.press(`other${keys.enter}`);
+  await dashboard.waitFor("That is another name. Nothing was changed.");
+  dashboard.press(keys.esc);
+  await dashboard.waitFor("note: nothing was changed");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`Dapp${keys.enter}`);
+  await dashboard.waitFor("done: app is deleted");
+  await dashboard.waitFor("nothing is installed yet");
+  expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app"]);
+});
+
+test("wants the profile's name before it deletes on a production profile", async () => {
+  const config = `current: prod\nprofiles:\n  prod:\n    url: ${daemonUrl}\n    production: true\n`;
+  const dashboard = await openApp({ config });
+  await dashboard.waitFor("runtimectl prod PRODUCTION");
+  await dashboard.waitFor("d delete");
+  dashboard.press("d");
+  await dashboard.waitFor("Type the profile's name (prod) to confirm");
+  dashboard.press(`app${keys.enter}`);
+  await dashboard.waitFor("That is another name. Nothing was changed.");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`\u0015prod${keys.enter}`);
+  await dashboard.waitFor("done: app 1.1.0 is deleted");
+});
+
+test("tells a key without permissions which it lacks, and sends nothing", async () => {
+  const viewer = sessionOf(rolePermissions.viewer);
+  const dashboard = await openApp({ columns: 170 }, { "/api/admin/session": viewer });
+  await dashboard.waitFor("lacks workers:install, workers:restart, workers:remove");
+  expect(dashboard.text()).not.toMatch(/e on\/off|u upload|d delete/);
+  for (const [key, permission] of [
+    ["e", "workers:install"],
+    ["t", "workers:restart"],
+    ["d", "workers:remove"],
+  ] as const) {
+    dashboard.press(key);
+    await dashboard.waitFor(`note: the key in use does not hold ${permission}, which this needs`);
+  }
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("withdraws the keys of an action when the permission is lost", async () => {
+  const dashboard = await openApp();
+  await dashboard.waitFor("d delete");
+  dashboard.transport.answers["/api/admin/session"] = sessionOf(["workers:read"]);
+  dashboard.press("r");
+  await dashboard.waitFor("lacks workers:install");
+  expect(dashboard.text()).not.toMatch(/e on\/off|u upload|d delete/);
+});
+
+test("offers nothing in read-only mode that changes anything", async () => {
+  const dashboard = await openApp({ isReadOnly: true });
+  await dashboard.waitFor("read-only");
+  await dashboard.waitFor(/> app +1\.1\.0 +on/);
+  dashboard.press("eRtdDu?");
+  await dashboard.waitFor("Keys that mean something here");
+  expect(dashboard.text()).not.toMatch(/on\/off|rollback|restart|delete|upload/);
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("shows the URL, copies it, and lists the same actions as commands", async () => {
+  const dashboard = await openApp({ columns: 140, rows: 45 });
+  await dashboard.waitFor("e on/off");
+  dashboard.press("o");
+  await dashboard.waitFor(`note: ${daemonUrl}/app/`);
+  dashboard.press("y");
+  await dashboard.waitFor("is in the clipboard");
+  expect(dashboard.screen.written()).toContain(`\u001b]52;c;${Buffer.from(`${daemonUrl}/app/`).toString("base64")}\u0007`);
+  dashboard.press("x");
+  await dashboard.waitFor("The same as commands");
+  for (const line of ["show app", "disable app@1.1.0", "rollback app", "restart app@1.1.0", "delete app@1.1.0", "upload ./dir"])
+    expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
+});
+
+test("shows what an upload would do, sends nothing when it is declined, and uploads after enter", async () => {
+  const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
+  const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
+  const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });
+  await dashboard.waitFor("u upload");
+  dashboard.press(`usho${keys.tab}${keys.enter}`);
+  await dashboard.waitFor("a new worker at /@team/shop/");
+  await dashboard.waitFor("runtimectl workers upload ./shop/");
+  dashboard.press("n");
+  await dashboard.waitFor("note: nothing was sent");
+  expect(dashboard.transport.changes()).toEqual([]);
+  dashboard.press(`ushop${keys.enter}`);
+  await dashboard.waitFor("enter uploads");
+  dashboard.press(keys.enter);
+  await dashboard.waitFor(`done: uploaded @team/shop 2.0.0: ${daemonUrl}/@team/shop/`);
+  expect(dashboard.transport.changes()).toEqual(["POST /api/workers/upload"]);
+});
+
+test("reports why a folder cannot be uploaded, and keeps its path to be corrected", async () => {
+  const dashboard = await openApp({ files: { "shady/readme.txt": "no manifest" } });
+  await dashboard.waitFor("u upload");
+  dashboard.press(`ushady${keys.enter}`);
+  await dashboard.waitFor("has neither manifest.yaml nor package.json");
+  expect(dashboard.text()).toContain("folder or archive to upload: ./shady");
+  expect(dashboard.transport.changes()).toEqual([]);
+});
+
+test("shows a change of another client at once, without waiting for the next poll", async () => {
+  const events = new FakeStream();
+  const dashboard = await openApp({ refreshMs: 600_000 }, { "/api/events": events });
+  await dashboard.waitFor(/app +1\.1\.0 +on/);
+  await expect.poll(() => events.readerCount).toBe(1);
+  dashboard.transport.answers["/api/workers"] = [listedWorker("made-elsewhere")];
+  events.send({ id: 1, type: "worker.installed", at: 0 } as { id: number });
+  await dashboard.waitFor("> made-elsewhere");
+});

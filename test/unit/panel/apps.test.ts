@@ -1,0 +1,152 @@
+import { describe, expect, test } from "vitest";
+import { activityOf, toApps } from "../../../src/cpanel/sections/apps/app.js";
+import { filterApps, namespaceChoices, type AppFilters } from "../../../src/cpanel/sections/apps/app-filters.js";
+import { appUrl } from "../../../src/cpanel/sections/apps/app-url.js";
+import { effectOf, notesOf } from "../../../src/cpanel/sections/apps/upload-effect.js";
+import { counted } from "../../../src/cpanel/components/counted.js";
+import { megabytes, rate } from "../../../src/cpanel/sections/overview/figures.js";
+import { refusalOf } from "../../../src/cpanel/upload/refusal-of.js";
+import type { PackageFacts } from "../../../src/cpanel/upload/package-facts.js";
+import type { WorkerMetrics } from "../../../src/shared/contract/metrics.js";
+import type { Worker } from "../../../src/shared/contract/workers.js";
+import { operator } from "./sample-data.js";
+
+function worker(name: string, about: Partial<Worker> = {}): Worker {
+  const usual = { path: `/srv/${name}`, removable: true, source: "uploaded" as const, versions: ["1.0.0"], disabledVersions: [] };
+  return { name, ...usual, ...about };
+}
+
+const apps = toApps([
+  worker("todos", { versions: ["2.0.0", "1.0.0"], disabledVersions: ["2.0.0"] }),
+  worker("@team/shop"),
+  worker("idle", { disabledVersions: ["1.0.0"] }),
+  worker("hello", { source: "built-in", removable: false, versions: ["latest"] }),
+  worker("todos", { source: "built-in", removable: false, versions: ["0.1.0"] }),
+]);
+const all: AppFilters = { search: "", namespace: "", state: "", source: "" };
+const namesOf = (filters: Partial<AppFilters>) => filterApps(apps, { ...all, ...filters }).map(({ name }) => name);
+
+describe("toApps", () => {
+  test("joins the rows of a worker into one app, sorted by name", () => {
+    expect(apps.map(({ name, versions }) => [name, versions.length])).toEqual([
+      ["@team/shop", 1],
+      ["hello", 1],
+      ["idle", 1],
+      ["todos", 3],
+    ]);
+  });
+
+  test("knows what serves, what is built in, and the namespace", () => {
+    const [shop, hello, idle, todos] = apps;
+    expect(shop).toMatchObject({ namespace: "@team", isBuiltIn: false });
+    expect(hello?.isBuiltIn).toBe(true);
+    expect(idle?.serving).toBeUndefined();
+    expect(todos).toMatchObject({ isBuiltIn: false, namespace: "", serving: { version: "1.0.0" } });
+  });
+});
+
+describe("filterApps", () => {
+  test.each<[Partial<AppFilters>, string[]]>([
+    [{}, ["@team/shop", "idle", "todos"]],
+    [{ source: "all" }, ["@team/shop", "hello", "idle", "todos"]],
+    [{ search: "  TODO " }, ["todos"]],
+    [{ namespace: "@team" }, ["@team/shop"]],
+    [{ namespace: "-" }, ["idle", "todos"]],
+    [{ state: "serving" }, ["@team/shop", "todos"]],
+    [{ state: "off" }, ["idle"]],
+    [{ state: "off", namespace: "@team" }, []],
+  ])("keeps for %j the apps %j", (filters, names) => {
+    expect(namesOf(filters)).toEqual(names);
+  });
+
+  test("offers the namespaces that exist, and none for apps without one", () => {
+    expect(namespaceChoices(apps)).toEqual([
+      { value: "", label: "all" },
+      { value: "-", label: "none" },
+      { value: "@team", label: "@team" },
+    ]);
+  });
+});
+
+const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number }) =>
+  ({
+    requests: { perSecond, total: 10 },
+    errors: { total: 1 },
+    isolates: { running: 1, starting: 1, draining: 0 },
+    memory,
+  }) as unknown as WorkerMetrics;
+
+test("sums up what the versions of an app do", () => {
+  expect(activityOf([row(1.5, { rssBytes: 100 }), row(2, { rssBytes: 100, pssBytes: 40 })])).toEqual({
+    requestsPerSecond: 3.5,
+    requests: 20,
+    errors: 2,
+    isolates: 4,
+    memoryBytes: 140,
+  });
+});
+
+test.each([
+  [undefined, "http://daemon.test/@team/shop/"],
+  ["1.0.0", "http://daemon.test/@team/shop@1.0.0/"],
+])("gives the URL of version %s", (version, url) => {
+  expect(appUrl("http://daemon.test", "@team/shop", version)).toBe(url);
+});
+
+const facts: PackageFacts = {
+  name: "todos",
+  version: "3.0.0",
+  isEnabled: true,
+  entrypoint: "index.js",
+  pluginEntry: undefined,
+  packageJson: undefined,
+  metadataFiles: [],
+  isPlugin: false,
+};
+
+describe("effectOf", () => {
+  const [, , idle, todos] = apps;
+
+  test.each([
+    ["a new app", facts, undefined, "A new app at /todos/"],
+    ["a new version", facts, todos, "Beside 3 versions; 1.0.0 answers now"],
+    ["an existing version", { ...facts, version: "1.0.0" }, todos, "Replaces 1.0.0, which is there; 1.0.0 answers now"],
+    ["a version that is only built in", { ...facts, version: "0.1.0" }, todos, "Beside 3 versions; 1.0.0 answers now"],
+    ["an app that is off", { ...facts, version: "1.0.0" }, idle, "Replaces 1.0.0, which is there; none of it is on now"],
+  ])("describes the upload of %s", (_what, uploaded, app, effect) => {
+    expect(effectOf(uploaded, app)).toBe(effect);
+  });
+
+  test("warns of plugins, of nothing to serve, of a missing version and of a disabled package", () => {
+    expect(notesOf(facts)).toEqual([]);
+    expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
+    const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");
+    expect(notes).toMatch(/Nothing in it can be served.*\nNo version is declared.*\n.*enabled: false/);
+  });
+});
+
+describe("refusalOf", () => {
+  const target = { noun: "app", permission: "workers:install" } as const;
+
+  test.each([
+    ["holds the permission", operator, "@team/shop", undefined],
+    ["lacks the permission", { ...operator, permissions: [] }, "shop", "needs the permission workers:install"],
+    ["is limited to the namespace", { ...operator, namespaces: ["@team"] }, "@team/shop", undefined],
+    [
+      "is limited to another namespace",
+      { ...operator, namespaces: ["@other"] },
+      "@team/shop",
+      "in @other only, and @team/shop lies outside",
+    ],
+  ])("decides for a key that %s", (_what, principal, name, reason) => {
+    const refusal = refusalOf({ ...facts, name }, target, principal);
+    if (reason === undefined) expect(refusal).toBeUndefined();
+    else expect(refusal).toContain(reason);
+  });
+});
+
+test("formats counts, rates and sizes", () => {
+  expect([counted(1, "key"), counted(2000, "key")]).toEqual(["1 key", "2,000 keys"]);
+  expect([rate(0), rate(0.123), rate(9.999), rate(1234.5)]).toEqual(["0", "0.12", "10.00", "1,235"]);
+  expect(megabytes(1_572_864)).toBe("1.5 MB");
+});

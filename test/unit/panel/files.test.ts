@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { folderAt, isWithin, pageAt, type BrowsedPackage } from "../../../src/cpanel/file-browser/browsed-package.js";
+import { readText, toBytesText } from "../../../src/cpanel/file-browser/file-text.js";
+import { readFile } from "../../../src/cpanel/file-browser/read-file.js";
+import { createClient } from "../../../src/shared/client.js";
+import { workerFiles } from "../../../src/shared/contract/files.js";
+import { WireAnswer } from "../../support/fake-daemon.js";
+import { FakeTransport } from "../../support/fake-transport.js";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+describe("readText", () => {
+  test.each([
+    ["plain line ends", "one\ntwo\n", { text: "one\ntwo\n", lineEnd: "\n", hasByteOrderMark: false, isFaithful: true }],
+    ["Windows line ends", "one\r\ntwo", { text: "one\ntwo", lineEnd: "\r\n", hasByteOrderMark: false, isFaithful: true }],
+    ["mixed line ends", "one\r\ntwo\n", { text: "one\ntwo\n", lineEnd: "\r\n", hasByteOrderMark: false, isFaithful: false }],
+    ["a single carriage return", "one\rtwo", { text: "one\ntwo", lineEnd: "\n", hasByteOrderMark: false, isFaithful: false }],
+    ["a byte order mark", "\uFEFFone", { text: "one", lineEnd: "\n", hasByteOrderMark: true, isFaithful: true }],
+    ["nothing", "", { text: "", lineEnd: "\n", hasByteOrderMark: false, isFaithful: true }],
+  ] as const)("reads %s", (_what, raw, expected) => {
+    expect(readText(encode(raw))).toEqual(expected);
+  });
+
+  test.each([
+    ["a zero byte", new Uint8Array([65, 0, 66])],
+    ["invalid UTF-8", new Uint8Array([0xc3, 0x28])],
+  ])("does not take %s for text", (_what, bytes) => {
+    expect(readText(bytes)).toBeUndefined();
+  });
+
+  test.each(["a\r\nb\r\n", "\uFEFFa\nb", "a"])("writes %j back as it was", (raw) => {
+    const read = readText(encode(raw));
+    expect(read && toBytesText(read)).toBe(raw);
+  });
+});
+
+describe("folderAt", () => {
+  const shop: BrowsedPackage = { kind: "workers", name: "shop", isBuiltIn: false, page: "apps/shop/files" };
+  const roots = ["workers/shop", ".shipped/shop"];
+
+  test.each([
+    ["workers/shop", false],
+    ["workers/shop/1.0.0", true],
+    ["workers/shop/1.0.0/assets", true],
+    ["workers/shop/notes", false],
+    [".shipped/shop/1.0.0", false],
+  ])("decides whether %s can be changed", (path, isChangeable) => {
+    expect(folderAt(shop, roots, path)).toEqual({ of: shop, path, isChangeable });
+  });
+
+  test("changes a plugin anywhere below its folder", () => {
+    expect(folderAt({ ...shop, kind: "plugins" }, ["plugins/guard"], "plugins/guard/rules")?.isChangeable).toBe(true);
+  });
+
+  test.each(["workers/shopping", "workers", "workers/other/1.0.0"])("knows no folder %s", (path) => {
+    expect(folderAt(shop, roots, path)).toBeUndefined();
+  });
+
+  test("compares whole segments", () => {
+    expect([isWithin("a/b", "a/b"), isWithin("a/b", "a/b/c"), isWithin("a/b", "a/bc")]).toEqual([true, true, false]);
+  });
+
+  test("encodes folder and file in the address", () => {
+    expect(pageAt(shop, "workers/shop/1.0.0", "a&b.txt")).toBe("apps/shop/files?path=workers%2Fshop%2F1.0.0&file=a%26b.txt");
+  });
+});
+
+const read = (answer: unknown) => {
+  const { send } = new FakeTransport({ "/api/workers/files/download": answer });
+  return readFile(createClient(send, "/api", { workerFiles }).workerFiles, "workers/shop/index.js", new AbortController().signal);
+};
+
+describe("readFile", () => {
+  test("reads text, and only says the size of what is none", async () => {
+    expect(await read(Buffer.from("one\n"))).toMatchObject({ kind: "text", text: { text: "one\n" } });
+    expect(await read(Buffer.from([0, 1, 2]))).toEqual({ kind: "binary", sizeBytes: 3 });
+  });
+
+  test("does not read files above 512 KB", async () => {
+    expect(await read(Buffer.alloc(512 * 1024, "a"))).toMatchObject({ kind: "text" });
+    expect(await read(Buffer.alloc(512 * 1024 + 1, "a"))).toEqual({ kind: "large", mostBytes: 512 * 1024 });
+  });
+
+  test("rejects with the daemon's error", async () => {
+    await expect(read(WireAnswer.refusal(404, "PATH_NOT_FOUND", "gone"))).rejects.toMatchObject({ code: "PATH_NOT_FOUND" });
+  });
+});

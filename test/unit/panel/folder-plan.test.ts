@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { chosenFolder } from "../../../src/cpanel/upload/dropped-folder.js";
+import { planFolder } from "../../../src/cpanel/upload/folder-plan.js";
+import { makeParcel } from "../../../src/cpanel/upload/parcel.js";
+import { usualLimits } from "../../../src/shared/archive/usual-limits.js";
+import { memoryFolder } from "./memory-folder.js";
+
+const { signal } = new AbortController();
+const manifest = "name: '@team/shop'\nversion: 1.0.0\n";
+
+async function plan(files: Readonly<Record<string, string>>) {
+  const folder = memoryFolder("shop", { "manifest.yaml": manifest, ...files });
+  const { files: packed, leftOut } = await planFolder(folder, "worker", signal);
+  return { packed, leftOut: leftOut.map(({ path }) => path).toSorted(), rules: leftOut, listed: folder.listed };
+}
+
+describe("planFolder", () => {
+  test("packs everything, sorted, when no rule leaves anything out", async () => {
+    const { packed, leftOut } = await plan({ "z.js": "", "a/b.js": "" });
+    expect(packed).toEqual(["a/b.js", "manifest.yaml", "z.js"]);
+    expect(leftOut).toEqual([]);
+  });
+
+  test("never packs version control, secrets and litter, and does not read such folders", async () => {
+    const { packed, leftOut, listed } = await plan({ ".git/config": "", ".env.local": "", "key.pem": "", ".DS_Store": "", "index.js": "" });
+    expect(packed).toEqual(["index.js", "manifest.yaml"]);
+    expect(leftOut).toEqual([".DS_Store", ".env.local", ".git/", "key.pem"]);
+    expect(listed).toEqual([""]);
+  });
+
+  test("follows .gitignore, and names the rule", async () => {
+    const { packed, rules } = await plan({ ".gitignore": "*.log\ntmp/\n", "debug.log": "", "tmp/x.js": "", "index.js": "" });
+    expect(packed).toContain("index.js");
+    expect(packed).not.toContain("tmp/x.js");
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        { path: "debug.log", rule: expect.stringContaining("*.log") },
+        { path: "tmp/", rule: expect.stringContaining("tmp/") },
+      ]),
+    );
+  });
+
+  test("follows .runtimeignore instead of .gitignore", async () => {
+    const { packed } = await plan({ ".gitignore": "dist/\n", ".runtimeignore": "*.map\n", "dist/index.js": "", "dist/index.js.map": "" });
+    expect(packed).toContain("dist/index.js");
+    expect(packed).not.toContain("dist/index.js.map");
+  });
+
+  test("packs only what package.json lists in files, and the metadata", async () => {
+    const { packed } = await plan({ "package.json": '{"name":"shop","files":["dist"]}', "dist/index.js": "", "src/index.ts": "" });
+    expect(packed).toEqual(["dist/index.js", "manifest.yaml", "package.json"]);
+  });
+
+  test("packs the entrypoint although it is ignored", async () => {
+    const files = { "manifest.yaml": `${manifest}entrypoint: dist/index.html\n`, ".gitignore": "dist/\n", "dist/index.html": "" };
+    expect((await plan(files)).packed).toContain("dist/index.html");
+  });
+
+  test("leaves out earlier archives of the package itself", async () => {
+    const { packed, leftOut } = await plan({ "team-shop-0.9.0.tgz": "", "other-1.0.0.tgz": "" });
+    expect(leftOut).toEqual(["team-shop-0.9.0.tgz"]);
+    expect(packed).toContain("other-1.0.0.tgz");
+  });
+
+  test("rejects a folder with more files than an archive takes", async () => {
+    const many = Array.from({ length: usualLimits.archiveEntries }, (_, index) => ({ name: `f${index}`, isFolder: false }));
+    const folder = memoryFolder("shop", { "manifest.yaml": manifest });
+    const large = { ...folder, list: async () => [...many, { name: "manifest.yaml", isFolder: false }] };
+    await expect(planFolder(large, "worker", signal)).rejects.toThrow(/The folder has more than [\d,]+ files/);
+  });
+
+  test("stops when it is aborted", async () => {
+    const folder = memoryFolder("shop", { "manifest.yaml": manifest });
+    await expect(planFolder(folder, "worker", AbortSignal.abort(new Error("left the page")))).rejects.toThrow("left the page");
+  });
+});
+
+test("names the parcel of a folder after its package", async () => {
+  const folder = memoryFolder("any", { "manifest.yaml": manifest, "index.js": "" });
+  const parcel = await makeParcel({ kind: "folder", folder }, "worker", signal);
+  expect(parcel).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, leftOut: [], facts: { name: "@team/shop" } });
+});
+
+test("lists a chosen folder by the relative paths of its files", async () => {
+  const files = ["shop/manifest.yaml", "shop/dist/a/x.js", "shop/dist/y.js"].map((webkitRelativePath) =>
+    Object.assign(new File([webkitRelativePath], "file"), { webkitRelativePath }),
+  );
+  const folder = chosenFolder(files);
+  expect(folder.name).toBe("shop");
+  expect(await folder.list("")).toEqual([
+    { name: "manifest.yaml", isFolder: false },
+    { name: "dist", isFolder: true },
+  ]);
+  expect(await folder.list("dist")).toEqual([
+    { name: "a", isFolder: true },
+    { name: "y.js", isFolder: false },
+  ]);
+  expect(await (await folder.open("dist/a/x.js"))?.text()).toBe("shop/dist/a/x.js");
+  expect(await folder.open("dist")).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { endOf, mayGrant, namespacesOf, problemsOf, type KeyDraft } from "../../../src/cpanel/sections/keys/key-draft.js";
+import { keyState } from "../../../src/cpanel/sections/keys/key-state.js";
+import { usualLifetime } from "../../../src/shared/contract/keys.js";
+import { operator } from "./sample-data.js";
+
+const draft: KeyDraft = { name: "ci-deploy", role: "editor", permissions: [], namespaces: "*", expiresIn: "90d" };
+const daySeconds = 86_400;
+
+describe("problemsOf", () => {
+  test.each<[string, Partial<KeyDraft>, Partial<Record<keyof KeyDraft, string>>]>([
+    ["nothing", {}, {}],
+    ["a blank name", { name: "  " }, { name: "Give the key a name" }],
+    ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
+    ["no namespace", { namespaces: " , " }, { namespaces: "Name at least one, or * for all." }],
+    ["a namespace without @", { namespaces: "@team other" }, { namespaces: "other is no namespace" }],
+    ["a lifetime that is none", { expiresIn: "soon" }, { expiresIn: "whole number of d, w, m" }],
+  ])("finds %s", (_what, part, expected) => {
+    const problems = problemsOf({ ...draft, ...part });
+    expect(Object.keys(problems)).toEqual(Object.keys(expected));
+    for (const [field, text] of Object.entries(expected)) expect(problems[field as keyof KeyDraft]).toContain(text);
+  });
+
+  test("finds every problem at once", () => {
+    const problems = problemsOf({ name: "", role: "custom", permissions: [], namespaces: "", expiresIn: "" });
+    expect(Object.keys(problems).toSorted()).toEqual(["expiresIn", "name", "namespaces", "permissions"]);
+  });
+});
+
+test("splits namespaces at spaces and commas", () => {
+  expect(namespacesOf({ namespaces: " @team,@other  @third " })).toEqual(["@team", "@other", "@third"]);
+});
+
+test.each([
+  ["never", undefined],
+  [" 2d ", 1000 + 2 * daySeconds],
+  ["1y", 1000 + 365 * daySeconds],
+  ["2 days", "malformed"],
+  ["0d", "malformed"],
+])("computes the end of a key with the lifetime %j", (expiresIn, end) => {
+  expect(endOf({ expiresIn }, 1000.9)).toBe(end);
+});
+
+test.each([
+  [undefined, "90d"],
+  [1000 + 30.5 * daySeconds, "30d"],
+  [1000 + 400 * daySeconds, "90d"],
+  [1000 + 60, "90d"],
+])("offers for a creator that ends at %s a lifetime of %s", (expiresAt, lifetime) => {
+  expect(usualLifetime({ expiresAt }, 1000)).toBe(lifetime);
+});
+
+test("lets a principal grant only what it holds itself", () => {
+  const reader = { ...operator, permissions: ["workers:read" as const] };
+  expect(mayGrant(reader, ["workers:read"])).toBe(true);
+  expect(mayGrant(reader, ["workers:read", "keys:create"])).toBe(false);
+});
+
+test.each([
+  [undefined, "active"],
+  [1000, "ended"],
+  [1001, "ends soon"],
+  [1000 + 14 * daySeconds, "active"],
+])("calls a key that ends at %s, at the time 1000, %s", (expiresAt, state) => {
+  expect(keyState({ expiresAt }, 1000)).toBe(state);
+});

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Toasts } from "../../../src/cpanel/components/toasts.js";
+import { ChangeFeed } from "../../../src/cpanel/live/change-feed.js";
+import { LiveResource } from "../../../src/cpanel/live/live-resource.js";
+import { Observable } from "../../../src/cpanel/live/observable.js";
+import { Resources } from "../../../src/cpanel/live/resources.js";
+import { createClient, type Operations } from "../../../src/shared/client.js";
+import { WireAnswer } from "../../support/fake-daemon.js";
+import { FakeStream, FakeTransport } from "../../support/fake-transport.js";
+import { operator } from "./sample-data.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A question that counts how often it is asked. */
+function question() {
+  const state = { value: 1, failure: undefined as Error | undefined };
+  const ask = vi.fn<() => Promise<number>>(async () => {
+    if (state.failure) throw state.failure;
+    return state.value;
+  });
+  return { state, ask };
+}
+
+const open = { isOpen: () => true, leastIntervalMs: () => 0 };
+
+describe("Observable", () => {
+  test("notifies listeners of another value, not of the same, until they unsubscribe", () => {
+    const observable = new Observable(1);
+    const listener = vi.fn<() => void>();
+    const stop = observable.subscribe(listener);
+    observable.set(1);
+    expect(listener).not.toHaveBeenCalled();
+    observable.set(2);
+    expect(listener).toHaveBeenCalledTimes(1);
+    stop();
+    observable.set(3);
+    expect(listener).toHaveBeenCalledTimes(1);
+    expect(observable.get()).toBe(3);
+  });
+});
+
+describe("LiveResource", () => {
+  test("asks at once, then at each interval, until nobody watches", async () => {
+    const [resource, { ask }] = [new LiveResource<number>(open), question()];
+    const leave = resource.watch(ask, 5000);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(resource.state.get()).toMatchObject({ data: 1, error: undefined, isAsking: false });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(ask).toHaveBeenCalledTimes(3);
+    leave();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ask).toHaveBeenCalledTimes(3);
+  });
+
+  test("keeps the last data beside the error, and asks less often after each failure", async () => {
+    const [resource, { ask, state }] = [new LiveResource<number>(open), question()];
+    resource.watch(ask, 5000);
+    await vi.advanceTimersByTimeAsync(0);
+    state.failure = new Error("refused");
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(resource.state.get()).toMatchObject({ data: 1, error: state.failure });
+    await vi.advanceTimersByTimeAsync(9999);
+    expect(ask).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ask).toHaveBeenCalledTimes(3);
+    state.failure = undefined;
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(resource.state.get()).toMatchObject({ data: 1, error: undefined });
+  });
+
+  test("asks only once when the interval is infinite", async () => {
+    const [resource, { ask }] = [new LiveResource<number>(open), question()];
+    resource.watch(ask, Infinity);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  test("asks nothing while its conditions are closed", async () => {
+    const { ask } = question();
+    let isOpen = false;
+    const resource = new LiveResource<number>({ ...open, isOpen: () => isOpen });
+    resource.watch(ask, 5000);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(ask).not.toHaveBeenCalled();
+    isOpen = true;
+    resource.wake();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(resource.state.get().data).toBe(1);
+  });
+
+  test("asks again after a change when a response is on its way already", async () => {
+    const responses = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
+    const ask = vi.fn<() => Promise<number>>();
+    for (const { promise } of responses) ask.mockReturnValueOnce(promise);
+    const resource = new LiveResource<number>(open);
+    resource.watch(ask, Infinity);
+    const refreshed = resource.refreshAfterChange();
+    expect(ask).toHaveBeenCalledTimes(1);
+    responses[0].resolve(1);
+    responses[1].resolve(2);
+    await refreshed;
+    expect(ask).toHaveBeenCalledTimes(2);
+    expect(resource.state.get().data).toBe(2);
+  });
+});
+
+describe("Resources", () => {
+  test("gives the same resource for the same name until it forgets", () => {
+    const resources = new Resources({ isOpen: () => true });
+    const first = resources.of("workers");
+    expect(resources.of("workers")).toBe(first);
+    resources.forget();
+    expect(resources.of("workers")).not.toBe(first);
+  });
+
+  test("polls the resources that the daemon reports rarely while it does", async () => {
+    const [workers, metrics] = [question(), question()];
+    const resources = new Resources({ isOpen: () => true });
+    resources.of<number>("workers").watch(workers.ask, 1000);
+    resources.of<number>("metrics").watch(metrics.ask, 1000);
+    await vi.advanceTimersByTimeAsync(0);
+    resources.setFed(true);
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(workers.ask).toHaveBeenCalledTimes(1);
+    expect(metrics.ask.mock.calls.length).toBeGreaterThan(50);
+    resources.setFed(false);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(workers.ask).toHaveBeenCalledTimes(2);
+  });
+
+  test("asks again for what was touched, files of its packages included, and for nothing else", async () => {
+    const names = ["workers", "files.workers.shop", "files.roots.workers.shop", "plugins", "keys", "metrics"];
+    const resources = new Resources({ isOpen: () => true });
+    const questions = names.map((name) => {
+      const { ask } = question();
+      resources.of<number>(name).watch(ask, Infinity);
+      return { name, ask };
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    resources.touch(new Set(["workers"]));
+    await vi.advanceTimersByTimeAsync(0);
+    const askedTwice = questions.filter(({ ask }) => ask.mock.calls.length === 2).map(({ name }) => name);
+    expect(askedTwice).toEqual(["workers", "files.workers.shop", "files.roots.workers.shop"]);
+  });
+});
+
+function openFeed(answer: unknown) {
+  const transport = new FakeTransport({ "/api/events": answer });
+  const heard = { fed: [] as boolean[], touched: [] as string[][], refusals: 0 };
+  const feed = new ChangeFeed({
+    connection: { client: <Offered extends Operations>(offered: Offered) => createClient(transport.send, "/api", offered) },
+    onFed: (isFed) => heard.fed.push(isFed),
+    onTouched: (touched) => heard.touched.push([...touched]),
+    onRefused: () => (heard.refusals += 1),
+  });
+  return { transport, heard, feed };
+}
+const event = (id: number, type: string) => ({ id, type, at: 0 });
+
+describe("ChangeFeed", () => {
+  test("reports what an event touched, and everything when the stream begins", async () => {
+    const stream = new FakeStream([event(1, "stream.opened")]);
+    const { heard, feed } = openFeed(stream);
+    feed.setReader(operator);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(heard.fed.at(-1)).toBe(true);
+    expect(heard.touched).toEqual([["workers", "plugins", "keys"]]);
+    await vi.advanceTimersByTimeAsync(1000);
+    stream.send(event(2, "key.revoked"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(heard.touched.at(-1)).toEqual(["keys"]);
+    feed.setReader(undefined);
+  });
+
+  test("collects events that follow each other within 500 ms", async () => {
+    const stream = new FakeStream([event(1, "stream.opened")]);
+    const { heard, feed } = openFeed(stream);
+    feed.setReader(operator);
+    await vi.advanceTimersByTimeAsync(0);
+    for (const [index, type] of ["worker.installed", "worker.enabled", "key.created"].entries()) stream.send(event(index + 2, type));
+    await vi.advanceTimersByTimeAsync(400);
+    expect(heard.touched).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(heard.touched.slice(1)).toEqual([["workers", "keys"]]);
+    feed.setReader(undefined);
+  });
+
+  test("opens the stream again after it was lost, later each time", async () => {
+    const { transport, heard, feed } = openFeed(new WireAnswer(503, "{}"));
+    feed.setReader(operator);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(transport.requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(transport.requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(transport.requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(transport.requests).toHaveLength(3);
+    expect(heard.fed).not.toContain(true);
+    feed.setReader(undefined);
+  });
+
+  test("reports a credential that does not count any more, and stops", async () => {
+    const { transport, heard, feed } = openFeed(WireAnswer.refusal(401, "AUTH_REQUIRED", "Sign in."));
+    feed.setReader(operator);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(heard.refusals).toBe(1);
+    expect(transport.requests).toHaveLength(1);
+  });
+
+  test("closes its stream when nobody is to be notified any more", async () => {
+    const stream = new FakeStream([event(1, "stream.opened")]);
+    const { heard, feed } = openFeed(stream);
+    feed.setReader(operator);
+    await vi.advanceTimersByTimeAsync(0);
+    feed.setReader(undefined);
+    expect(stream.readerCount).toBe(0);
+    expect(heard.fed.at(-1)).toBe(false);
+  });
+});
+
+describe("Toasts", () => {
+  test("shows the last three messages, and those with an action for longer", async () => {
+    const toasts = new Toasts();
+    for (const text of ["one", "two", "three", "four"]) toasts.say(text);
+    expect(toasts.shown.get().map(({ text }) => text)).toEqual(["two", "three", "four"]);
+    toasts.say("undo me", { action: { label: "Undo", run: () => {} } });
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(toasts.shown.get().map(({ text }) => text)).toEqual(["undo me"]);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(toasts.shown.get()).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { checkFrame } from "../../../src/cpanel/sections/plugins/frame-check.js";
+import { isOwnPage, nameIn, pageOf } from "../../../src/cpanel/sections/plugins/plugin-address.js";
+import { toRows } from "../../../src/cpanel/sections/plugins/plugin-row.js";
+
+const origin = "http://daemon.test";
+
+test.each([
+  ["/board", "/board", true],
+  ["/board", "/board/rules?x=1", true],
+  ["/board", "/boards", false],
+  ["/board", "/board/../api/keys", false],
+  ["/board", "/board/%2e%2e/api/keys", false],
+  ["/board", "//evil.test/board/", false],
+  ["/board", "https://evil.test/board/", false],
+  ["/board", "javascript:alert(1)", false],
+  ["", "/api/keys", false],
+])("decides whether a plugin with the base %j itself serves %s", (base, path, isOwn) => {
+  expect(isOwnPage({ base }, { path }, origin)).toBe(isOwn);
+});
+
+test.each([
+  [["guard"], "guard"],
+  [["@team", "guard"], "@team/guard"],
+  [["@team"], undefined],
+  [["guard", "files"], undefined],
+  [[], undefined],
+])("reads the name in %j", (rest, name) => {
+  expect(nameIn(rest)).toBe(name);
+});
+
+test("encodes the path of a plugin's page in its address", () => {
+  expect(pageOf("@team/board", { title: "Board", path: "/board/?a=1&b=2" })).toBe("plugins/@team/board?at=%2Fboard%2F%3Fa%3D1%26b%3D2");
+});
+
+const check = (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  checkFrame("/board/", new AbortController().signal, async () => new Response("page", { status, headers }));
+
+const failing = () => Promise.reject(new TypeError("failed to fetch"));
+
+describe("checkFrame", () => {
+  test.each([
+    [404, {}, "absent"],
+    [500, {}, "failed"],
+    [200, {}, undefined],
+    [200, { "x-frame-options": "DENY" }, "unframeable"],
+    [200, { "x-frame-options": "SAMEORIGIN" }, undefined],
+    [200, { "content-security-policy": "default-src 'self'; frame-ancestors 'none'" }, "unframeable"],
+    [200, { "content-security-policy": "frame-ancestors 'self'", "x-frame-options": "DENY" }, undefined],
+  ])("judges status %d with the headers %j", async (status, headers, refusal) => {
+    expect(await check(status, headers)).toBe(refusal);
+  });
+
+  test("rejects when nothing answers", async () => {
+    await expect(checkFrame("/board/", new AbortController().signal, failing)).rejects.toThrow("failed to fetch");
+  });
+});
+
+const plugin = (name: string) =>
+  ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
+const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
+
+test("gives each plugin its position in the order of the hooks, and the plugins that need it", () => {
+  const rows = toRows([plugin("guard"), plugin("audit"), plugin("off")], [loaded("guard", []), loaded("audit", ["guard"])]);
+  expect(rows.map(({ position, neededBy }) => [position, neededBy])).toEqual([
+    [1, ["audit"]],
+    [2, []],
+    [0, []],
+  ]);
+});
