@@ -41,6 +41,8 @@ test("an operator signs in, uploads a folder, disables it, creates a key and sig
   expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 
   await page.goto(`${house.daemon.url}/cpanel/`);
+  // Calls that are still open would be answered with 401.
+  await page.getByText("per second").waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByText("You have signed out.").waitFor();
   expect(await page.context().cookies()).toEqual([]);

@@ -1,12 +1,10 @@
 import { execFile } from "node:child_process";
-import { renameSync } from "node:fs";
 import { readdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { collectGarbage } from "../../support/collect-garbage.js";
-import { writeTree } from "../../support/write-tree.js";
 import { PluginHouse, told } from "./plugin-house.js";
 
 /** Tells of each step of its life. */
@@ -22,12 +20,6 @@ const diary = (name: string) => `
 const inTwoFiles = (text: string) => ({
   "plugin.js": `export { default } from "./lib/part.js";`,
   "lib/part.js": `export default { provides: () => "${text}" };`,
-});
-
-/** Enough to read that something can happen meanwhile. */
-const inManyFiles = (text: string) => ({
-  ...inTwoFiles(text),
-  ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`data/${at}`, text])),
 });
 
 describe("a reload", () => {
@@ -137,24 +129,6 @@ describe("a reload", () => {
     await writeFile(path.join(link, "lib", "part.js"), inTwoFiles("second")["lib/part.js"]);
     await house.load();
     expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("second");
-  });
-
-  test("keeps a plugin at work whose folder is replaced while it is read, whenever that is", { timeout: 30_000 }, async () => {
-    const house = await PluginHouse.open();
-    const guard = path.join(house.directory, "guard");
-    await house.add("guard", inManyFiles("0"));
-    await house.load();
-    for (let round = 1; round <= 12; round += 1) {
-      await writeTree(path.join(house.directory, "next"), inManyFiles(`${round}`));
-      await writeFile(path.join(guard, "changed"), `${round}`);
-      const loading = house.load();
-      await setTimeout(round * 5);
-      renameSync(guard, path.join(house.directory, `before-${round}`));
-      renameSync(path.join(house.directory, "next"), guard);
-      expect(await loading, `round ${round}`).toEqual({ guard: true });
-    }
-    await house.load();
-    expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("12");
   });
 
   test("does not hold up the end, however many wait for their turn", async () => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
-import { startSqld, type Sqld } from "../../../support/start-sqld.js";
+import { newKey, openReplicatedStore } from "../../support/open-replicated-store.js";
+import { startSqld, type Sqld } from "../../support/start-sqld.js";
 
 async function primary(): Promise<Sqld> {
   const sqld = await startSqld();

@@ -1,0 +1,54 @@
+import { renameSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PluginServer } from "../../support/plugin-server.js";
+import { writeTree } from "../../support/write-tree.js";
+import { PluginHouse } from "../../integration/plugins/plugin-house.js";
+
+describe("a hook that never ends", () => {
+  let server: PluginServer;
+  beforeAll(async () => {
+    server = await PluginServer.start();
+    await server.workers.add("app", { files: { "index.js": "export default { fetch: () => new Response('ok') };" } });
+  });
+  afterAll(() => server.stop());
+
+  test("makes onRequest fail after 10 s", async () => {
+    server.use({ onRequest: () => new Promise<void>(() => undefined) });
+    expect(await server.refusal("/app/ok")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
+    expect(server.complaints[0]?.message).toContain("within 10 s");
+  });
+
+  test("delays the response by 10 s in onResponse, and no longer", async () => {
+    server.use({ onResponse: () => new Promise<void>(() => undefined) });
+    expect(await server.text("/app/")).toBe("ok");
+    expect(server.complaints[0]?.message).toContain("within 10 s");
+  });
+});
+
+/** Enough files that the folder can be replaced while it is read. */
+const inManyFiles = (text: string) => ({
+  "plugin.js": `export { default } from "./lib/part.js";`,
+  "lib/part.js": `export default { provides: () => "${text}" };`,
+  ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`data/${at}`, text])),
+});
+
+test("a plugin works on while its folder is replaced during a reload", async () => {
+  const house = await PluginHouse.open();
+  const guard = path.join(house.directory, "guard");
+  await house.add("guard", inManyFiles("0"));
+  await house.load();
+  for (let round = 1; round <= 12; round += 1) {
+    await writeTree(path.join(house.directory, "next"), inManyFiles(`${round}`));
+    await writeFile(path.join(guard, "changed"), `${round}`);
+    const loading = house.load();
+    await setTimeout(round * 5);
+    renameSync(guard, path.join(house.directory, `before-${round}`));
+    renameSync(path.join(house.directory, "next"), guard);
+    expect(await loading, `round ${round}`).toEqual({ guard: true });
+  }
+  await house.load();
+  expect(house.plugins.set.plugins[0]?.hooks.provides?.()).toBe("12");
+});
