@@ -118,20 +118,20 @@ test("a ready archive is sent as it is, tgz and zip", async () => {
 });
 
 test("keys: created with nothing but a role, used, listed, revoked", async () => {
-  const created = succeeded(await shell.runProgram("keys create --role editor"));
+  const created = succeeded(await shell.run("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
   expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, ends \d{4}-\d\d-\d\d\n/);
   expect(created.stderr).not.toContain(created.stdout.trim());
   const [id] = /(?<=key )\d+/.exec(created.stderr) ?? [];
 
   const env = { RUNTIMECTL_KEY: created.stdout.trim() };
-  expect((await shell.runProgram("keys list", { env })).status).toBe(5);
-  succeeded(await shell.runProgram("workers upload app", { env }));
-  expect((await shell.runProgram("keys list")).stdout).toContain(`${id}\teditor `);
+  expect((await shell.run("keys list", { env })).status).toBe(5);
+  succeeded(await shell.run("workers upload app", { env }));
+  expect((await shell.run("keys list")).stdout).toContain(`${id}\teditor `);
 
   const restricted = JSON.parse(
     succeeded(
-      await shell.runProgram(
+      await shell.run(
         "keys create --permission workers:read --permission workers:install --namespace @other --expires 1y -o ci.key --json",
       ),
     ).stdout,
@@ -139,13 +139,13 @@ test("keys: created with nothing but a role, used, listed, revoked", async () =>
   expect(restricted).toMatchObject({ role: "custom", namespaces: ["@other"], keyFile: path.join(shell.home, "ci.key") });
   expect(restricted).not.toHaveProperty("key");
   expect((await stat(path.join(shell.home, "ci.key"))).mode & 0o777).toBe(0o600);
-  expect((await shell.runProgram("workers upload app --key-file ci.key --json")).stderr).toContain('"code":"NAMESPACE_DENIED"');
-  const taken = await shell.runProgram("keys create --role viewer -o ci.key");
+  expect((await shell.run("workers upload app --key-file ci.key --json")).stderr).toContain('"code":"NAMESPACE_DENIED"');
+  const taken = await shell.run("keys create --role viewer -o ci.key");
   expect(taken.status).toBe(2);
 
-  succeeded(await shell.runProgram(`keys revoke ${id} --yes`));
-  expect((await shell.runProgram("workers list", { env })).status).toBe(4);
-  expect((await shell.runProgram(`keys revoke ${id} --yes`)).status).toBe(6);
+  succeeded(await shell.run(`keys revoke ${id} --yes`));
+  expect((await shell.run("workers list", { env })).status).toBe(4);
+  expect((await shell.run(`keys revoke ${id} --yes`)).status).toBe(6);
 });
 
 test("a key cannot revoke itself, and says so as a conflict", async () => {
