@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
-import { takeUpgrades } from "../../src/server/http/upgrades.js";
+import { isHandshake, takeUpgrades } from "../../src/server/http/upgrades.js";
 import type { ServedVersion } from "../../src/server/workers/served-version.js";
 import { WorkerLogs } from "../../src/server/workers/logs/worker-logs.js";
 import { WorkerEngine } from "../../src/server/workers/worker-engine.js";
@@ -89,12 +89,11 @@ export class WorkerServer {
       log: pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }),
     });
     let requests = 0;
-    const server = http.createServer((request, response) => {
+    const server = http.createServer({ shouldUpgradeCallback: isHandshake }, (request, response) => {
       requests += 1;
       engine.handle(request, response, `request-${requests}`);
     });
     takeUpgrades(server, {
-      isTaken: () => true,
       stalledClientTimeoutMs: 60_000,
       handle: (request, response, connection) => {
         requests += 1;

@@ -11,7 +11,7 @@ import { problemOfHead } from "./request-head.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import { watchStalledClients } from "./stalled-clients.js";
-import { takeUpgrades } from "./upgrades.js";
+import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 export interface FrontDoorOptions {
   readonly apiBase: string;
@@ -67,6 +67,7 @@ export function createFrontDoor({
       keepAliveTimeout: keepAliveTimeoutMs,
       // Node would answer without a body; ours has the one error shape.
       requireHostHeader: false,
+      shouldUpgradeCallback: (request) => isHandshake(request) && !isApi(pathOf(request)),
     },
     handle,
   );
@@ -80,7 +81,6 @@ export function createFrontDoor({
   );
   watchStalledClients(server, stalledClientTimeoutMs);
   takeUpgrades(server, {
-    isTaken: (request) => !isApi(pathOf(request)),
     stalledClientTimeoutMs,
     handle: (request, response, connection) => {
       const problem = problemOfHead(request);

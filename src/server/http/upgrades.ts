@@ -15,8 +15,6 @@ interface Upgrade {
 }
 
 export interface UpgradeOptions {
-  /** Whether this request may become a web socket. */
-  readonly isTaken: (request: IncomingMessage) => boolean;
   readonly handle: (request: IncomingMessage, response: ServerResponse, connection: UpgradedConnection) => void;
   readonly stalledClientTimeoutMs: number;
 }
@@ -25,26 +23,18 @@ export interface UpgradeOptions {
 const lingerTimeoutMs = 2000;
 /** What a client may send before it has the answer to its handshake; it should send nothing. */
 const earlyBytes = 64 * 1024;
-/** Headers about the connection that a request loses with its wish for another protocol. */
-const droppedNames = new Set(["upgrade", "connection", "http2-settings"]);
-
-/**
- * Takes handshakes of WebSocket from a server. Other upgrades (`h2c`, unknown ones, those of the API) are wishes that a server may
- * ignore: they are answered as if they had not been uttered, which without an "upgrade" listener Node would do itself.
- */
+/** Answers the WebSocket handshakes of a server, which serves all other upgrades as plain requests by its `shouldUpgradeCallback`. */
 export function takeUpgrades(server: Server, options: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket;
     // Node has taken its own listener away.
     socket.on("error", () => undefined);
-    afterAnswers(socket, () => {
-      if (isHandshake(request) && options.isTaken(request)) answerHandshake(server, options, { request, socket, head });
-      else answerAsPlain(server, { request, socket, head });
-    });
+    afterAnswers(socket, () => answerHandshake(server, options, { request, socket, head }));
   });
 }
 
-function isHandshake(request: IncomingMessage): boolean {
+/** Whether a request asks for a WebSocket. A server may ignore the request for any other protocol (RFC 9110, section 7.8). */
+export function isHandshake(request: IncomingMessage): boolean {
   return request.method === "GET" && request.httpVersion === "1.1" && request.headers.upgrade?.toLowerCase() === "websocket";
 }
 
@@ -67,6 +57,11 @@ function answerHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upg
   const response = createLastResponse(request, socket);
   socket.setTimeout(stalledClientTimeoutMs);
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
+  if (!isHandshake(request)) {
+    // Node 24.0 to 24.8 has no `shouldUpgradeCallback`.
+    answerError(response, new ApiError("INVALID_REQUEST", "The only upgrade that is supported is WebSocket."), requestIdOf(request));
+    return;
+  }
   if (hasBody(request)) {
     answerError(response, new ApiError("INVALID_REQUEST", "A WebSocket handshake has no body."), requestIdOf(request));
     return;
@@ -113,17 +108,4 @@ function createLastResponse(request: IncomingMessage, socket: Socket): ServerRes
     socket.once("close", () => clearTimeout(timer));
   });
   return response;
-}
-
-/** Gives the request back to the server without its wish, body and all that follows included. */
-function answerAsPlain(server: Server, { request, socket, head }: Upgrade): void {
-  // The last request of its connection: Node leaves listeners behind each time that a connection is given to it.
-  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`, "Connection: close"];
-  const { rawHeaders } = request;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (!droppedNames.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[index + 1]}`);
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
-  server.emit("connection", socket);
 }
