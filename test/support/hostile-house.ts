@@ -49,6 +49,8 @@ interface OffenderCode {
 }
 
 export interface Offender extends OffenderCode {
+  /** What the neighbour's p99 may grow by, beside doubling; 50 ms by default. */
+  readonly latencyNoiseMs?: number;
   readonly name: string;
   /** What the bad request comes to, one of these: `502 WORKER_CRASHED`, `200 text of the answer`, `cut`. */
   readonly expected: string | readonly string[];
@@ -109,7 +111,7 @@ export class HostileHouse {
 
   /** Uploads the offender, lets it strike, and checks all that is promised to everybody else. */
   endure(offender: Offender): Promise<void> {
-    return this.amid(() => this.#strike(offender));
+    return this.amid(() => this.#strike(offender), offender.latencyNoiseMs);
   }
 
   /** Checks that the neighbour, the daemon and what it holds are as they were while and after something happens; `act` leaves no worker behind. */
