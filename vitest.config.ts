@@ -9,8 +9,7 @@ type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;
 function project(name: string, group: number, include: string[], options: ProjectOptions = {}): TestProjectInlineConfiguration {
   return {
     extends: true,
-    // A machine that others share may be held up for seconds; a defect fails twice. The report names what was repeated.
-    test: { name, include, maxWorkers: mostWorkers, retry: 1, sequence: { groupOrder: group }, ...options },
+    test: { name, include, maxWorkers: mostWorkers, sequence: { groupOrder: group }, ...options },
   };
 }
 
@@ -29,7 +28,7 @@ export default defineConfig({
     // What is built runs as Node runs it: vite's own import would load the code of plugins in another way.
     server: { deps: { external: [/\/(build|dist)\//] } },
     projects: [
-      project("unit", 0, ["test/unit/**/*.test.{ts,tsx}"], { pool: "threads", isolate: false, retry: 0 }),
+      project("unit", 0, ["test/unit/**/*.test.{ts,tsx}"], { pool: "threads", isolate: false }),
       project("integration", 1, ["test/integration/**/*.test.ts"]),
       project("api", 1, ["test/api/**/*.test.ts"], { globalSetup: "test/support/start-shared-daemon.ts" }),
       project("security", 1, ["test/security/**/*.test.ts"]),
