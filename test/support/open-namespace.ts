@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import type { Client } from "../../src/shared/client.js";
 import { connect } from "./connect.js";
 import type { SharedDaemon } from "./start-shared-daemon.js";
 
@@ -9,11 +8,7 @@ export interface Namespace {
   readonly daemon: SharedDaemon;
   /** With the at sign, such as `@t4f1c2a9b`. */
   readonly scope: string;
-  /** The root key's client. */
-  readonly root: Client;
-  /** Creates a key, which is revoked with the namespace. */
-  readonly createKey: (rights: Readonly<Record<string, unknown>>) => Promise<string>;
-  /** Deletes the workers of the namespace and revokes its keys. */
+  /** Deletes the workers of the namespace. */
   readonly dispose: () => Promise<void>;
 }
 
@@ -22,20 +17,12 @@ export function openNamespace(): Namespace {
   const daemon = inject("sharedDaemon");
   const root = connect(daemon.url, daemon.rootKey);
   const scope = `@t${randomBytes(4).toString("hex")}`;
-  const keyIds: number[] = [];
   return {
     daemon,
     scope,
-    root,
-    createKey: async (rights) => {
-      const { id, key } = (await root.keys.create({ body: { name: scope, ...rights } as never })).data;
-      keyIds.push(id);
-      return key;
-    },
     dispose: async () => {
       for (const { name } of await root.workers.list())
         if (name.startsWith(`${scope}/`)) await root.workers.remove({ params: { scope, name: name.slice(scope.length + 1) } });
-      for (const id of keyIds) await root.keys.revoke({ params: { id: String(id) } });
     },
   };
 }
