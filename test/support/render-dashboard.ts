@@ -64,7 +64,7 @@ export class RenderedDashboard {
     const { columns = 80, rows = 24 } = setup;
     this.transport = transport;
     this.directory = directory;
-    this.screen = new VirtualScreen(columns, rows);
+    this.screen = new VirtualScreen({ columns, rows, convertsLineFeeds: true });
     const write = (text: string) => {
       this.screen.write(text);
       return true;

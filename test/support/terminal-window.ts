@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import headless, { type Terminal } from "@xterm/headless";
+import { VirtualScreen } from "./virtual-screen.js";
 
 /** A slow machine needs seconds for what takes 200 ms here. */
 const waitTimeoutMs = 20_000;
@@ -36,23 +36,17 @@ export class TerminalWindow {
   readonly process: ChildProcess;
   /** With the exit code, when the program has ended and all it wrote is drawn. */
   readonly ended: Promise<number | null>;
-  readonly #terminal: Terminal;
+  readonly #screen: VirtualScreen;
   readonly #directory: string;
-  readonly #changed = new Set<() => void>();
-  #written = "";
 
-  private constructor(child: ChildProcess, terminal: Terminal, directory: string) {
+  private constructor(child: ChildProcess, screen: VirtualScreen, directory: string) {
     this.process = child;
-    this.#terminal = terminal;
+    this.#screen = screen;
     this.#directory = directory;
-    child.stdout?.on("data", (chunk: Buffer) => {
-      this.#written += chunk.toString();
-      terminal.write(chunk, () => this.#notify());
-    });
-    const drained = () => new Promise<void>((resolve) => terminal.write("", resolve));
+    child.stdout?.on("data", (chunk: Buffer) => screen.write(chunk));
     this.ended = once(child, "close").then(async ([code]) => {
-      await drained();
-      this.#notify();
+      await screen.drained();
+      screen.changed();
       return code as number | null;
     });
   }
@@ -67,35 +61,26 @@ export class TerminalWindow {
       cwd,
       env: { PATH: process.env["PATH"] ?? "", HOME: cwd, TMPDIR: cwd, TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
     });
-    const terminal = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 500 });
-    return new TerminalWindow(child, terminal, directory);
+    return new TerminalWindow(child, new VirtualScreen({ columns, rows, waitTimeoutMs }), directory);
   }
 
-  /** What a person sees: lines without the blanks at their ends. */
+  /** The lines on the screen, without the blanks at their ends. */
   text(): string {
-    const { active } = this.#terminal.buffer;
-    const lines = Array.from(
-      { length: this.#terminal.rows },
-      (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? "",
-    );
-    return lines.join("\n").trimEnd();
+    return this.#screen.text();
   }
 
-  /** All that the terminal still knows: what was scrolled away, and the screen that is not shown, too. */
+  /** All text that the terminal still holds, on both screens and scrolled out of sight. */
   remembered(): string {
-    const { normal, alternate } = this.#terminal.buffer;
-    return [normal, alternate]
-      .flatMap((buffer) => Array.from({ length: buffer.length }, (_, row) => buffer.getLine(row)?.translateToString(true) ?? ""))
-      .join("\n");
+    return this.#screen.remembered();
   }
 
-  /** All bytes that the program wrote, as text. */
+  /** Everything that the program wrote, with escape sequences. */
   written(): string {
-    return this.#written;
+    return this.#screen.written();
   }
 
   get isAlternateScreen(): boolean {
-    return this.#terminal.buffer.active.type === "alternate";
+    return this.#screen.isAlternate;
   }
 
   press(text: string): void {
@@ -104,50 +89,25 @@ export class TerminalWindow {
 
   /** Pastes, as a terminal does that marks pasted text when it was asked to. */
   paste(text: string): void {
-    this.press(this.#terminal.modes.bracketedPasteMode ? `\u001b[200~${text}\u001b[201~` : text);
+    this.press(this.#screen.isPasteMarked ? `\u001b[200~${text}\u001b[201~` : text);
   }
 
-  /** Waits until the window shows this; fails with what it shows instead. */
-  async waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
-    const isThere = () =>
-      typeof expected === "function"
-        ? expected()
-        : typeof expected === "string"
-          ? this.text().includes(expected)
-          : expected.test(this.text());
-    if (isThere()) return;
-    await new Promise<void>((resolve, reject) => {
-      const check = () => {
-        if (isThere()) settle(resolve);
-      };
-      const timer = setTimeout(
-        () => settle(() => reject(new Error(`not seen within ${waitTimeoutMs} ms: ${String(expected)}\n${this.text()}`))),
-        waitTimeoutMs,
-      );
-      const settle = (end: () => void) => {
-        clearTimeout(timer);
-        this.#changed.delete(check);
-        end();
-      };
-      this.#changed.add(check);
-    });
+  /** Waits up to 20 s until the screen shows this; rejects with the text it shows instead. */
+  waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
+    return this.#screen.waitFor(expected);
   }
 
   /** Makes the window another size, as a person dragging its corner does. */
   async resize(columns: number, rows: number): Promise<void> {
     const device = (await readFile(path.join(this.#directory, "tty"), "utf8")).trim();
-    this.#terminal.resize(columns, rows);
+    this.#screen.resize(columns, rows);
     await promisify(execFile)("stty", ["-F", device, "rows", String(rows), "cols", String(columns)]);
   }
 
   async close(): Promise<void> {
     if (this.process.exitCode === null) this.process.kill("SIGKILL");
     await this.ended;
-    this.#terminal.dispose();
+    this.#screen.dispose();
     await rm(this.#directory, { recursive: true, force: true });
-  }
-
-  #notify(): void {
-    for (const listener of this.#changed) listener();
   }
 }

@@ -1,20 +1,37 @@
 import headless, { type Terminal } from "@xterm/headless";
 
-const waitTimeoutMs = 5000;
+const defaultWaitTimeoutMs = 5000;
+
+export interface ScreenOptions {
+  readonly columns: number;
+  readonly rows: number;
+  /** Whether a line feed also returns to the first column, as a terminal device does for a program that writes to it. */
+  readonly convertsLineFeeds?: boolean;
+  /** How long `waitFor` waits; 5 s by default. */
+  readonly waitTimeoutMs?: number;
+}
 
 /** A terminal without a window: takes what a program writes, and knows what a user would see. */
 export class VirtualScreen {
   readonly #terminal: Terminal;
+  readonly #waitTimeoutMs: number;
   readonly #listeners = new Set<() => void>();
   #written = "";
 
-  constructor(columns: number, rows: number) {
-    this.#terminal = new headless.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 500, convertEol: true });
+  constructor({ columns, rows, convertsLineFeeds = false, waitTimeoutMs = defaultWaitTimeoutMs }: ScreenOptions) {
+    this.#waitTimeoutMs = waitTimeoutMs;
+    this.#terminal = new headless.Terminal({
+      cols: columns,
+      rows,
+      allowProposedApi: true,
+      scrollback: 500,
+      convertEol: convertsLineFeeds,
+    });
   }
 
-  write(text: string): void {
-    this.#written += text;
-    this.#terminal.write(text, () => this.changed());
+  write(output: string | Uint8Array): void {
+    this.#written += typeof output === "string" ? output : Buffer.from(output).toString();
+    this.#terminal.write(output, () => this.changed());
   }
 
   resize(columns: number, rows: number): void {
@@ -57,7 +74,7 @@ export class VirtualScreen {
     await new Promise<void>((resolve) => this.#terminal.write("", resolve));
   }
 
-  /** Waits until the screen shows this; rejects after 5 s with the text it shows instead. */
+  /** Waits until the screen shows this; rejects after the time limit with the text it shows instead. */
   async waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
     const isShown = () =>
       typeof expected === "function"
@@ -70,8 +87,8 @@ export class VirtualScreen {
       if (isShown()) resolve();
     };
     const timer = setTimeout(
-      () => reject(new Error(`not shown within ${waitTimeoutMs} ms: ${String(expected)}\n${this.text()}`)),
-      waitTimeoutMs,
+      () => reject(new Error(`not shown within ${this.#waitTimeoutMs} ms: ${String(expected)}\n${this.text()}`)),
+      this.#waitTimeoutMs,
     );
     this.#listeners.add(check);
     check();
@@ -83,8 +100,12 @@ export class VirtualScreen {
     }
   }
 
-  /** Has waiting tests look again. */
+  /** Makes waiting tests check their expectation again. */
   changed(): void {
     for (const listener of this.#listeners) listener();
+  }
+
+  dispose(): void {
+    this.#terminal.dispose();
   }
 }
