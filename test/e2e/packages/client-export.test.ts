@@ -1,19 +1,10 @@
-import { execFile } from "node:child_process";
-import { mkdir, readFile, symlink } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
-import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
-
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const compiler = path.join(root, "node_modules/typescript/bin/tsc");
-const run = promisify(execFile);
-/** The compiler reads all of Node's types, which takes a busy machine a while. */
-const compileTimeoutMs = 120_000;
+import { compileTimeoutMs, DependentProject, root } from "./dependent-project.js";
 
 const program = `
 import { ApiError, connect, createClient, type Client, type ErrorCode, type Permission, type Transport } from "runtimectl/client";
@@ -41,46 +32,27 @@ export const incomplete: unknown = client.keys.create({});
 export const wrong: unknown = client.keys.create({ body: { name: "ci", role: "owner" } });
 `;
 
-let directory: string;
+let project: DependentProject;
 
-/** A project that depends on the package. */
 beforeEach(async () => {
-  directory = await temporaryDirectory();
-  await mkdir(path.join(directory, "node_modules"));
-  await symlink(root, path.join(directory, "node_modules/runtimectl"));
+  project = await DependentProject.create();
 });
 
-async function typeErrors(compilerOptions: Record<string, unknown>): Promise<string> {
-  const options = { strict: true, noEmit: true, target: "es2023", preserveSymlinks: true, ...compilerOptions };
-  await writeTree(directory, {
-    "package.json": JSON.stringify({ type: "module" }),
-    "tsconfig.json": JSON.stringify({ compilerOptions: options, files: ["program.ts"] }),
-    "program.ts": program,
-  });
-  return run(process.execPath, [compiler, "-p", directory]).then(
-    () => "",
-    (error: { stdout: string }) => error.stdout,
-  );
-}
-
-/** Runs an ES module of the project and returns the JSON value that it prints. */
+/** Runs a module that has `connect` and returns the JSON value that it prints. */
 async function printed(code: string): Promise<unknown> {
-  await writeTree(directory, { "program.mjs": `import { connect } from "runtimectl/client";\n${code}` });
-  const { stdout } = await run(process.execPath, [path.join(directory, "program.mjs")]);
-  return JSON.parse(stdout);
+  return JSON.parse(await project.printed(`import { connect } from "runtimectl/client";\n${code}`));
 }
 
 describe("types of runtimectl/client", () => {
   test("compile with Node's types and library checks", { timeout: compileTimeoutMs }, async () => {
-    await symlink(path.join(root, "node_modules/@types"), path.join(directory, "node_modules/@types"));
-    await symlink(path.join(root, "node_modules/undici-types"), path.join(directory, "node_modules/undici-types"));
+    await project.addNodeTypes();
     const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
-    expect(await typeErrors(options)).toBe("");
+    expect(await project.typeErrors(program, options)).toBe("");
   });
 
   test("compile with a browser's types and library checks", { timeout: compileTimeoutMs }, async () => {
     const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: false };
-    expect(await typeErrors(options)).toBe("");
+    expect(await project.typeErrors(program, options)).toBe("");
   });
 
   test("import no other package", async () => {
@@ -99,8 +71,8 @@ describe("runtimectl/client against a daemon", () => {
   afterAll(() => daemon.dispose());
 
   test("uploads a worker, lists it and follows the events", async () => {
-    const archive = path.join(directory, "hello.tgz");
-    await writeTree(directory, {
+    const archive = path.join(project.directory, "hello.tgz");
+    await writeTree(project.directory, {
       "hello.tgz": await packFiles({
         "manifest.yaml": "name: hello\nversion: 1.0.0\n",
         "index.js": "export default { fetch: () => new Response('hi') };",
