@@ -7,7 +7,7 @@ const windDownTimeoutMs = 2000;
 
 /**
  * Turns SIGINT and SIGTERM of this process into an abort that the running command ends by; a second signal, or 2 s, ends the process.
- * SIGHUP ends it at once: nobody is left to read what it would say.
+ * SIGHUP ends the process at once, because its terminal is gone.
  */
 export class Interruption {
   readonly #controller = new AbortController();

@@ -41,7 +41,7 @@ test("a restarted version answers with a fresh isolate, and the call says how ma
 });
 
 test("a version that is not there cannot be restarted", async () => {
-  expectRefusal(await restart("nobody/latest"), "WORKER_NOT_FOUND");
+  expectRefusal(await restart("absent/latest"), "WORKER_NOT_FOUND");
   expectRefusal(await restart("app/9.9.9"), "WORKER_VERSION_NOT_FOUND");
 });
 

@@ -94,7 +94,7 @@ describe("the shipped unit under a booted systemd", () => {
     expect(output["bad configuration"]).toBe("78\n0");
   });
 
-  test("has nothing to install again, shows its root key to nobody, and leaves only its data when it is uninstalled", () => {
+  test("installs once, keeps the root key out of journal and process arguments, and keeps its data when uninstalled", () => {
     expect(output["again"]).toContain("nothing to do");
     expect(output["secrets"]).toBe("0\n0");
     expect(output["uninstall"]).toMatch(/^inactive\n(?!.*\.service)[\s\S]*state/);

@@ -93,7 +93,7 @@ export async function copyKeyDatabase(file: string, target: string): Promise<num
   return countKeys(target);
 }
 
-/** How many keys are in force in a store that nobody has open. Throws NewerStateError, or an Error when it is damaged. Changes nothing. */
+/** Counts the keys in force in a closed store. Throws NewerStateError when its schema is newer, another Error when it is damaged. Changes nothing. */
 export function countKeys(file: string): number {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
@@ -105,7 +105,7 @@ export function countKeys(file: string): number {
   }
 }
 
-/** Writes the log of a store that nobody has open into its file, and deletes the log. */
+/** Checkpoints the write-ahead log of a closed store into its file and deletes the log. */
 export function settleKeyDatabase(file: string): void {
   const database = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
   try {

@@ -33,7 +33,7 @@ export function writeSchemaBackup(file: string, schema: number, content: Buffer)
   }
 }
 
-/** The backup beside the key store that has the highest schema up to `supported`; undefined when there is none. */
+/** Returns the path of the backup beside the key store with the highest schema up to `supported`, or undefined. */
 export function findSchemaBackup(file: string, supported: number): string | undefined {
   const prefix = `${path.basename(file)}.schema-`;
   const schemas = readdirSync(path.dirname(file))

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What V8 reserves for machine code in each of its isolates, as far as the kernel counts it as data: it may be half a gigabyte that is
- * writable from the start, used or not. Zero where it is not, or cannot be told; ours is as large as any other.
+ * Bytes that V8 reserves for machine code in each of its isolates, as far as the kernel counts them as data: up to half a gigabyte, writable
+ * from the start. Zero where the kernel does not count them and where /proc cannot be read. The daemon measures its own reservation, which
+ * has the same size.
  */
 export function countedCodeRangeBytes(): number {
   try {

@@ -88,7 +88,7 @@ test.each([
   ["no name", keys.tab.repeat(3), "a name is needed"],
   ["a custom role without permissions", `a${keys.tab} ${keys.tab}${keys.tab}${keys.tab}`, "the role custom needs a permission"],
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "a namespace is needed"],
-  ["a namespace that is none", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
+  ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["a lifetime that is none", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
 ])("refuses %s in the form, and sends nothing", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });

@@ -94,7 +94,7 @@ export class Replication {
     return { lagSeconds, failedSyncs: this.#failedSyncs, renewals: this.#renewals };
   }
 
-  /** Opens the replica that is there; false when there is none that can be used. Throws NewerStateError when its schema is newer. */
+  /** Opens the stored replica. Resolves with false when it is missing or damaged. Throws NewerStateError when its schema is newer. */
   async open(): Promise<boolean> {
     const { folder, log, onAnother } = this.#options;
     if (!folder.hasCurrent) return false;
