@@ -19,7 +19,7 @@ const alone: ProjectOptions = { maxWorkers: 1, fileParallelism: false, testTimeo
 /** The tiers are described in CONTRIBUTING.md: `npm test`, `npm run test:all` and `npm run test:long` choose among these projects. */
 export default defineConfig({
   test: {
-    globalSetup: "test/support/check-runtime.ts",
+    globalSetup: ["test/support/check-runtime.ts", "test/support/unpack-browser.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Waiting for an event must outlast a busy machine.

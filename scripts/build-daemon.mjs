@@ -45,6 +45,7 @@ export async function buildDaemon(options) {
     entryPoints: [
       "launcher/main",
       "workers/isolate/main",
+      "workers/sandbox/main",
       "workers/typescript/main",
       "access/replica/syncer/main",
       "access/replica/syncer/parent-watch",

@@ -34,6 +34,9 @@ if (existsSync(dist) && (await readFile(digestFile, "utf8").catch(() => "")) ===
 
 for (const directory of [dist, modules]) await rm(directory, { recursive: true, force: true });
 await buildDaemon(shared);
+// Node reads the nearest package.json of a module; an isolate may read no other folder than that of its program.
+for (const folder of ["isolate", "sandbox"])
+  await writeFile(path.join(dist, "server/workers", folder, "package.json"), '{ "type": "module" }\n');
 // Bundled, so that a plugin's folder and a project of types alone need no package beside this one.
 await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
 // For browsers, too.

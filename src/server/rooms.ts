@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
+import { hostname } from "node:os";
 import path from "node:path";
 import type { Principal } from "../shared/contract/principal.js";
 import { credentialsOf } from "./access/credentials.js";
@@ -19,6 +20,7 @@ import type { Log } from "./observe/log.js";
 import { PluginCounters } from "./observe/plugin-counters.js";
 import { RuntimeEvents, type NewEvent } from "./observe/runtime-events.js";
 import { packageVersion } from "./package-root.js";
+import { installDirectory } from "./packages/install-directory.js";
 import { PackageFiles } from "./packages/files/package-files.js";
 import { PackageTools } from "./packages/package-tools.js";
 import { PluginPackages } from "./packages/plugin-packages.js";
@@ -99,14 +101,15 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
       events.publish(eventOf(change));
     },
   });
+  const slotsDirectory = await slotsBesidePackages(config);
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
     isInstalled: (name, version) => packages.isInstalled(name, version),
     limits,
-    slotsDirectory: path.join(stateDirectory, "slots"),
+    slotsDirectory: slotsDirectory ?? path.join(stateDirectory, "slots"),
     ownUsers: config.workerUids && {
       uids: config.workerUids,
-      slotsDirectory: sharedSlotsDirectory(stateDirectory),
+      slotsDirectory: slotsDirectory ?? path.join("/run", `runtimed-${daemonDigest(stateDirectory)}`),
       appDirectories: [config.builtInDirectory, ...config.workerDirectories, ...config.pluginDirectories].filter((folder) =>
         existsSync(folder),
       ),
@@ -219,9 +222,15 @@ function verify(principals: Principals, headers: IncomingHttpHeaders): Principal
   return principals.resolve(credentialsOf(headers))?.principal;
 }
 
-/** The state directory is closed to other users; this belongs to the one daemon that uses that state directory. */
-function sharedSlotsDirectory(stateDirectory: string): string {
-  return `/run/runtimed-${createHash("sha256").update(stateDirectory).digest("hex").slice(0, 16)}`;
+/** Where the slots of isolates lie: beside the packages, since a file can be linked only within its file system. */
+async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
+  const directory = await installDirectory(workerDirectories);
+  return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
+}
+
+/** Names the one daemon that uses this state directory, of all that share a directory of packages. */
+function daemonDigest(stateDirectory: string): string {
+  return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
 }
 
 /** First path segments that the router needs itself; names that start with a dot are refused by the grammar. */

@@ -186,8 +186,13 @@ describe("an operator in a browser", () => {
   ])("does not work with the attacker's key of a planted %j, and can sign in again", async (cookie) => {
     const page = await openSignedIn();
     await plant(page, cookie.replace("KEY", attackerKey));
-    expect(await statusOf(page, "/api/keys")).toBe(401);
-    expect(await page.context().cookies()).toEqual([]);
+    const cookies = await page.context().cookies();
+    const isPlanted = cookies.some(({ value }) => value.includes(attackerKey));
+    // Newer browsers store no cookie without a name whose value looks like one with a name.
+    expect(isPlanted || cookie.startsWith("=")).toBe(true);
+    expect(await statusOf(page, "/api/keys")).toBe(isPlanted ? 401 : 200);
+    if (isPlanted) expect(await page.context().cookies()).toEqual([]);
+    else expect(cookies.map(({ value }) => value)).toEqual([otherKey]);
     expect(await signIn(page, otherKey)).toBe(200);
     expect(await statusOf(page, "/api/keys")).toBe(200);
     await page.close();

@@ -8,8 +8,8 @@ export async function treeLines(root: string): Promise<string[]> {
   for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
     const target = path.join(entry.parentPath, entry.name);
     const relative = path.relative(root, target);
-    // What instances keep to know of each other.
-    if (relative.split(path.sep).includes(".instances")) continue;
+    // What instances keep to know of each other, and the folders of their isolates.
+    if (relative.split(path.sep).some((name) => name === ".instances" || name.startsWith(".isolates-"))) continue;
     const stat = await lstat(target);
     if (entry.isDirectory()) lines.push(`folder ${relative}`);
     else if (entry.isSymbolicLink()) lines.push(`link ${relative} -> ${await readlink(target)}`);

@@ -29,10 +29,10 @@ export class StagedFolder {
     this.#folder = options.folder;
   }
 
-  /** An empty folder to unpack to. */
+  /** An empty folder to unpack to. It stays the daemon's alone: isolates of other users get its files by links, or are let in one by one. */
   async makeContentFolder(): Promise<string> {
     const content = this.#inside(contentName);
-    await makeFolder(content);
+    await mkdir(content, { mode: 0o700 });
     return content;
   }
 
@@ -189,7 +189,7 @@ export class StagedFolder {
   }
 }
 
-/** Readable by the isolates, which may run as another user, whatever umask the daemon runs under. */
+/** Isolates that run as another user must be able to go through it, whatever umask the daemon runs under. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);

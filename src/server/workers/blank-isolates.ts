@@ -38,7 +38,7 @@ export class BlankIsolates {
 
   /** One that is ready or about to be; undefined when there is none, or none that is like that. */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
-    if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0) return undefined;
+    if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0 || needs.folder !== undefined) return undefined;
     // A blank can die while it waits, for instance when memory was short.
     this.#ready = this.#ready.filter((blank) => !blank.hasExited);
     const ready = this.#ready.shift();

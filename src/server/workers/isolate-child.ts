@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 import { ApiError } from "../../shared/api-error.js";
 import { launch } from "../launcher/launch.js";
 import { standard } from "../launcher/launch-messages.js";
+import { channelDescriptor } from "./isolate/frames.js";
 import type { LaunchedProcess } from "../launcher/launched-process.js";
 
 /** The kernel's choice when memory is short: an isolate rather than the daemon. */
 const oomScoreAdjustment = "500";
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
 const terminateTimeoutMs = 1500;
-const channelDescriptor = 3;
 
 /** The process of an isolate, with one socket to it. */
 export class IsolateChild {

@@ -6,6 +6,10 @@ import { findSystemTool } from "../system-tool.js";
 import { countedCodeRangeBytes } from "./code-range.js";
 import { readablePaths } from "./slot-folder.js";
 import { isEnforcedInside, isolateFlag } from "./isolate-flags.js";
+import type { IsolateNeeds } from "./isolate-needs.js";
+import { sandboxCommand } from "./sandbox/sandbox-command.js";
+import type { KernelLayers } from "./sandbox/sandbox-policy.js";
+import { isolatePolicy } from "./sandbox/isolate-policy.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
 const overheadBytes = 192 * 1024 * 1024;
@@ -25,13 +29,19 @@ const mostCodeRanges = 8;
 /** The program of an isolate; it and its folder must be readable to the user that runs it. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 
-interface IsolateOptions {
+interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "folder"> {
   readonly slot: string;
-  readonly memoryBytes: number;
-  readonly permissions: readonly string[];
   readonly user: number | undefined;
   /** Others may run as that user. */
   readonly isShared: boolean;
+}
+
+export interface IsolateCommandOptions {
+  readonly allowsNetwork: boolean;
+  /** An isolate that the kernel does not restrict must not start. */
+  readonly isStrict: boolean;
+  /** What the kernel offers. */
+  readonly layers: Promise<KernelLayers>;
 }
 
 /** How isolates are started on this machine. Tools that it lacks are left out; what they would add is lost, nothing else. */
@@ -41,13 +51,17 @@ export class IsolateCommand {
   readonly #openFiles = Math.min(mostOpenFiles, ownOpenFiles());
   readonly #codeRangeBytes = countedCodeRangeBytes();
   readonly #flags: readonly string[];
+  readonly #isStrict: boolean;
+  readonly #layers: Promise<KernelLayers>;
 
   /** Where the isolates' own code lies, and with it all of the daemon's. */
   get programFolder(): string {
     return compiledFile("server");
   }
 
-  constructor(options: { allowsNetwork: boolean }) {
+  constructor(options: IsolateCommandOptions) {
+    this.#isStrict = options.isStrict;
+    this.#layers = options.layers;
     this.#flags = [
       "--permission",
       // From Node 25 on; before, the permission model leaves the network open.
@@ -59,11 +73,13 @@ export class IsolateCommand {
       ...helperFlags(),
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
+      // The package.json of a slot says nothing of the app.
+      "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
     ];
   }
 
   /** Command line of an isolate that may read `slot` and do what `permissions` say; it runs as `user`, when given. */
-  build(options: IsolateOptions): { file: string; args: string[] } {
+  async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
       process.execPath,
       ...this.#flags,
@@ -75,8 +91,15 @@ export class IsolateCommand {
       options.slot,
       ...options.permissions.filter(isEnforcedInside),
     ];
-    const [file, ...args] = [...this.#privileges(options.user), ...this.#limits(options), ...node];
+    const [file, ...args] = [...this.#privileges(options.user), ...this.#limits(options), ...(await this.#sandbox(options)), ...node];
     return { file: file as string, args };
+  }
+
+  async #sandbox(needs: IsolateOptions): Promise<string[]> {
+    const { landlock, seccomp } = await this.#layers;
+    if (!landlock.isActive && !seccomp.isActive && !this.#isStrict) return [];
+    const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), isStrict: this.#isStrict });
+    return sandboxCommand(policy);
   }
 
   #privileges(user: number | undefined): string[] {

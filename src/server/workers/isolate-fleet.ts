@@ -180,7 +180,7 @@ export class IsolateFleet {
   async retire(movedTo: string | undefined): Promise<void> {
     this.#isRetired = true;
     const isolates = [...this.#isolates];
-    if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.link(movedTo).catch(() => undefined)));
+    if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
     // One that is starting sees that it is too late, and ends as soon as it could have begun.
     await Promise.all(this.#starts);

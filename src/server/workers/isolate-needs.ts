@@ -6,4 +6,6 @@ export interface IsolateNeeds {
   readonly permissions: readonly string[];
   /** An isolate that keeps files runs as the same user each time: the one that belongs to this name. */
   readonly name: string;
+  /** The app's folder, where the isolate's rules must name it; undefined for one that reads its slot alone. */
+  readonly folder?: string | undefined;
 }

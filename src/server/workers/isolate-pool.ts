@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../observe/log.js";
 import { BlankIsolates } from "./blank-isolates.js";
 import { IsolateChild } from "./isolate-child.js";
-import { IsolateCommand } from "./isolate-command.js";
+import { IsolateCommand, type IsolateCommandOptions } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
 import { IsolateQuarters, type QuartersOptions } from "./isolate-quarters.js";
@@ -33,10 +33,9 @@ export interface Place {
   readonly isolate: Promise<IsolateProcess>;
 }
 
-export interface IsolatePoolOptions extends QuartersOptions {
+export interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptions {
   readonly size: number;
   readonly blankMemoryBytes: number;
-  readonly allowsNetwork: boolean;
   readonly log: Log;
 }
 
@@ -55,7 +54,7 @@ export class IsolatePool {
 
   constructor(options: IsolatePoolOptions) {
     this.#size = Math.max(1, options.size);
-    this.#command = new IsolateCommand({ allowsNetwork: options.allowsNetwork });
+    this.#command = new IsolateCommand(options);
     this.#quarters = new IsolateQuarters(options);
     const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], name: "" };
     this.#blanks = new BlankIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
@@ -167,7 +166,7 @@ export class IsolatePool {
     const quarter = await this.#quarters.give(needs);
     try {
       const { slot } = quarter;
-      const child = await IsolateChild.start(this.#command.build({ ...quarter, ...needs, slot: slot.path }), slot.path);
+      const child = await IsolateChild.start(await this.#command.build({ ...quarter, ...needs, slot: slot.path }), slot.path);
       const isolate = new IsolateProcess(child, { slot, memoryBytes: needs.memoryBytes, program: this.#command.programFolder });
       void isolate.exited.then(() => this.#quarters.takeBack(quarter, needs));
       return isolate;

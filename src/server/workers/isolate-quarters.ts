@@ -1,9 +1,10 @@
-import { chmod, chown, mkdir, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Log } from "../observe/log.js";
 import { isolateProgram } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateUsers } from "./isolate-users.js";
+import { sandboxProgram } from "./sandbox/sandbox-command.js";
 import { SlotFolder } from "./slot-folder.js";
 
 export interface QuartersOptions {
@@ -39,13 +40,14 @@ export class IsolateQuarters {
     this.#ready.catch(() => undefined);
   }
 
-  async give({ permissions, name }: IsolateNeeds): Promise<Quarter> {
+  async give({ permissions, name, folder }: IsolateNeeds): Promise<Quarter> {
     const { directory, users } = await this.#ready;
     // Taken before anything is waited for: two isolates in one folder would read each other's apps, and the first to end takes it along.
     const slotName = String((this.#slots += 1));
-    const keepsFiles = permissions.some((permission) => permission.startsWith("fs-"));
+    const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
     await makeWritable(permissions, user);
+    if (folder !== undefined && user !== undefined) await makeReadable(folder, user);
     const slot = await SlotFolder.create(path.join(directory, slotName), user);
     return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
   }
@@ -69,7 +71,7 @@ async function open({ slotsDirectory, ownUsers, log }: QuartersOptions): Promise
   const users = IsolateUsers.find(ownUsers?.uids);
   if (ownUsers && users) {
     const obstacle = await prepare(ownUsers.slotsDirectory, 0o711).then(
-      () => users.obstacle([isolateProgram, ownUsers.slotsDirectory, ...ownUsers.appDirectories]),
+      () => users.obstacle([isolateProgram, sandboxProgram, ownUsers.slotsDirectory, ...ownUsers.appDirectories]),
       (error: unknown) => String(error),
     );
     if (obstacle === undefined) {
@@ -93,6 +95,18 @@ async function makeWritable(permissions: readonly string[], user: number | undef
     const isNew = await mkdir(folder, { recursive: true, mode: 0o755 }).catch(() => undefined);
     if (isNew !== undefined && user !== undefined) await chown(folder, user, user);
   }
+}
+
+/** Opens the folder of an app to its user, as far as it is closed: an installed one is the daemon's alone. */
+async function makeReadable(folder: string, user: number): Promise<void> {
+  const { mode, uid } = await stat(folder);
+  if ((mode & 0o005) === 0o005 || uid !== process.getuid?.()) return;
+  await chown(folder, uid, user);
+  await chmod(folder, (mode & 0o700) | 0o050);
+  // A version may lie in the folder of another one that was installed for its whole name.
+  const parent = path.dirname(folder);
+  const above = await stat(parent);
+  if (above.uid === uid) await chmod(parent, (above.mode & 0o777) | 0o011);
 }
 
 /** Empty: what an earlier daemon left behind belongs to nobody. */

@@ -7,6 +7,7 @@ import type { IsolatePool, Place } from "./isolate-pool.js";
 import type { IsolateEvents } from "./isolate-events.js";
 import type { IsolateProcess } from "./isolate-process.js";
 import type { ServedVersion } from "./served-version.js";
+import { CannotLinkFiles } from "./slot-folder.js";
 import type { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
 
 /** A short `timeout` is about requests; starting a process and importing code may take this long all the same. */
@@ -27,10 +28,13 @@ export class IsolateStarter {
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<string> | undefined;
   #waitingForPlace = 0;
+  /** Its isolates start with rules for the app's own folder. */
+  #needsOwnRules: boolean;
   #lastError: ApiError | undefined;
 
   constructor(options: IsolateStarterOptions) {
     this.#options = options;
+    this.#needsOwnRules = options.version.manifest.permissions.length > 0;
     this.timeoutMs = Math.max(options.version.manifest.timeout, shortestStartTimeoutMs);
   }
 
@@ -52,23 +56,13 @@ export class IsolateStarter {
 
   /** Waits for a place in the pool for as long as somebody wants the isolate. Rejects with an ApiError. */
   async start(events: IsolateEvents, isWanted: () => boolean): Promise<IsolateProcess> {
-    const { version, entrypoint, limits } = this.#options;
+    const { version, entrypoint } = this.#options;
     const isTypeScript = entrypoint.kind === "typescript";
     const bundle = isTypeScript ? await this.#compile(events) : undefined;
-    const place = await this.#acquire(
-      {
-        memoryBytes: Math.min(version.manifest.memory, limits.workerMemoryMaxBytes),
-        permissions: version.manifest.permissions,
-        name: version.name,
-      },
-      isWanted,
-    );
-    const isolate = await place.isolate;
+    const isolate = await this.#acquireWithFiles(isWanted);
     isolate.events = events;
     const timer = setTimeout(() => isolate.kill(`its code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
     try {
-      if (entrypoint.sourceMap === "hidden") await isolate.slot.linkWithout(version.folder, sourceMapsFolder);
-      else await isolate.slot.link(version.folder);
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
       await isolate.load({ entry, env: version.manifest.env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });
     } catch (error) {
@@ -81,6 +75,34 @@ export class IsolateStarter {
     }
     this.#lastError = undefined;
     return isolate;
+  }
+
+  /** An isolate that sees the app's files. */
+  async #acquireWithFiles(isWanted: () => boolean): Promise<IsolateProcess> {
+    const { version, entrypoint, limits } = this.#options;
+    const { memory, permissions } = version.manifest;
+    const hidden = entrypoint.sourceMap === "hidden" ? sourceMapsFolder : undefined;
+    const needs = { memoryBytes: Math.min(memory, limits.workerMemoryMaxBytes), permissions, name: version.name };
+    if (!this.#needsOwnRules) {
+      const isolate = await (await this.#acquire(needs, isWanted)).isolate;
+      try {
+        await isolate.slot.linkFiles(version.folder, hidden);
+        return isolate;
+      } catch (error) {
+        void isolate.terminate();
+        if (!(error instanceof CannotLinkFiles)) throw error;
+        this.#needsOwnRules = true;
+      }
+    }
+    const isolate = await (await this.#acquire({ ...needs, folder: version.folder }, isWanted)).isolate;
+    try {
+      if (hidden === undefined) await isolate.slot.linkFolder(version.folder);
+      else await isolate.slot.linkFolderWithout(version.folder, hidden);
+      return isolate;
+    } catch (error) {
+      void isolate.terminate();
+      throw error;
+    }
   }
 
   async #acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {

@@ -1,8 +1,10 @@
-import { chmod, chown, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, link, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { sourceMapsFolder } from "./entrypoint.js";
 
 const moduleFile = "bundle.mjs";
+/** An app with more files gets an isolate of its own, whose rules name its folder: to link each of them would hold up its first request. */
+const mostLinkedFiles = 2000;
 
 /**
  * What an isolate may read of its slot, in the form of `--allow-fs-read`. Node resolves `..` by the text of a path, and the kernel by where
@@ -12,9 +14,12 @@ export function readablePaths(slot: string): string[] {
   return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];
 }
 
+/** The files of an app cannot be linked into a slot: they are too many, on another file system, or not all of them are plain files. */
+export class CannotLinkFiles extends Error {}
+
 /**
- * The folder by which an isolate reaches its app. `app` in it is a link to the app's folder, and the only way to it; when a part is to be
- * hidden, `package` is that link, and `app` a folder of links to all else in it.
+ * The folder by which an isolate reaches its app, as `app` in it: hard links to the app's files, or a symbolic link to its folder.
+ * When a part is to be hidden, `package` holds it, and `app` all else.
  */
 export class SlotFolder {
   readonly path: string;
@@ -28,6 +33,8 @@ export class SlotFolder {
   /** For us alone, or to be read by one user besides. Throws when the folder is there already: it would be somebody else's. */
   static async create(folder: string, reader: number | undefined): Promise<SlotFolder> {
     await mkdir(folder, { mode: 0o700 });
+    // Node looks for a package.json in each folder above a module, and fails when it finds one that it must not read.
+    await writeReadable(path.join(folder, "package.json"), "{}");
     if (reader !== undefined) {
       await chown(folder, process.getuid?.() ?? 0, reader);
       await chmod(folder, 0o750);
@@ -39,8 +46,17 @@ export class SlotFolder {
     return path.join(this.path, "app");
   }
 
+  /** Shows the files of `folder` by hard links, the entry `hidden` below `package`. Throws CannotLinkFiles. */
+  async linkFiles(folder: string, hidden: string | undefined): Promise<void> {
+    const linked = { count: 0 };
+    await linkTree(folder, this.appPath, linked, hidden);
+    if (hidden === undefined) return;
+    await makeReadable(path.join(this.path, "package"));
+    await linkTree(path.join(folder, hidden), path.join(this.path, "package", hidden), linked);
+  }
+
   /** Points the link to the folder; whoever opens a file through it meanwhile finds the old or the new one. */
-  async link(folder: string): Promise<void> {
+  async linkFolder(folder: string): Promise<void> {
     this.#links += 1;
     const next = path.join(this.path, `.${this.#link}-${this.#links}`);
     await symlink(folder, next);
@@ -48,25 +64,55 @@ export class SlotFolder {
   }
 
   /** The first link to a folder of which `app` does not show the entry `hidden`. */
-  async linkWithout(folder: string, hidden: string): Promise<void> {
+  async linkFolderWithout(folder: string, hidden: string): Promise<void> {
     this.#link = "package";
-    await this.link(folder);
-    await mkdir(this.appPath);
-    // The slot is the wall; the daemon's umask may be narrower than its isolate needs.
-    await chmod(this.appPath, 0o755);
+    await this.linkFolder(folder);
+    await makeReadable(this.appPath);
     for (const name of await readdir(folder))
       if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
+  }
+
+  /** The folder has been moved; hard links lead to its files all the same. */
+  async follow(movedTo: string): Promise<void> {
+    if (this.#links > 0) await this.linkFolder(movedTo);
   }
 
   /** Puts a bundled module next to the link; returns its path. */
   async addModule(text: string): Promise<string> {
     const file = path.join(this.path, moduleFile);
-    await writeFile(file, text);
-    await chmod(file, 0o644);
+    await writeReadable(file, text);
     return file;
   }
 
   async remove(): Promise<void> {
     await rm(this.path, { recursive: true, force: true });
   }
+}
+
+async function linkTree(from: string, to: string, linked: { count: number }, hidden?: string): Promise<void> {
+  const [entries] = await Promise.all([readdir(from, { withFileTypes: true }), makeReadable(to)]);
+  linked.count += entries.length;
+  if (linked.count > mostLinkedFiles) throw new CannotLinkFiles(`it has more than ${mostLinkedFiles} files`);
+  await Promise.all(
+    entries.map((entry) => {
+      if (entry.name === hidden) return undefined;
+      const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+      if (entry.isDirectory()) return linkTree(source, target, linked);
+      if (!entry.isFile()) throw new CannotLinkFiles(`${source} is no plain file`);
+      return link(source, target).catch((cause: unknown) => {
+        throw new CannotLinkFiles(`${source} cannot be linked`, { cause });
+      });
+    }),
+  );
+}
+
+/** The slot is the wall; the daemon's umask may be narrower than its isolate needs. */
+async function makeReadable(folder: string): Promise<void> {
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+}
+
+async function writeReadable(file: string, text: string): Promise<void> {
+  await writeFile(file, text);
+  await chmod(file, 0o644);
 }

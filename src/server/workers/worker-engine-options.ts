@@ -19,6 +19,8 @@ export interface WorkerEngineOptions {
   readonly ownUsers?: QuartersOptions["ownUsers"];
   /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
   readonly permissions?: readonly string[];
+  /** An isolate that the kernel does not restrict must not start. */
+  readonly isStrict?: boolean;
   /** True for a bearer token that is a key of ours: apps never see one. */
   readonly isOurKey: (token: string) => boolean;
   /** Hears of every isolate that begins or ends to serve an app. */

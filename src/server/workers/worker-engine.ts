@@ -15,6 +15,7 @@ import { checkLoads } from "./load-check.js";
 import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
 import { ModuleWorker } from "./module-worker.js";
 import { PermissionCeiling } from "./permission-ceiling.js";
+import { probeKernelLayers } from "./sandbox/probe-kernel-layers.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
 import { ClientUpgrade } from "./sockets/client-upgrade.js";
@@ -67,6 +68,8 @@ export class WorkerEngine {
   readonly #entries = new Map<string, Entry>();
   /** What was replaced in place and is not retired yet. */
   readonly #superseded = new Set<Entry>();
+  /** What the kernel offers to restrict isolates. */
+  readonly kernelLayers = probeKernelLayers();
   readonly #openSockets = new OpenSockets();
   readonly #pace: StreamPace;
   #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
@@ -81,6 +84,8 @@ export class WorkerEngine {
       size: options.limits.poolSize,
       blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
       allowsNetwork: this.#ceiling.allowsNetwork,
+      isStrict: options.isStrict ?? false,
+      layers: this.kernelLayers,
       slotsDirectory: options.slotsDirectory,
       ownUsers: options.ownUsers,
       log: options.log,

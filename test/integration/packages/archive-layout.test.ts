@@ -108,7 +108,7 @@ describe("where an archive goes", () => {
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("modes are 644 and 755 whatever the archive or the umask says, and every file is one of its own", async () => {
+  test("modes are 644 and 755, and 700 of the package folder, whatever the archive or the umask says; every file is one of its own", async () => {
     const modes = [0o4755, 0o2755, 0o1777, 0, 0o600, 0o111];
     const before = process.umask(0o077);
     try {
@@ -121,7 +121,8 @@ describe("where an archive goes", () => {
       }
       await fixture.packages.setEnabled("app", "latest", false);
       expect((await stat(path.join(installedAt, "manifest.yaml"))).mode & 0o7777).toBe(0o644);
-      for (const folder of [installedAt, path.dirname(installedAt)]) expect((await stat(folder)).mode & 0o7777).toBe(0o755);
+      expect((await stat(installedAt)).mode & 0o7777).toBe(0o700);
+      expect((await stat(path.dirname(installedAt))).mode & 0o7777).toBe(0o755);
     } finally {
       process.umask(before);
     }

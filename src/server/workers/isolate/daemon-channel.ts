@@ -1,10 +1,8 @@
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
 import { FrameReader, type FrameHandler } from "./frame-reader.js";
+import { channelDescriptor } from "./frames.js";
 import type { FrameWriter } from "./frame-writer.js";
 import { writeFramesTo } from "./write-frames-to.js";
-
-/** The descriptor of our end of the socket pair. */
-const descriptor = 3;
 
 /** The isolate's end of the socket pair with the daemon: frames in, frames out. */
 export class DaemonChannel {
@@ -29,7 +27,7 @@ export class DaemonChannel {
       },
     };
     // The types name `onread` only where a socket connects.
-    const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: true, onread };
+    const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: channelDescriptor, readable: true, writable: true, onread };
     const socket = new Socket(socketOptions);
     this.socket = socket;
     this.writer = writeFramesTo(socket);

@@ -1,3 +1,6 @@
+/** The isolate's end of the socket pair with the daemon. */
+export const channelDescriptor = 3;
+
 /**
  * What the daemon and an isolate say to each other over their socket pair, described once for both sides.
  *

@@ -1,0 +1,40 @@
+import { KernelError, openKernel, type Kernel } from "./kernel.js";
+import { applyLandlock } from "./landlock.js";
+import { noLayers, type KernelLayers, type SandboxPolicy } from "./sandbox-policy.js";
+import { buildSeccompFilter, encodeFilter } from "./seccomp-filter.js";
+import { processorCalls } from "./system-calls.js";
+
+/** Restricts this thread, and the program that it becomes, as far as the kernel offers it. Throws for a policy that the kernel rejects. */
+export async function applyKernelLayers(policy: SandboxPolicy): Promise<KernelLayers> {
+  const processor = processorCalls();
+  if (processor === undefined) return noLayers(`system calls of ${process.arch} are not known to the daemon`);
+  let kernel: Kernel;
+  try {
+    kernel = await openKernel();
+    for (const descriptor of policy.descriptors) kernel.keepOpen(descriptor);
+    kernel.denyNewPrivileges();
+  } catch (error) {
+    return noLayers(error instanceof KernelError ? error.message : `the package koffi cannot be loaded (${firstLine(error)})`);
+  }
+  const landlock = applyLandlock(kernel, processor.calls, policy);
+  const filter = buildSeccompFilter(processor, {
+    landlockAbi: landlock.isActive ? landlock.abi : 0,
+    pid: process.pid,
+    network: policy.network,
+    allowsUdp: policy.allowsUdp,
+    allowsUnixSockets: policy.allowsUnixSockets,
+    allowsPrograms: policy.allowsPrograms,
+    allowsWriting: policy.writable.length > 0,
+  });
+  try {
+    kernel.filterCalls(processor.calls["seccomp"] as number, encodeFilter(filter));
+    return { landlock, seccomp: { isActive: true } };
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    return { landlock, seccomp: { isActive: false, reason: error.message } };
+  }
+}
+
+function firstLine(error: unknown): string {
+  return String(error).split("\n", 1)[0] as string;
+}

@@ -1,0 +1,31 @@
+import type { IsolateNeeds } from "../isolate-needs.js";
+import { channelDescriptor } from "../isolate/frames.js";
+import type { SandboxPolicy } from "./sandbox-policy.js";
+import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
+
+interface IsolatePolicyOptions {
+  readonly needs: Pick<IsolateNeeds, "permissions" | "folder">;
+  readonly slot: string;
+  /** The folder of the isolates' own program. */
+  readonly program: string;
+  readonly isStrict: boolean;
+}
+
+/** What the kernel lets an isolate do: read its slot, its app and what Node needs of the machine, and what its permissions add. */
+export function isolatePolicy({ needs, slot, program, isStrict }: IsolatePolicyOptions): SandboxPolicy {
+  const { permissions, folder } = needs;
+  const granted = (kind: string): string[] =>
+    permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
+  const allowsPrograms = permissions.includes("child-process");
+  return {
+    readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths(), ...granted("fs-read:")],
+    runnable: runnableSystemPaths({ allowsPrograms }),
+    writable: granted("fs-write:"),
+    network: "any",
+    allowsUdp: permissions.includes("udp"),
+    allowsUnixSockets: allowsPrograms,
+    allowsPrograms,
+    descriptors: [channelDescriptor],
+    isStrict,
+  };
+}

@@ -1,0 +1,57 @@
+const noNewPrivileges = 38;
+const setDescriptorFlags = 2;
+
+/** A call that the kernel denied or does not know. */
+export class KernelError extends Error {
+  constructor(call: string, errno: string) {
+    super(`${call} failed with ${errno}`);
+  }
+}
+
+/** Calls of the kernel that Node does not offer; `number` is that of the call. Each throws a KernelError. */
+export interface Kernel {
+  /** Programs that this process starts get no more rights than it has: what the kernel asks of whoever restricts itself. */
+  denyNewPrivileges(): void;
+  /** Version of Landlock that the kernel offers. */
+  landlockVersion(number: number): number;
+  /** Returns a descriptor. `attributes` is a `struct landlock_ruleset_attr`. */
+  createRuleset(number: number, attributes: Buffer): number;
+  /** `attributes` is a `struct landlock_path_beneath_attr`. */
+  allowPath(number: number, ruleset: number, attributes: Buffer): void;
+  restrictSelf(number: number, ruleset: number): void;
+  /** The program that this process becomes keeps the descriptor: Node closes all that it inherits beyond the standard ones. */
+  keepOpen(descriptor: number): void;
+  /** `instructions` is an array of `struct sock_filter`. */
+  filterCalls(number: number, instructions: Buffer): void;
+}
+
+/** Rejects where koffi cannot be loaded: it is optional, and has programs for the usual processors only. */
+export async function openKernel(): Promise<Kernel> {
+  const { default: koffi } = await import("koffi");
+  const libc = koffi.load(null);
+  const filterProgram = koffi.struct({ len: "uint16", filter: "void *" });
+  // One declaration for each list of arguments: syscall(2) takes any.
+  const prctl = libc.func("int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)");
+  const fcntl = libc.func("int fcntl(int, int, int)");
+  const createRuleset = libc.func("syscall", "long", ["long", "void *", "size_t", "uint32"]);
+  const addRule = libc.func("syscall", "long", ["long", "int", "int", "void *", "uint32"]);
+  const restrictSelf = libc.func("syscall", "long", ["long", "int", "uint32"]);
+  const seccomp = libc.func("syscall", "long", ["long", "uint", "uint", koffi.pointer(filterProgram)]);
+
+  const checked = (call: string, result: number): number => {
+    if (result >= 0) return result;
+    const errno = koffi.errno();
+    throw new KernelError(call, Object.entries(koffi.os.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`);
+  };
+
+  return {
+    denyNewPrivileges: () => void checked("prctl(PR_SET_NO_NEW_PRIVS)", prctl(noNewPrivileges, 1, 0, 0, 0)),
+    landlockVersion: (number) => checked("landlock_create_ruleset", createRuleset(number, null, 0, 1)),
+    createRuleset: (number, attributes) => checked("landlock_create_ruleset", createRuleset(number, attributes, attributes.length, 0)),
+    allowPath: (number, ruleset, attributes) => void checked("landlock_add_rule", addRule(number, ruleset, 1, attributes, 0)),
+    restrictSelf: (number, ruleset) => void checked("landlock_restrict_self", restrictSelf(number, ruleset, 0)),
+    keepOpen: (descriptor) => void checked("fcntl(F_SETFD)", fcntl(descriptor, setDescriptorFlags, 0)),
+    filterCalls: (number, instructions) =>
+      void checked("seccomp", seccomp(number, 1, 0, { len: instructions.length / 8, filter: instructions })),
+  };
+}

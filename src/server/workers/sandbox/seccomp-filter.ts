@@ -1,0 +1,166 @@
+import { constants } from "node:os";
+import type { ProcessorCalls } from "./system-calls.js";
+
+/** What the filter of one isolate depends on. */
+export interface SeccompOptions {
+  /** Version of the kernel's Landlock; 0 = none. The filter denies what an older version cannot. */
+  readonly landlockAbi: number;
+  /** The process whose threads may be signalled: `process.execve` keeps its number. */
+  readonly pid: number;
+  /** `none`: no socket to any network. */
+  readonly network: "any" | "none";
+  readonly allowsUdp: boolean;
+  readonly allowsUnixSockets: boolean;
+  /** It may start programs, which it signals, too. */
+  readonly allowsPrograms: boolean;
+  /** It may write files somewhere. */
+  readonly allowsWriting: boolean;
+}
+
+/** Denied to every isolate, whatever its permissions. */
+const alwaysDenied = [
+  "listen",
+  "ptrace",
+  "process_vm_readv",
+  "process_vm_writev",
+  "process_madvise",
+  "process_mrelease",
+  "mount",
+  "umount2",
+  "mount_setattr",
+  "move_mount",
+  "open_tree",
+  "open_tree_attr",
+  "fsopen",
+  "fsconfig",
+  "fsmount",
+  "fspick",
+  "pivot_root",
+  "chroot",
+  "unshare",
+  "setns",
+  "bpf",
+  "keyctl",
+  "add_key",
+  "request_key",
+  "userfaultfd",
+  "perf_event_open",
+  "open_by_handle_at",
+  "pidfd_getfd",
+];
+
+/** Reported as unknown to the kernel: libraries then use an older call, which the filter can judge by its arguments. */
+const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
+
+/** `CLONE_NEW*` of `linux/sched.h`: a namespace of its own. */
+const newNamespaceFlags = 0x7e02_0000;
+
+/** Versions of Landlock from which on it denies the same itself. */
+const landlockScopesSignals = 6;
+const landlockHasTruncate = 3;
+
+const addressFamilies = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
+/** The one netlink protocol that name resolution uses. */
+const netlinkRoute = 0;
+
+/** `struct seccomp_data`: number, architecture, instruction pointer, six arguments of 64 bits. */
+const numberOffset = 0;
+const architectureOffset = 4;
+const argumentOffset = (index: number): number => 16 + 8 * index;
+
+/** Classic BPF of `linux/filter.h`. */
+const loadWord = 0x20;
+const jumpIfEqual = 0x15;
+const jumpIfAtLeast = 0x35;
+const jumpIfAnyBit = 0x45;
+const leave = 0x06;
+
+/** `SECCOMP_RET_*` of `linux/seccomp.h`. */
+const allow = 0x7fff_0000;
+const failWith = (errno: number): number => 0x0005_0000 | errno;
+const denied = failWith(constants.errno.EPERM);
+const unknown = failWith(constants.errno.ENOSYS);
+/** What Node reports as `EACCES`, as it does for each address that the network mode denies. */
+const noNetwork = failWith(constants.errno.EACCES);
+
+/** One instruction, as in `struct sock_filter`. */
+export interface BpfInstruction {
+  readonly code: number;
+  readonly ifTrue: number;
+  readonly ifFalse: number;
+  readonly operand: number;
+}
+
+/** The seccomp filter of an isolate: a denied call fails with EPERM, the process is never killed. */
+export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: ProcessorCalls, options: SeccompOptions): BpfInstruction[] {
+  const number = (name: string): number[] => (calls[name] === undefined ? [] : [calls[name]]);
+  const whenNumber = (name: string, then: readonly BpfInstruction[]): BpfInstruction[] =>
+    number(name).flatMap((value) => [step(jumpIfEqual, value, 0, then.length), ...then]);
+  const failCall = (name: string, result: number): BpfInstruction[] => whenNumber(name, [step(leave, result)]);
+
+  return [
+    step(loadWord, architectureOffset),
+    step(jumpIfEqual, auditArchitecture, 1, 0),
+    step(leave, denied),
+    step(loadWord, numberOffset),
+    ...(foreignFrom === undefined ? [] : [step(jumpIfAtLeast, foreignFrom, 0, 1), step(leave, denied)]),
+    ...alwaysDenied.flatMap((name) => failCall(name, denied)),
+    ...unknownToIsolates.flatMap((name) => failCall(name, unknown)),
+    ...(options.allowsUdp ? [] : failCall("bind", denied)),
+    ...(options.landlockAbi >= landlockHasTruncate || options.allowsWriting ? [] : failCall("truncate", denied)),
+    ...whenNumber("clone", [
+      step(loadWord, argumentOffset(0)),
+      step(jumpIfAnyBit, newNamespaceFlags, 0, 1),
+      step(leave, denied),
+      step(leave, allow),
+    ]),
+    ...whenNumber("socket", socketRules(options)),
+    ...(options.landlockAbi >= landlockScopesSignals || options.allowsPrograms
+      ? []
+      : ["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"].flatMap((name) =>
+          whenNumber(name, signalRules(name, options.pid)),
+        )),
+    step(leave, allow),
+  ];
+}
+
+function socketRules({ network, allowsUnixSockets }: SeccompOptions): BpfInstruction[] {
+  const { unix, inet, inet6, netlink } = addressFamilies;
+  const onNetwork = network === "any" ? allow : noNetwork;
+  return [
+    step(loadWord, argumentOffset(0)),
+    step(jumpIfEqual, inet, 0, 1),
+    step(leave, onNetwork),
+    step(jumpIfEqual, inet6, 0, 1),
+    step(leave, onNetwork),
+    step(jumpIfEqual, unix, 0, 1),
+    step(leave, allowsUnixSockets ? allow : denied),
+    step(jumpIfEqual, netlink, 0, 3),
+    step(loadWord, argumentOffset(2)),
+    step(jumpIfEqual, netlinkRoute, 0, 1),
+    step(leave, onNetwork),
+    step(leave, denied),
+  ];
+}
+
+/** A process signals its own threads, for instance to abort. */
+function signalRules(name: string, pid: number): BpfInstruction[] {
+  if (name === "tkill" || name === "pidfd_send_signal") return [step(leave, denied)];
+  return [step(loadWord, argumentOffset(0)), step(jumpIfEqual, pid, 0, 1), step(leave, allow), step(leave, denied)];
+}
+
+function step(code: number, operand: number, ifTrue = 0, ifFalse = 0): BpfInstruction {
+  return { code, ifTrue, ifFalse, operand };
+}
+
+/** The bytes of an array of `struct sock_filter`. */
+export function encodeFilter(instructions: readonly BpfInstruction[]): Buffer {
+  const bytes = Buffer.alloc(instructions.length * 8);
+  for (const [index, { code, ifTrue, ifFalse, operand }] of instructions.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(ifTrue, index * 8 + 2);
+    bytes.writeUInt8(ifFalse, index * 8 + 3);
+    bytes.writeUInt32LE(operand, index * 8 + 4);
+  }
+  return bytes;
+}
