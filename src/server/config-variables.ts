@@ -86,6 +86,12 @@ export const variables: readonly VariableDescription[] = [
       "What the `permissions` of manifests may ask for, separated by commas: `child-process`, `worker-threads`, `addons`, `wasi`, `inspector`, `udp`, `fs-read:/path`, `fs-write:/path`. Without `network` workers cannot reach the network, where Node can enforce it.",
   },
   {
+    name: "RUNTIME_ISOLATION",
+    fallback: "available",
+    meaning:
+      "`available`: the kernel restricts isolates as far as it can, and a warning at the start names what it lacks. `strict`: without Landlock and seccomp the daemon does not start (exit status 78).",
+  },
+  {
     name: "RUNTIME_WORKER_UIDS",
     fallback: "1900000000-1900009999",
     meaning:

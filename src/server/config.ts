@@ -39,6 +39,8 @@ export interface Config {
   readonly limits: Limits;
   /** What manifests may ask for, and `network`. */
   readonly workerPermissions: readonly string[];
+  /** Start only where the kernel restricts isolates. */
+  readonly requiresSandbox: boolean;
   /** Users that isolates run as when the daemon may switch; undefined = its own. */
   readonly workerUids: UidRange | undefined;
   readonly auditLog: AuditLogLimits;
@@ -89,6 +91,10 @@ const switches: ReadonlyMap<string, boolean> = new Map([
   ["on", true],
   ["off", false],
 ]);
+const isolationModes: ReadonlyMap<string, boolean> = new Map([
+  ["strict", true],
+  ["available", false],
+]);
 /** Browsers keep no cookie longer than 400 days. */
 const maximumSessionTtlSeconds = 400 * 86_400;
 
@@ -129,6 +135,12 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
     },
     workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),
+    requiresSandbox: accepted(
+      "RUNTIME_ISOLATION",
+      value("RUNTIME_ISOLATION"),
+      "available or strict",
+      isolationModes.get(value("RUNTIME_ISOLATION")),
+    ),
     workerUids: uidRange(value("RUNTIME_WORKER_UIDS")),
     auditLog: {
       fileBytes: size("RUNTIME_AUDIT_LOG_SIZE"),

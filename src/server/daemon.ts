@@ -29,6 +29,8 @@ import { PluginCode } from "./plugins/plugin-code.js";
 import { readReadiness } from "./readiness.js";
 import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
 import { readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
+import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
+import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 
 /** The daemon from its first request to its last: listens, has the rooms opened, serves from them, and closes them in order. */
 export class Daemon {
@@ -52,6 +54,8 @@ export class Daemon {
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
     await makePrivate(stateDirectory);
+    const kernelLayers = probeKernelLayers();
+    if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
     const lock = new StateLock(stateDirectory);
     if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
     const answers: Answers = { api: answerWhileStarting(apiBase), serve: answerWhileStarting(apiBase) };
@@ -59,7 +63,7 @@ export class Daemon {
     this.#doors = doors;
     // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.
     if (!doors.isHandedOver) await doors.listen();
-    const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode });
+    const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers });
     this.#rooms = rooms;
     const app = createApiApp({
       handlers: this.#handlers(rooms),
@@ -86,8 +90,17 @@ export class Daemon {
         { address: taken },
         "another program listens at this address, and browsers may reach it as localhost in the place of the daemon: stop that program, or set HOST and PORT to an address that is free",
       );
+    void this.#logIsolation(rooms);
     await rooms.plugins.serverStarted({ address });
     return origins;
+  }
+
+  async #logIsolation({ engine }: Rooms): Promise<void> {
+    const layers = await engine.isolation();
+    const missing = layers.filter(({ isActive }) => !isActive);
+    const isolation = Object.fromEntries(layers.map(({ name, isActive, message }) => [name, isActive ? message : `missing: ${message}`]));
+    if (missing.length === 0) this.#log.info({ isolation }, "isolates have every layer of isolation");
+    else this.#log.warn({ isolation }, `isolates lack ${missing.map(({ name }) => name).join(" and ")}`);
   }
 
   /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */

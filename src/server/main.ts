@@ -12,6 +12,7 @@ import { openNotifyChannel } from "./systemd/notify-channel.js";
 import { serviceVariables } from "./systemd/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
 import { ServiceManager } from "./systemd/service-manager.js";
+import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
 /** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */
 const finalFailureStatus = 78;
@@ -65,7 +66,7 @@ export async function runDaemon(): Promise<Origins> {
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
-    return await end(error instanceof NewerStateError ? finalFailureStatus : 1);
+    return await end(error instanceof NewerStateError || error instanceof MissingSandboxError ? finalFailureStatus : 1);
   }
 }
 

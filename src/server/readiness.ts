@@ -2,14 +2,15 @@ import type { HealthCheck } from "../shared/contract/health.js";
 import type { KeyStoreState } from "./access/key-store.js";
 import type { Readiness } from "./api/health.js";
 import type { Rooms } from "./rooms.js";
+import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 
-/** Looks at what a daemon needs to serve: its keys, and a place for uploads. */
-export async function readReadiness({ store, packages }: Pick<Rooms, "store" | "packages">): Promise<Readiness> {
+/** Looks at what a daemon needs to serve, its keys and a place for uploads, and at the layers that isolate workers. */
+export async function readReadiness({ store, packages, engine }: Pick<Rooms, "store" | "packages" | "engine">): Promise<Readiness> {
   const keys = store.readState();
   const canInstall = await packages.canInstall();
   return {
     missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory can be installed to"),
-    checks: [...checkKeys(keys), checkDirectory(canInstall)],
+    checks: [...checkKeys(keys), checkDirectory(canInstall), ...checkIsolation(await engine.isolation())],
   };
 }
 
@@ -29,4 +30,9 @@ function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreS
 function checkDirectory(canInstall: boolean): HealthCheck {
   if (canInstall) return { name: "worker-directory", status: "ok" };
   return { name: "worker-directory", status: "failed", message: "no worker directory can be installed to" };
+}
+
+/** A missing layer is no reason to serve nothing: the operator asks for that by RUNTIME_ISOLATION=strict. */
+function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
+  return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

@@ -32,6 +32,7 @@ import { Plugins } from "./plugins/plugins.js";
 import { CronJobs } from "./workers/cron/cron-jobs.js";
 import { cronRefusal } from "./workers/cron/cron-schedule.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
+import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
 import { WorkerEngine } from "./workers/worker-engine.js";
 
 /** The rooms of a daemon, opened. */
@@ -57,7 +58,7 @@ export interface Rooms {
 }
 
 /** The composition root: opens the rooms and hands each what it needs of the others. No other file knows them all. */
-export async function openRooms(config: Config, log: Log, { lock, code }: { lock: StateLock; code: PluginCode }): Promise<Rooms> {
+export async function openRooms(config: Config, log: Log, { lock, code, kernelLayers }: { lock: StateLock; code: PluginCode; kernelLayers: Promise<KernelLayers> }): Promise<Rooms> {
   const { limits, stateDirectory } = config;
   const spoolDirectory = path.join(stateDirectory, "spool");
   // What an interrupted upload left is of no use to anybody.
@@ -115,6 +116,8 @@ export async function openRooms(config: Config, log: Log, { lock, code }: { lock
       ),
     },
     permissions: config.workerPermissions,
+    isStrict: config.requiresSandbox,
+    kernelLayers,
     observer: {
       spawned: (isolate) => plugins.workerSpawned(isolate),
       terminated: (isolate) => plugins.workerTerminated(isolate),

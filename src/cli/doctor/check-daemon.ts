@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/api-error.js";
-import { ready } from "../../shared/contract/health.js";
+import { ready, type HealthCheck } from "../../shared/contract/health.js";
 import * as session from "../../shared/contract/session.js";
 import type { Context } from "../command.js";
 import { connectAnonymously } from "../connection.js";
@@ -30,7 +30,12 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   yield (await attempt("clock", async () => ({ finding: checkClock((await send("GET", "/.well-known/runtime")).headers["date"]) })))
     .finding;
   const signIn = () => connectAnonymously(context, { health: { ready }, session: { show: session.show } }, settings);
-  yield (await attempt("api", async () => ({ finding: ok("api", (await (await signIn()).client.health.ready()).status) }))).finding;
+  const readiness = await attempt("api", async () => {
+    const { status, checks } = await (await signIn()).client.health.ready({ query: { verbose: "1" } });
+    return { found: checks, finding: ok("api", status) };
+  });
+  yield readiness.finding;
+  yield* (readiness.found ?? []).filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   // Signs nobody out: without a credential there is no session to end, only the check of the origin before.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   yield (await attempt("key", async () => ({ finding: await checkKey(settings, async () => (await signIn()).client.session.show()) })))
@@ -48,6 +53,12 @@ async function attempt<Found extends { readonly finding: Finding }>(
     const { message, hint } = describeFailure(error);
     return { finding: fail(check, message, hint ?? "look at the log of the daemon, and of the proxy before it") };
   }
+}
+
+/** A layer between workers and the machine. */
+function checkIsolation({ name, status, message = status }: HealthCheck): Finding {
+  if (status === "ok") return ok(name, message);
+  return warn(name, `missing: ${message}`, "docs/explanation/security-model.md says what that layer stops, and where it is there");
 }
 
 function checkVersions(daemonVersion: string): Finding {

@@ -6,6 +6,8 @@ import { IsolateCommand, type IsolateCommandOptions } from "./isolate-command.js
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
 import { IsolateQuarters, type QuartersOptions } from "./isolate-quarters.js";
+import { isolationLayers, type IsolationLayer } from "./sandbox/isolation-layers.js";
+import type { KernelLayers } from "./sandbox/sandbox-policy.js";
 
 /** A newcomer that found all isolates busy for so long gets the place of the one that had its own longest, as soon as that has finished its calls. */
 const patienceMs = 1000;
@@ -44,6 +46,7 @@ export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
   readonly #quarters: IsolateQuarters;
+  readonly #layers: Promise<KernelLayers>;
   readonly #blanks: BlankIsolates;
   /** With an app, or about to get one. */
   readonly #taken = new Set<IsolateProcess>();
@@ -55,6 +58,7 @@ export class IsolatePool {
   constructor(options: IsolatePoolOptions) {
     this.#size = Math.max(1, options.size);
     this.#command = new IsolateCommand(options);
+    this.#layers = options.layers;
     this.#quarters = new IsolateQuarters(options);
     const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], name: "" };
     this.#blanks = new BlankIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
@@ -68,6 +72,11 @@ export class IsolatePool {
       blank: this.#blanks.count,
       waiting: this.#waiters.length,
     };
+  }
+
+  /** The layers between isolates and the machine. */
+  async isolation(): Promise<IsolationLayer[]> {
+    return isolationLayers(await this.#layers, await this.#quarters.ownUser());
   }
 
   /** Resolves when an isolate without an app has answered; throws when none can be started. */

@@ -4,6 +4,7 @@ import type { Log } from "../observe/log.js";
 import { isolateProgram } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateUsers } from "./isolate-users.js";
+import type { LayerState } from "./sandbox/sandbox-policy.js";
 import { sandboxProgram } from "./sandbox/sandbox-command.js";
 import { SlotFolder } from "./slot-folder.js";
 
@@ -30,14 +31,25 @@ export interface Quarter {
   readonly isShared: boolean;
 }
 
+interface OpenQuarters {
+  readonly directory: string;
+  readonly users: IsolateUsers | undefined;
+  readonly ownUser: LayerState;
+}
+
 /** Where isolates live, and as whom: each gets a folder of its own, and a user of its own where the daemon can give it one. */
 export class IsolateQuarters {
-  readonly #ready: Promise<{ directory: string; users: IsolateUsers | undefined }>;
+  readonly #ready: Promise<OpenQuarters>;
   #slots = 0;
 
   constructor(options: QuartersOptions) {
     this.#ready = open(options);
     this.#ready.catch(() => undefined);
+  }
+
+  /** Whether isolates run as users of their own. */
+  async ownUser(): Promise<LayerState> {
+    return (await this.#ready).ownUser;
   }
 
   async give({ permissions, name, folder }: IsolateNeeds): Promise<Quarter> {
@@ -67,7 +79,8 @@ export class IsolateQuarters {
   }
 }
 
-async function open({ slotsDirectory, ownUsers, log }: QuartersOptions): Promise<{ directory: string; users: IsolateUsers | undefined }> {
+async function open({ slotsDirectory, ownUsers, log }: QuartersOptions): Promise<OpenQuarters> {
+  let reason = ownUsers ? "the daemon is not root, or the program setpriv is missing" : "RUNTIME_WORKER_UIDS is off";
   const users = IsolateUsers.find(ownUsers?.uids);
   if (ownUsers && users) {
     const obstacle = await prepare(ownUsers.slotsDirectory, 0o711).then(
@@ -76,15 +89,16 @@ async function open({ slotsDirectory, ownUsers, log }: QuartersOptions): Promise
     );
     if (obstacle === undefined) {
       log.info({ slots: ownUsers.slotsDirectory, users: ownUsers.uids }, "isolates run as users of their own");
-      return { directory: ownUsers.slotsDirectory, users };
+      return { directory: ownUsers.slotsDirectory, users, ownUser: { isActive: true } };
     }
+    reason = `users ${ownUsers.uids.first}-${ownUsers.uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`;
     await rm(ownUsers.slotsDirectory, { recursive: true, force: true }).catch(() => undefined);
     log.warn(
       `workers run as the daemon's own user, with one wall less: users ${ownUsers.uids.first}-${ownUsers.uids.last} (RUNTIME_WORKER_UIDS) cannot run them, because ${obstacle}`,
     );
   }
   await prepare(slotsDirectory, 0o700);
-  return { directory: slotsDirectory, users: undefined };
+  return { directory: slotsDirectory, users: undefined, ownUser: { isActive: false, reason } };
 }
 
 /** Makes the folders that an isolate may write to and that are not there; those that are belong to whoever made them. */

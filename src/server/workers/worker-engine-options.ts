@@ -3,6 +3,7 @@ import type { Log } from "../observe/log.js";
 import type { IsolateObserver } from "./isolate-observer.js";
 import type { QuartersOptions } from "./isolate-quarters.js";
 import type { WorkerLogs } from "./logs/worker-logs.js";
+import type { KernelLayers } from "./sandbox/sandbox-policy.js";
 import type { ServedVersion } from "./served-version.js";
 
 export interface WorkerEngineOptions {
@@ -21,6 +22,8 @@ export interface WorkerEngineOptions {
   readonly permissions?: readonly string[];
   /** An isolate that the kernel does not restrict must not start. */
   readonly isStrict?: boolean;
+  /** What the kernel offers to restrict isolates; found out when it is not given. */
+  readonly kernelLayers?: Promise<KernelLayers>;
   /** True for a bearer token that is a key of ours: apps never see one. */
   readonly isOurKey: (token: string) => boolean;
   /** Hears of every isolate that begins or ends to serve an app. */

@@ -15,6 +15,7 @@ import { checkLoads } from "./load-check.js";
 import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
 import { ModuleWorker } from "./module-worker.js";
 import { PermissionCeiling } from "./permission-ceiling.js";
+import type { IsolationLayer } from "./sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./sandbox/probe-kernel-layers.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
@@ -68,8 +69,6 @@ export class WorkerEngine {
   readonly #entries = new Map<string, Entry>();
   /** What was replaced in place and is not retired yet. */
   readonly #superseded = new Set<Entry>();
-  /** What the kernel offers to restrict isolates. */
-  readonly kernelLayers = probeKernelLayers();
   readonly #openSockets = new OpenSockets();
   readonly #pace: StreamPace;
   #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
@@ -85,7 +84,7 @@ export class WorkerEngine {
       blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
       allowsNetwork: this.#ceiling.allowsNetwork,
       isStrict: options.isStrict ?? false,
-      layers: this.kernelLayers,
+      layers: options.kernelLayers ?? probeKernelLayers(),
       slotsDirectory: options.slotsDirectory,
       ownUsers: options.ownUsers,
       log: options.log,
@@ -139,6 +138,11 @@ export class WorkerEngine {
   /** Resolves when an isolate has answered; throws when none can be started. Waits as long as it cannot be told. */
   probe(): Promise<void> {
     return this.#pool.probe();
+  }
+
+  /** The layers between isolates and the machine. */
+  isolation(): Promise<IsolationLayer[]> {
+    return this.#pool.isolation();
   }
 
   get poolNumbers(): PoolNumbers {

@@ -15,11 +15,22 @@ export const overall = endpoint({
 });
 
 export const HealthCheck = z.object({
-  name: z.enum(["key-store", "key-replica", "worker-directory"]),
+  name: z
+    .enum([
+      "key-store",
+      "key-replica",
+      "worker-directory",
+      "isolation:own-user",
+      "isolation:landlock",
+      "isolation:seccomp",
+      "isolation:frozen-flags",
+      "isolation:permission-model",
+    ])
+    .describe("`isolation:` is one of the layers between workers and the machine"),
   status: z
     .enum(["ok", "degraded", "failed"])
     .describe("degraded: the daemon serves, and something cannot be done; failed: it is not ready"),
-  message: z.string().optional().describe("What is wrong, in words"),
+  message: z.string().optional().describe("What is wrong, in words; of a layer of isolation also what it does"),
   lagSeconds: z.number().min(0).nullable().optional().describe("Of the replica: since it had all that the primary has; null: it never had"),
 });
 export type HealthCheck = z.output<typeof HealthCheck>;

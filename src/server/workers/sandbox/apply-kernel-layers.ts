@@ -4,17 +4,26 @@ import { noLayers, type KernelLayers, type SandboxPolicy } from "./sandbox-polic
 import { buildSeccompFilter, encodeFilter } from "./seccomp-filter.js";
 import { processorCalls } from "./system-calls.js";
 
-/** Restricts this thread, and the program that it becomes, as far as the kernel offers it. Throws for a policy that the kernel rejects. */
-export async function applyKernelLayers(policy: SandboxPolicy): Promise<KernelLayers> {
+interface Applied {
+  readonly layers: KernelLayers;
+  /** Ends this process. */
+  exit(status: number): void;
+}
+
+/**
+ * Restricts this thread, and the program that it becomes, as far as the kernel offers it. The event loop must not run afterwards: libuv
+ * would use io_uring, which the filter denies.
+ */
+export async function applyKernelLayers(policy: SandboxPolicy): Promise<Applied> {
   const processor = processorCalls();
-  if (processor === undefined) return noLayers(`system calls of ${process.arch} are not known to the daemon`);
+  if (processor === undefined) return without(`system calls of ${process.arch} are not known to the daemon`);
   let kernel: Kernel;
   try {
     kernel = await openKernel();
     for (const descriptor of policy.descriptors) kernel.keepOpen(descriptor);
     kernel.denyNewPrivileges();
   } catch (error) {
-    return noLayers(error instanceof KernelError ? error.message : `the package koffi cannot be loaded (${firstLine(error)})`);
+    return without(error instanceof KernelError ? error.message : `the package koffi cannot be loaded (${firstLine(error)})`);
   }
   const landlock = applyLandlock(kernel, processor.calls, policy);
   const filter = buildSeccompFilter(processor, {
@@ -28,11 +37,15 @@ export async function applyKernelLayers(policy: SandboxPolicy): Promise<KernelLa
   });
   try {
     kernel.filterCalls(processor.calls["seccomp"] as number, encodeFilter(filter));
-    return { landlock, seccomp: { isActive: true } };
+    return { layers: { landlock, seccomp: { isActive: true } }, exit: kernel.exit };
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
-    return { landlock, seccomp: { isActive: false, reason: error.message } };
+    return { layers: { landlock, seccomp: { isActive: false, reason: error.message } }, exit: kernel.exit };
   }
+}
+
+function without(reason: string): Applied {
+  return { layers: noLayers(reason), exit: (status) => process.exit(status) };
 }
 
 function firstLine(error: unknown): string {

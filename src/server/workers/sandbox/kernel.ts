@@ -21,6 +21,8 @@ export interface Kernel {
   restrictSelf(number: number, ruleset: number): void;
   /** The program that this process becomes keeps the descriptor: Node closes all that it inherits beyond the standard ones. */
   keepOpen(descriptor: number): void;
+  /** Ends this process at once: Node's own exit runs the event loop once more. */
+  exit(status: number): void;
   /** `instructions` is an array of `struct sock_filter`. */
   filterCalls(number: number, instructions: Buffer): void;
 }
@@ -33,6 +35,7 @@ export async function openKernel(): Promise<Kernel> {
   // One declaration for each list of arguments: syscall(2) takes any.
   const prctl = libc.func("int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)");
   const fcntl = libc.func("int fcntl(int, int, int)");
+  const exit = libc.func("void _exit(int)");
   const createRuleset = libc.func("syscall", "long", ["long", "void *", "size_t", "uint32"]);
   const addRule = libc.func("syscall", "long", ["long", "int", "int", "void *", "uint32"]);
   const restrictSelf = libc.func("syscall", "long", ["long", "int", "uint32"]);
@@ -51,6 +54,7 @@ export async function openKernel(): Promise<Kernel> {
     allowPath: (number, ruleset, attributes) => void checked("landlock_add_rule", addRule(number, ruleset, 1, attributes, 0)),
     restrictSelf: (number, ruleset) => void checked("landlock_restrict_self", restrictSelf(number, ruleset, 0)),
     keepOpen: (descriptor) => void checked("fcntl(F_SETFD)", fcntl(descriptor, setDescriptorFlags, 0)),
+    exit: (status) => void exit(status),
     filterCalls: (number, instructions) =>
       void checked("seccomp", seccomp(number, 1, 0, { len: instructions.length / 8, filter: instructions })),
   };

@@ -1,5 +1,6 @@
+import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
-import type { KernelLayers, SandboxPolicy } from "./sandbox-policy.js";
+import { missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
 /** `EX_CONFIG` of sysexits: another start fails in the same way. */
 const notConfigured = 78;
@@ -10,13 +11,12 @@ const notConfigured = 78;
  */
 const [policyText, file, ...args] = process.argv.slice(2);
 const policy = JSON.parse(policyText as string) as SandboxPolicy;
-const layers = await applyKernelLayers(policy);
-if (file === undefined) process.stdout.write(JSON.stringify(layers));
-else if (policy.isStrict && missing(layers).length > 0) {
-  process.stderr.write(`The sandbox is not complete: ${missing(layers).join("; ")}.\n`);
-  process.exitCode = notConfigured;
+const { layers, exit } = await applyKernelLayers(policy);
+const missing = missingLayers(layers);
+if (file === undefined) {
+  writeSync(1, JSON.stringify(layers));
+  exit(0);
+} else if (policy.isStrict && missing.length > 0) {
+  writeSync(2, `The sandbox is not complete: ${missing.join("; ")}.\n`);
+  exit(notConfigured);
 } else process.execve?.(file, [file, ...args], {});
-
-function missing({ landlock, seccomp }: KernelLayers): string[] {
-  return [...(landlock.isActive ? [] : [`Landlock (${landlock.reason})`]), ...(seccomp.isActive ? [] : [`seccomp (${seccomp.reason})`])];
-}

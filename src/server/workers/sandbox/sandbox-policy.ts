@@ -35,3 +35,10 @@ export interface KernelLayers {
 export function noLayers(reason: string): KernelLayers {
   return { landlock: { isActive: false, reason, abi: 0, missingRights: [] }, seccomp: { isActive: false, reason } };
 }
+
+/** One phrase for each layer that is missing. */
+export function missingLayers({ landlock, seccomp }: KernelLayers): string[] {
+  return Object.entries({ Landlock: landlock, seccomp }).flatMap(([name, layer]: [string, LayerState]) =>
+    layer.isActive ? [] : [`${name} is missing (${layer.reason})`],
+  );
+}

@@ -1,0 +1,43 @@
+import { missingLayers, type KernelLayers, type LayerState } from "./sandbox-policy.js";
+
+/** One of the layers between an isolate and the machine. */
+export interface IsolationLayer {
+  readonly name: "own-user" | "landlock" | "seccomp" | "frozen-flags" | "permission-model";
+  readonly isActive: boolean;
+  /** What it denies and lacks, or why it is missing. */
+  readonly message: string;
+}
+
+/** RUNTIME_ISOLATION=strict asks for what the kernel does not offer; another start fails in the same way. */
+export class MissingSandboxError extends Error {
+  constructor(missing: readonly string[]) {
+    super(`RUNTIME_ISOLATION=strict, and the kernel does not restrict isolates: ${missing.join("; ")}`);
+    this.name = "MissingSandboxError";
+  }
+}
+
+/** Throws MissingSandboxError unless the kernel restricts isolates. */
+export function assertSandbox(layers: KernelLayers): void {
+  const missing = missingLayers(layers);
+  if (missing.length > 0) throw new MissingSandboxError(missing);
+}
+
+/** Every layer, active or missing. `ownUser` is whether isolates run as users of their own. */
+export function isolationLayers({ landlock, seccomp }: KernelLayers, ownUser: LayerState): IsolationLayer[] {
+  return [
+    layerOf("own-user", ownUser, "each isolate runs as a user of its own"),
+    layerOf("landlock", landlock, describeLandlock(landlock)),
+    layerOf("seccomp", seccomp, "isolates cannot listen, trace, mount or make namespaces"),
+    { name: "frozen-flags", isActive: true, message: "V8 accepts no flag after its start" },
+    { name: "permission-model", isActive: true, message: "Node denies files beyond the app's folder, programs and threads" },
+  ];
+}
+
+function describeLandlock({ abi, missingRights }: KernelLayers["landlock"]): string {
+  const files = `version ${abi}: isolates read their app and what Node needs of the machine`;
+  return missingRights.length === 0 ? files : `${files}; this kernel does not deny ${missingRights.join(", ")}`;
+}
+
+function layerOf(name: IsolationLayer["name"], state: LayerState, message: string): IsolationLayer {
+  return { name, isActive: state.isActive, message: state.isActive ? message : state.reason };
+}
