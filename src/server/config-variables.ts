@@ -86,6 +86,18 @@ export const variables: readonly VariableDescription[] = [
       "What the `permissions` of manifests may ask for, separated by commas: `child-process`, `worker-threads`, `addons`, `wasi`, `inspector`, `udp`, `fs-read:/path`, `fs-write:/path`. Without `network` workers cannot reach the network, where Node can enforce it.",
   },
   {
+    name: "RUNTIME_WORKER_NETWORK",
+    fallback: "",
+    meaning:
+      "What workers may connect to at most: `public` (all but loopback, private, link-local and metadata addresses), `all` or `none`. Unset: `public` with a state directory that the daemon made, `all` and a warning with one from before this variable.",
+  },
+  {
+    name: "RUNTIME_WORKER_NETWORK_ALLOW",
+    fallback: "",
+    meaning:
+      "What `network.allow` of manifests may ask for beyond that, separated by commas: `host:port`, `host:*`, `unix:/path`, each for one scope with `@scope=` before it. `loopback` lets every worker connect to this machine, for development.",
+  },
+  {
     name: "RUNTIME_ISOLATION",
     fallback: "available",
     meaning:

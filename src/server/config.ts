@@ -8,6 +8,8 @@ import { readPrimary, type PrimarySource } from "./primary-source.js";
 import { readRootKey, type RootKeyFile } from "./root-key-source.js";
 import { valueOf, type Environment } from "./config-variables.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./systemd/service-environment.js";
+import { networkTargetForms, parseNetworkTarget } from "../shared/network-target.js";
+import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./workers/network/network-ceiling.js";
 
 export interface Config {
   /** Addresses to listen on: HOST, or both loopback addresses. */
@@ -39,6 +41,8 @@ export interface Config {
   readonly limits: Limits;
   /** What manifests may ask for, and `network`. */
   readonly workerPermissions: readonly string[];
+  /** What workers may connect to; the mode is undefined where the state directory decides. */
+  readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
   /** Start only where the kernel restricts isolates. */
   readonly requiresSandbox: boolean;
   /** Users that isolates run as when the daemon may switch; undefined = its own. */
@@ -135,6 +139,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
     },
     workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),
+    workerNetwork: { mode: networkMode(value("RUNTIME_WORKER_NETWORK")), ...networkGrants(value("RUNTIME_WORKER_NETWORK_ALLOW")) },
     requiresSandbox: accepted(
       "RUNTIME_ISOLATION",
       value("RUNTIME_ISOLATION"),
@@ -216,6 +221,42 @@ function permissionList(text: string): string[] {
     `a list, separated by commas, of: network, or ${isolatePermissionForms}`,
     areKnown ? permissions : undefined,
   );
+}
+
+function networkMode(text: string): NetworkMode | undefined {
+  if (text === "") return undefined;
+  return accepted(
+    "RUNTIME_WORKER_NETWORK",
+    text,
+    "public, all or none",
+    networkModes.find((mode) => mode === text),
+  );
+}
+
+/** The entry that is no target: this machine, for every worker. */
+const loopbackEntry = "loopback";
+
+function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
+  const entries = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  const grants = entries
+    .filter((entry) => entry !== loopbackEntry)
+    .map((entry) => {
+      const [, scope, targetText = ""] = /^(?:(@[a-z0-9._-]+)=)?(.*)$/.exec(entry) ?? [];
+      const target = parseNetworkTarget(targetText);
+      return target && { scope, target };
+    });
+  return {
+    grants: accepted(
+      "RUNTIME_WORKER_NETWORK_ALLOW",
+      text,
+      `a list, separated by commas, of: loopback, ${networkTargetForms}; @scope= before a target grants it to that scope alone`,
+      grants.every((grant) => grant !== undefined) ? grants : undefined,
+    ),
+    allowsLoopback: entries.includes(loopbackEntry),
+  };
 }
 
 /** Below 1000 are the system's own users. */

@@ -29,6 +29,8 @@ import { PluginCode } from "./plugins/plugin-code.js";
 import { readReadiness } from "./readiness.js";
 import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
 import { readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
+import type { NetworkMode } from "./workers/network/network-ceiling.js";
+import { defaultNetworkMode } from "./workers/network/network-default.js";
 import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 
@@ -53,6 +55,7 @@ export class Daemon {
   /** Listens at once, answers for real when all rooms are open. */
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
+    const networkMode = await this.#networkMode();
     await makePrivate(stateDirectory);
     const kernelLayers = probeKernelLayers();
     if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
@@ -63,7 +66,7 @@ export class Daemon {
     this.#doors = doors;
     // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.
     if (!doors.isHandedOver) await doors.listen();
-    const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers });
+    const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
     this.#rooms = rooms;
     const app = createApiApp({
       handlers: this.#handlers(rooms),
@@ -93,6 +96,16 @@ export class Daemon {
     void this.#logIsolation(rooms);
     await rooms.plugins.serverStarted({ address });
     return origins;
+  }
+
+  async #networkMode(): Promise<NetworkMode> {
+    if (this.#config.workerNetwork.mode !== undefined) return this.#config.workerNetwork.mode;
+    const { mode, isChosen } = await defaultNetworkMode(this.#config.stateDirectory);
+    if (!isChosen)
+      this.#log.warn(
+        `workers may connect to ${mode} addresses, private ones and those of this machine too: set RUNTIME_WORKER_NETWORK to public, or to all to keep it`,
+      );
+    return mode;
   }
 
   async #logIsolation({ engine }: Rooms): Promise<void> {

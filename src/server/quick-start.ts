@@ -17,6 +17,8 @@ process.chdir(packageRoot);
 await mkdir(runtimeDirectory, { recursive: true });
 await ensureRootKey();
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
+// A database on the same machine is what a first worker tries.
+process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
 const origins = await runDaemon();
 await saveProfile(origins.admin, keyFile);

@@ -32,6 +32,7 @@ import { Plugins } from "./plugins/plugins.js";
 import { CronJobs } from "./workers/cron/cron-jobs.js";
 import { cronRefusal } from "./workers/cron/cron-schedule.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
+import type { NetworkMode } from "./workers/network/network-ceiling.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
 import { WorkerEngine } from "./workers/worker-engine.js";
 
@@ -57,8 +58,15 @@ export interface Rooms {
   readonly spoolDirectory: string;
 }
 
+interface RoomsOptions {
+  readonly lock: StateLock;
+  readonly code: PluginCode;
+  readonly kernelLayers: Promise<KernelLayers>;
+  readonly networkMode: NetworkMode;
+}
+
 /** The composition root: opens the rooms and hands each what it needs of the others. No other file knows them all. */
-export async function openRooms(config: Config, log: Log, { lock, code, kernelLayers }: { lock: StateLock; code: PluginCode; kernelLayers: Promise<KernelLayers> }): Promise<Rooms> {
+export async function openRooms(config: Config, log: Log, { lock, code, kernelLayers, networkMode }: RoomsOptions): Promise<Rooms> {
   const { limits, stateDirectory } = config;
   const spoolDirectory = path.join(stateDirectory, "spool");
   // What an interrupted upload left is of no use to anybody.
@@ -90,7 +98,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
     tools,
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
-    refusal: (manifest) => engine.refusal(manifest) ?? cronRefusal(manifest),
+    refusal: (manifest, name) => engine.refusal(manifest, name) ?? cronRefusal(manifest),
     onAnswering: (name, version) => {
       cronJobs.plan(name, version);
       answering.note(name, version?.version);
@@ -116,6 +124,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
       ),
     },
     permissions: config.workerPermissions,
+    network: { ...config.workerNetwork, mode: networkMode },
     isStrict: config.requiresSandbox,
     kernelLayers,
     observer: {
@@ -133,7 +142,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
     reservedNames: reservedNames(config.apiBase),
     tools,
     log,
-    refusal: (app) => engine.refusal(app) ?? cronRefusal(app),
+    refusal: (app, name) => engine.refusal(app, name) ?? cronRefusal(app),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (told) => void reloadForOthers?.(told),
   });

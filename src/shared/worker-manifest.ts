@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { parseDurationMs } from "./duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "./isolate-permission.js";
+import { networkTargetForms, parseNetworkTarget } from "./network-target.js";
 import { parseSizeBytes } from "./size.js";
 
 const durationMs = (fallback: string) =>
@@ -64,6 +65,21 @@ export const WorkerManifest = z.object({
     .array(z.string().refine(isIsolatePermission, { error: (issue) => `${JSON.stringify(issue.input)} is not ${isolatePermissionForms}` }))
     .default([])
     .describe("What the isolate may do beyond reading its own folder and the network, as far as the operator allows it."),
+  network: z
+    .object({
+      mode: z.enum(["none", "public", "all"]).optional(),
+      allow: z
+        .array(
+          z.string().refine((text) => parseNetworkTarget(text) !== undefined, {
+            error: (issue) => `${JSON.stringify(issue.input)} is not ${networkTargetForms}`,
+          }),
+        )
+        .default([]),
+    })
+    .optional()
+    .describe(
+      "What the isolate may connect to, as far as the operator allows it: `mode` is `none`, `public` (no loopback, private or link-local address) or `all`; `allow` lists further ones, such as `db.internal:5432` or `unix:/run/redis.sock`.",
+    ),
   instances: z
     .union([z.int().min(1).max(64), z.literal("auto")], "must be a whole number from 1 to 64, or auto")
     .default(1)

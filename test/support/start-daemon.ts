@@ -78,6 +78,8 @@ export async function startDaemon(
       RUNTIME_WORKER_DIRS: path.join(directory, "workers"),
       RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
       RUNTIME_STATE_DIR: path.join(directory, "state"),
+      // Workers of tests connect to servers of tests.
+      RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
       ...(listenFds.length > 0 && { LISTEN_FDS: String(listenFds.length), LISTEN_FDNAMES: listenFds.map(() => "http").join(":") }),
       ...options.env,
     },

@@ -60,6 +60,7 @@ export class DevDaemon {
         RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
         RUNTIME_STATE_DIR: path.join(directory, "state"),
         RUNTIME_CHECK_UPLOADS: "true",
+        RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
         // With what workers write for their developers.
         RUNTIME_LOG_LEVEL: "debug",
       },

@@ -15,7 +15,7 @@ export interface PluginRules {
   /** Names that uploads cannot take, and first segments that are no plugin's base. */
   readonly reservedNames: ReadonlySet<string>;
   /** Why an app with this manifest would not be served here. */
-  readonly refusal?: ((app: WorkerManifest) => string | undefined) | undefined;
+  readonly refusal?: ((app: WorkerManifest, name: string) => string | undefined) | undefined;
 }
 
 /** Where a plugin's code is, and the manifest that was laid over it, if one was. */
@@ -61,7 +61,7 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by the runtime itself. Give the plugin another one.`);
   }
   const app = manifest.entrypoint === undefined ? undefined : parseManifestFields(WorkerManifest, fields);
-  const refusal = app && rules.refusal?.(app);
+  const refusal = app && rules.refusal?.(app, String(fields["name"] ?? ""));
   if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
   return { manifest, app, config };
 }

@@ -16,7 +16,7 @@ export interface WorkerPackagesOptions extends Retiring {
   /** Where what was read is kept for the next start. */
   readonly knownFoldersFile?: string;
   /** Why a worker with this manifest would not be served here; such an upload is refused. */
-  readonly refusal?: (manifest: WorkerManifest) => string | undefined;
+  readonly refusal?: (manifest: WorkerManifest, name: string) => string | undefined;
   /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
   /** The version that answers for a name may be another one now; undefined = none does. */

@@ -116,7 +116,7 @@ export class WorkerPackages implements PackageKeeper {
       refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
       const manifest = parseWorkerManifest(metadata);
-      const refusal = this.#options.refusal?.(manifest);
+      const refusal = this.#options.refusal?.(manifest, name);
       if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
       const from = path.join(content, root);
       await this.#options.check?.({ name, version, folder: from, generation: "", manifest });

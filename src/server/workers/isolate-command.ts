@@ -5,7 +5,8 @@ import { compiledFile } from "../package-root.js";
 import { findSystemTool } from "../system-tool.js";
 import { countedCodeRangeBytes } from "./code-range.js";
 import { readablePaths } from "./slot-folder.js";
-import { isEnforcedInside, isolateFlag } from "./isolate-flags.js";
+import { isolateFlag } from "./isolate-flags.js";
+import type { IsolateSettings } from "./isolate/isolate-settings.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { sandboxCommand } from "./sandbox/sandbox-command.js";
 import type { KernelLayers } from "./sandbox/sandbox-policy.js";
@@ -29,7 +30,7 @@ const mostCodeRanges = 8;
 /** The program of an isolate; it and its folder must be readable to the user that runs it. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 
-interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "folder"> {
+interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder"> {
   readonly slot: string;
   readonly user: number | undefined;
   /** Others may run as that user. */
@@ -89,7 +90,7 @@ export class IsolateCommand {
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       isolateProgram,
       options.slot,
-      ...options.permissions.filter(isEnforcedInside),
+      JSON.stringify(settingsOf(options)),
     ];
     const [file, ...args] = [...this.#privileges(options.user), ...this.#limits(options), ...(await this.#sandbox(options)), ...node];
     return { file: file as string, args };
@@ -125,6 +126,10 @@ export class IsolateCommand {
       "--",
     ];
   }
+}
+
+function settingsOf({ permissions, network }: IsolateOptions): IsolateSettings {
+  return { network, allowsUdp: permissions.includes("udp"), allowsPrograms: permissions.includes("child-process") };
 }
 
 /** Flags of setpriv for a user of its own, who is in no group and cannot become anybody else. */

@@ -7,7 +7,7 @@ const flagOfName: Readonly<Record<string, string>> = {
 };
 
 /** Whether the isolate's own program grants a permission, without a flag of Node. */
-export function isEnforcedInside(permission: string): boolean {
+function isEnforcedInside(permission: string): boolean {
   return permission === "udp";
 }
 

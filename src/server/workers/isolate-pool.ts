@@ -6,6 +6,7 @@ import { IsolateCommand, type IsolateCommandOptions } from "./isolate-command.js
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
 import { IsolateQuarters, type QuartersOptions } from "./isolate-quarters.js";
+import type { WorkerNetwork } from "./network/worker-network.js";
 import { isolationLayers, type IsolationLayer } from "./sandbox/isolation-layers.js";
 import type { KernelLayers } from "./sandbox/sandbox-policy.js";
 
@@ -38,6 +39,8 @@ export interface Place {
 export interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptions {
   readonly size: number;
   readonly blankMemoryBytes: number;
+  /** What isolates may connect to that wait for an app. */
+  readonly blankNetwork: WorkerNetwork;
   readonly log: Log;
 }
 
@@ -60,7 +63,7 @@ export class IsolatePool {
     this.#command = new IsolateCommand(options);
     this.#layers = options.layers;
     this.#quarters = new IsolateQuarters(options);
-    const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], name: "" };
+    const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], network: options.blankNetwork, name: "" };
     this.#blanks = new BlankIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
   }
 

@@ -6,6 +6,7 @@ import type { IsolateNeeds } from "./isolate-needs.js";
 import type { IsolatePool, Place } from "./isolate-pool.js";
 import type { IsolateEvents } from "./isolate-events.js";
 import type { IsolateProcess } from "./isolate-process.js";
+import type { WorkerNetwork } from "./network/worker-network.js";
 import type { ServedVersion } from "./served-version.js";
 import { CannotLinkFiles } from "./slot-folder.js";
 import type { TypeScriptCompiler } from "./typescript/typescript-compiler.js";
@@ -18,6 +19,8 @@ export interface IsolateStarterOptions {
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
+  /** What the app may connect to. */
+  readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
 }
 
@@ -34,7 +37,7 @@ export class IsolateStarter {
 
   constructor(options: IsolateStarterOptions) {
     this.#options = options;
-    this.#needsOwnRules = options.version.manifest.permissions.length > 0;
+    this.#needsOwnRules = options.version.manifest.permissions.length > 0 || options.version.manifest.network !== undefined;
     this.timeoutMs = Math.max(options.version.manifest.timeout, shortestStartTimeoutMs);
   }
 
@@ -81,8 +84,9 @@ export class IsolateStarter {
   async #acquireWithFiles(isWanted: () => boolean): Promise<IsolateProcess> {
     const { version, entrypoint, limits } = this.#options;
     const { memory, permissions } = version.manifest;
+    const { network } = this.#options;
     const hidden = entrypoint.sourceMap === "hidden" ? sourceMapsFolder : undefined;
-    const needs = { memoryBytes: Math.min(memory, limits.workerMemoryMaxBytes), permissions, name: version.name };
+    const needs = { memoryBytes: Math.min(memory, limits.workerMemoryMaxBytes), permissions, network, name: version.name };
     if (!this.#needsOwnRules) {
       const isolate = await (await this.#acquire(needs, isWanted)).isolate;
       try {

@@ -9,6 +9,7 @@ import type { IsolatePool } from "./isolate-pool.js";
 import { IsolateStarter } from "./isolate-starter.js";
 import type { WorkerLogs } from "./logs/worker-logs.js";
 import { WorkerOutput } from "./logs/worker-output.js";
+import type { WorkerNetwork } from "./network/worker-network.js";
 import type { ServedApp } from "./served-app.js";
 import type { ServedVersion } from "./served-version.js";
 import type { StreamPace } from "./stream-pace.js";
@@ -24,6 +25,7 @@ export interface ModuleWorkerOptions {
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
+  readonly network: WorkerNetwork;
   readonly pace: StreamPace;
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };

@@ -3,6 +3,7 @@ import type { Log } from "../observe/log.js";
 import type { IsolateObserver } from "./isolate-observer.js";
 import type { QuartersOptions } from "./isolate-quarters.js";
 import type { WorkerLogs } from "./logs/worker-logs.js";
+import type { NetworkCeilingOptions } from "./network/network-ceiling.js";
 import type { KernelLayers } from "./sandbox/sandbox-policy.js";
 import type { ServedVersion } from "./served-version.js";
 
@@ -20,6 +21,8 @@ export interface WorkerEngineOptions {
   readonly ownUsers?: QuartersOptions["ownUsers"];
   /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
   readonly permissions?: readonly string[];
+  /** What workers may connect to; everything when it is not given. */
+  readonly network?: NetworkCeilingOptions;
   /** An isolate that the kernel does not restrict must not start. */
   readonly isStrict?: boolean;
   /** What the kernel offers to restrict isolates; found out when it is not given. */

@@ -14,6 +14,7 @@ import { findEntrypoint } from "./entrypoint.js";
 import { checkLoads } from "./load-check.js";
 import { IsolatePool, type PoolNumbers } from "./isolate-pool.js";
 import { ModuleWorker } from "./module-worker.js";
+import { NetworkCeiling } from "./network/network-ceiling.js";
 import { PermissionCeiling } from "./permission-ceiling.js";
 import type { IsolationLayer } from "./sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./sandbox/probe-kernel-layers.js";
@@ -65,6 +66,7 @@ export class WorkerEngine {
   readonly #meters = new WorkerMeters();
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionCeiling;
+  readonly #network: NetworkCeiling;
   /** What is current, by folder. */
   readonly #entries = new Map<string, Entry>();
   /** What was replaced in place and is not retired yet. */
@@ -79,10 +81,13 @@ export class WorkerEngine {
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
     this.#pace = new StreamPace(options.limits.sharedStreamRateBytes * availableParallelism());
     this.#ceiling = new PermissionCeiling(options.permissions ?? ["network"]);
+    const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
+    this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,
       blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
       allowsNetwork: this.#ceiling.allowsNetwork,
+      blankNetwork: this.#network.usual,
       isStrict: options.isStrict ?? false,
       layers: options.kernelLayers ?? probeKernelLayers(),
       slotsDirectory: options.slotsDirectory,
@@ -119,7 +124,15 @@ export class WorkerEngine {
   /** Loads a version's code once, aside. Throws WORKER_START_FAILED when that cannot be done. */
   check(version: ServedVersion): Promise<void> {
     const { limits, logs, log } = this.#options;
-    return checkLoads({ version, pool: this.#pool, compiler: this.#compiler, limits, logs, log });
+    return checkLoads({
+      version,
+      network: this.#network.of(version.manifest),
+      pool: this.#pool,
+      compiler: this.#compiler,
+      limits,
+      logs,
+      log,
+    });
   }
 
   /** Of every worker that was asked for something and is still installed. */
@@ -190,8 +203,8 @@ export class WorkerEngine {
   }
 
   /** Why a version with this manifest would not be served here; undefined when it would. */
-  refusal(manifest: WorkerManifest): string | undefined {
-    return this.#ceiling.refusal(manifest);
+  refusal(manifest: WorkerManifest, name: string): string | undefined {
+    return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name);
   }
 
   /** Tells the clients of all web sockets, and of those to come, that the daemon goes. */
@@ -280,12 +293,13 @@ export class WorkerEngine {
   async #open(version: ServedVersion, meter: WorkerMeter): Promise<ServedApp> {
     const entrypoint = await findEntrypoint(version);
     if (entrypoint.kind === "static") return StaticSite.open({ version, file: entrypoint.file, cache: this.#cache, meter });
-    const refusal = this.#ceiling.refusal(version.manifest);
+    const refusal = this.refusal(version.manifest, version.name);
     if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
     return new ModuleWorker({
       version,
       meter,
       entrypoint,
+      network: this.#network.of(version.manifest),
       pool: this.#pool,
       compiler: this.#compiler,
       pace: this.#pace,

@@ -1,6 +1,7 @@
 import dgram from "node:dgram";
 import net from "node:net";
 import { constants } from "node:os";
+import { prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./handle-prototypes.js";
 
 const listenMessage =
   "A worker cannot listen on a port or socket. Export a fetch handler instead, such as `export default { fetch(request) { ... } }`: the daemon serves it at the worker's path.";
@@ -20,14 +21,14 @@ export function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp
   // `connect` creates the handle at once; the socket is destroyed before the turn in which it would connect.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
-    replace(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
-    replace(prototype, ["bind", "bind6"], refuse);
+    replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
+    replaceMethods(prototype, ["bind", "bind6"], refuse);
   }
   socket.destroy();
   if (allowsUdp) return;
   dgram.Socket.prototype.bind = () => throwDenied(udpMessage, "bind");
   const udpSocket = dgram.createSocket("udp4");
-  replace(prototypeOfUdpHandle(udpSocket), udpMethods, refuse);
+  replaceMethods(prototypeOfUdpHandle(udpSocket), udpMethods, refuse);
   udpSocket.close();
 }
 
@@ -38,21 +39,4 @@ function throwDenied(message: string, syscall: string): never {
 /** Handles return errors as numbers; node:net makes an "error" event of it, for a connection with a `localAddress` too. */
 function refuse(): number {
   return -constants.errno.EACCES;
-}
-
-/** For good: these methods are all that stands between an app and a port. */
-function replace(prototype: object, methods: readonly string[], value: () => number): void {
-  for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
-}
-
-/** Throws a TypeError where Node keeps its handle elsewhere: an isolate that could listen must not start. */
-function prototypeOfHandle(socket: net.Socket): object {
-  const { _handle: handle } = socket as unknown as { _handle: object };
-  return Object.getPrototypeOf(handle) as object;
-}
-
-function prototypeOfUdpHandle(socket: dgram.Socket): object {
-  const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "state symbol");
-  const { handle } = (socket as unknown as Record<symbol, { handle: object }>)[state as symbol] as { handle: object };
-  return Object.getPrototypeOf(handle) as object;
 }

@@ -3,7 +3,9 @@ import type { Socket } from "node:net";
 import os from "node:os";
 import traceEvents from "node:trace_events";
 import v8 from "node:v8";
+import type { WorkerNetwork } from "../network/worker-network.js";
 import { denyListening } from "./deny-listening.js";
+import { guardNetwork } from "./guard-network.js";
 
 /** What the permission model leaves open although it reaches beyond this process. */
 const takenFromProcess = [
@@ -27,8 +29,18 @@ const takenFromProcess = [
   "initgroups",
 ];
 
-/** Takes away, before any app code runs, what could touch the daemon or other isolates. `channel` is the socket to the daemon. */
-export function lockDown({ channel, allowsUdp }: { channel: Socket; allowsUdp: boolean }): void {
+export interface LockdownOptions {
+  /** The socket to the daemon. */
+  readonly channel: Socket;
+  readonly allowsUdp: boolean;
+  readonly allowsPrograms: boolean;
+  readonly network: WorkerNetwork;
+  /** Tells the worker's log. */
+  readonly report: (text: string) => void;
+}
+
+/** Takes away, before any app code runs, what could touch the daemon or other isolates. */
+export function lockDown({ channel, allowsUdp, allowsPrograms, network, report }: LockdownOptions): void {
   for (const name of takenFromProcess) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
@@ -38,6 +50,9 @@ export function lockDown({ channel, allowsUdp }: { channel: Socket; allowsUdp: b
   // Both write files; the second one hangs where the permission model forbids it.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
+  // The kernel denies it, which would be an error instead of an empty list.
+  os.networkInterfaces = () => ({});
+  guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
   denyListening({ pipe: channel, allowsUdp });
   syncBuiltinESMExports();
 }

@@ -12,6 +12,7 @@ import { BodyKind, FrameKind, LogCode, type LoadOrder } from "./frames.js";
 import type { FrameHandler } from "./frame-reader.js";
 import { installConsole } from "./install-console.js";
 import { LogChannel } from "./log-channel.js";
+import type { IsolateSettings } from "./isolate-settings.js";
 import { lockDown } from "./lockdown.js";
 import { createPathHider } from "./machine-paths.js";
 import { isOutOfMemory } from "./out-of-memory.js";
@@ -24,7 +25,7 @@ import { WebSockets } from "./web-sockets.js";
 const terminateGraceMs = 1000;
 
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
-function runIsolate({ slot, allowsUdp }: { slot: string; allowsUdp: boolean }): void {
+function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
   const exit = process.exit.bind(process);
   const exchanges = new ExchangeTable<Exchange>();
   const channel = new DaemonChannel({
@@ -152,7 +153,7 @@ function runIsolate({ slot, allowsUdp }: { slot: string; allowsUdp: boolean }): 
   }
   // What a terminal or a service manager sends to all processes is for the daemon, which lets requests finish.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-  lockDown({ channel: channel.socket, allowsUdp });
+  lockDown({ ...settings, channel: channel.socket, report: (text) => log.write(LogCode.Error, text) });
   installRequest();
   installResponse();
   installWebSocketPair(log.report);
@@ -168,5 +169,5 @@ function isThenable(value: unknown): boolean {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-const [slot, ...granted] = process.argv.slice(2);
-runIsolate({ slot: slot as string, allowsUdp: granted.includes("udp") });
+const [slot, settings] = process.argv.slice(2) as [string, string];
+runIsolate({ slot, settings: JSON.parse(settings) as IsolateSettings });

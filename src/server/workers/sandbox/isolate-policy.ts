@@ -1,10 +1,11 @@
 import type { IsolateNeeds } from "../isolate-needs.js";
 import { channelDescriptor } from "../isolate/frames.js";
+import { allowsUnixSockets, needsNoNetwork } from "../network/worker-network.js";
 import type { SandboxPolicy } from "./sandbox-policy.js";
 import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 
 interface IsolatePolicyOptions {
-  readonly needs: Pick<IsolateNeeds, "permissions" | "folder">;
+  readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder">;
   readonly slot: string;
   /** The folder of the isolates' own program. */
   readonly program: string;
@@ -13,7 +14,7 @@ interface IsolatePolicyOptions {
 
 /** What the kernel lets an isolate do: read its slot, its app and what Node needs of the machine, and what its permissions add. */
 export function isolatePolicy({ needs, slot, program, isStrict }: IsolatePolicyOptions): SandboxPolicy {
-  const { permissions, folder } = needs;
+  const { permissions, network, folder } = needs;
   const granted = (kind: string): string[] =>
     permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
   const allowsPrograms = permissions.includes("child-process");
@@ -21,9 +22,9 @@ export function isolatePolicy({ needs, slot, program, isStrict }: IsolatePolicyO
     readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths(), ...granted("fs-read:")],
     runnable: runnableSystemPaths({ allowsPrograms }),
     writable: granted("fs-write:"),
-    network: "any",
+    network: needsNoNetwork(network) ? "none" : "any",
     allowsUdp: permissions.includes("udp"),
-    allowsUnixSockets: allowsPrograms,
+    allowsUnixSockets: allowsPrograms || allowsUnixSockets(network),
     allowsPrograms,
     descriptors: [channelDescriptor],
     isStrict,

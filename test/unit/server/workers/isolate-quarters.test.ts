@@ -5,7 +5,7 @@ import pino from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { IsolateQuarters } from "../../../../src/server/workers/isolate-quarters.js";
 
-const needs = { memoryBytes: 1, permissions: [], name: "" };
+const needs = { memoryBytes: 1, permissions: [], network: { mode: "all" as const, allowsLoopback: false, allow: [] }, name: "" };
 
 test("isolates that move in at the same time have a folder each, and one that goes leaves the others theirs", async () => {
   const directory = await mkdtemp(path.join(tmpdir(), "quarters-"));

@@ -1,0 +1,188 @@
+import dgram from "node:dgram";
+import dns from "node:dns";
+import net, { BlockList } from "node:net";
+import { constants } from "node:os";
+import { parseNetworkTarget } from "../../../shared/network-target.js";
+import type { WorkerNetwork } from "../network/worker-network.js";
+import { prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./handle-prototypes.js";
+
+/** Networks that are not the internet: this machine, private ones, links (with the metadata services of clouds), and ways around. */
+const closedNetworks = [
+  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24"],
+  ...["192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
+  ...["::/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10"],
+  ...["fec0::/10", "ff00::/8"],
+];
+const loopbackNetworks = ["127.0.0.0/8", "::1/128"];
+
+// What an app may replace later is taken now; arrays are read by index, since their iterator can be replaced too.
+const { apply } = Reflect;
+const { isIP } = net;
+const accessDenied = -constants.errno.EACCES;
+const checkAddress = BlockList.prototype.check;
+const lowerCase = String.prototype.toLowerCase;
+
+interface GuardOptions {
+  readonly network: WorkerNetwork;
+  /** Any open socket that is no TCP socket. */
+  readonly pipe: net.Socket;
+  /** False: UDP sockets are denied elsewhere. */
+  readonly allowsUdp: boolean;
+  /** It may start programs, and connect to any Unix socket. */
+  readonly allowsPrograms: boolean;
+  /** Tells the worker's log. */
+  readonly report: (text: string) => void;
+}
+
+/**
+ * Checks the address of every connection below node:net and node:dgram, after its name was resolved. Code that runs outside of this
+ * realm, in threads, programs or native addons, is not checked: only the mode `none` is the kernel's.
+ */
+export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report }: GuardOptions): void {
+  const isOpen = network.mode === "all";
+  if (!isOpen) {
+    const targets = network.allow.map((text) => parseNetworkTarget(text)).filter((target) => target !== undefined && "host" in target);
+    const allowed = new AllowedAddresses(targets);
+    const closed = listOf(closedNetworks);
+    const loopback = listOf(loopbackNetworks);
+    const isAllowed = (address: string, port: number): boolean => {
+      const plain = withoutZone(address);
+      const family = isIP(plain);
+      if (family === 0) return false;
+      if (allowed.has(plain, port)) return true;
+      const type = family === 4 ? "ipv4" : "ipv6";
+      if (apply(checkAddress, loopback, [plain, type])) return network.allowsLoopback;
+      return network.mode === "public" && !apply(checkAddress, closed, [plain, type]);
+    };
+    const judge = (address: string, port: number): boolean => {
+      if (isAllowed(address, port)) return true;
+      report(deniedText(address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`));
+      return false;
+    };
+    guardTcp(judge);
+    if (allowsUdp) guardUdp(judge);
+    guardNameServers();
+  }
+  if (!allowsPrograms) guardPipes(pipe, network.allow, (path) => report(deniedText(`unix:${path}`)));
+}
+
+function deniedText(target: string): string {
+  return `NETWORK_DENIED: the worker may not connect to ${target}. To allow it, add ${JSON.stringify(target)} or its host name and port to network.allow in the manifest; the operator grants it by RUNTIME_WORKER_NETWORK_ALLOW.`;
+}
+
+/** Addresses that host names of the manifest were resolved to. */
+class AllowedAddresses {
+  readonly #targets: readonly { readonly host: string; readonly port: number | undefined }[];
+  /** Keys are `address` and, after a space, a port or `*`. */
+  readonly #known = Object.create(null) as Record<string, true>;
+
+  constructor(targets: readonly { readonly host: string; readonly port: number | undefined }[]) {
+    this.#targets = targets;
+    for (const { host, port } of targets) if (isIP(host) !== 0) this.#known[`${host} ${port ?? "*"}`] = true;
+    if (targets.some(({ host }) => isIP(host) === 0)) this.#watchLookups();
+  }
+
+  has(address: string, port: number): boolean {
+    return this.#known[`${address} ${port}`] === true || this.#known[`${address} *`] === true;
+  }
+
+  /** node:net resolves names by `dns.lookup`. */
+  #watchLookups(): void {
+    const { lookup } = dns;
+    const note = (hostname: string, addresses: string | dns.LookupAddress[]): void => this.#note(hostname, addresses);
+    const watched = (hostname: string, options: dns.LookupOptions, callback: LookupCallback): void => {
+      const [given, done] = typeof options === "function" ? [{}, options as LookupCallback] : [options, callback];
+      lookup(hostname, given, (error, addresses, family) => {
+        if (!error) note(hostname, addresses);
+        done(error, addresses, family);
+      });
+    };
+    // `util.promisify` finds there what it resolves to.
+    dns.lookup = Object.defineProperties(watched, Object.getOwnPropertyDescriptors(lookup)) as typeof dns.lookup;
+  }
+
+  #note(hostname: string, addresses: string | dns.LookupAddress[]): void {
+    const name = apply(lowerCase, hostname, []);
+    for (let index = 0; index < this.#targets.length; index += 1) {
+      const { host, port } = this.#targets[index] as { host: string; port: number | undefined };
+      if (host !== name) continue;
+      if (typeof addresses === "string") this.#known[`${addresses} ${port ?? "*"}`] = true;
+      else for (let at = 0; at < addresses.length; at += 1) this.#known[`${addresses[at]?.address} ${port ?? "*"}`] = true;
+    }
+  }
+}
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | dns.LookupAddress[], family?: number) => void;
+
+type Judge = (address: string, port: number) => boolean;
+
+/** An object could be another address each time that it is read. */
+function judgeValues(judge: Judge, address: unknown, port: unknown): boolean {
+  return typeof address === "string" && typeof port === "number" && judge(address, port);
+}
+
+function guardTcp(judge: Judge): void {
+  const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
+  guardMethods(prototypeOfHandle(socket), ["connect", "connect6"], (values) => judgeValues(judge, values[1], values[2]));
+  socket.destroy();
+}
+
+function guardUdp(judge: Judge): void {
+  const socket = dgram.createSocket("udp4");
+  const prototype = prototypeOfUdpHandle(socket);
+  guardMethods(prototype, ["connect", "connect6"], (values) => judgeValues(judge, values[0], values[1]));
+  // A connected socket sends without an address.
+  guardMethods(
+    prototype,
+    ["send", "send6"],
+    (values) => values[4] === undefined || typeof values[4] === "boolean" || judgeValues(judge, values[4], values[3]),
+  );
+  socket.close();
+}
+
+/** Name servers of an app's own would be reached from native code, which nothing checks. */
+function guardNameServers(): void {
+  const resolver = new dns.Resolver() as unknown as { _handle: object };
+  // oxlint-disable-next-line no-underscore-dangle -- Node offers no other way to the handle
+  replaceMethods(Object.getPrototypeOf(resolver._handle) as object, ["setServers"], () => {
+    throw Object.assign(new Error("A worker whose network is restricted cannot choose its name servers."), { code: "EACCES" });
+  });
+}
+
+function guardPipes(pipe: net.Socket, allow: readonly string[], onDenied: (path: string) => void): void {
+  const allowed = Object.create(null) as Record<string, true>;
+  for (const target of allow) if (target.startsWith("unix:")) allowed[target.slice("unix:".length)] = true;
+  guardMethods(prototypeOfHandle(pipe), ["connect"], (values) => {
+    const path = values[1];
+    if (typeof path !== "string") return false;
+    if (allowed[path] === true) return true;
+    onDenied(path);
+    return false;
+  });
+}
+
+/** Handles return errors as numbers; node:net makes an "error" event of it. */
+function guardMethods(prototype: object, methods: readonly string[], isAllowed: (values: readonly unknown[]) => boolean): void {
+  for (const method of methods) {
+    const original = (prototype as Record<string, (...values: unknown[]) => unknown>)[method];
+    if (original === undefined) continue;
+    replaceMethods(prototype, [method], function guarded(this: unknown, ...values: unknown[]): unknown {
+      return isAllowed(values) ? apply(original, this, values) : accessDenied;
+    });
+  }
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, prefix] = network.split("/") as [string, string];
+    list.addSubnet(address, Number(prefix), isIP(address) === 4 ? "ipv4" : "ipv6");
+  }
+  return list;
+}
+
+/** `fe80::1%eth0` without its interface. */
+function withoutZone(address: string): string {
+  for (let index = 0; index < address.length; index += 1) if (address[index] === "%") return address.slice(0, index);
+  return address;
+}

@@ -1,0 +1,20 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { networkModes, type NetworkMode } from "./network-ceiling.js";
+
+/** In the state directory: the mode that holds where RUNTIME_WORKER_NETWORK is not set. */
+const fileName = "worker-network";
+const modeOfNewInstallations: NetworkMode = "public";
+/** Workers of an installation from before the variable rely on it. */
+const modeOfOldInstallations: NetworkMode = "all";
+
+/** The mode of a daemon whose operator chose none; `isChosen` is false where nobody ever did. Makes the state directory. */
+export async function defaultNetworkMode(stateDirectory: string): Promise<{ mode: NetworkMode; isChosen: boolean }> {
+  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  const file = path.join(stateDirectory, fileName);
+  const names = await readdir(stateDirectory);
+  if (names.length === 0) await writeFile(file, `${modeOfNewInstallations}\n`, { mode: 0o600 });
+  else if (!names.includes(fileName)) return { mode: modeOfOldInstallations, isChosen: false };
+  const text = (await readFile(file, "utf8")).trim();
+  return { mode: networkModes.find((mode) => mode === text) ?? modeOfNewInstallations, isChosen: true };
+}
