@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { handledRights, missingRights, ruleRights } from "../../../../../src/server/workers/sandbox/landlock-rights.js";
+
+test("each version of Landlock handles the rights that it knows, and names those that it lacks", () => {
+  const bits = (abi: number): bigint[] => {
+    const { files, network, scopes } = handledRights(abi, { deniesConnecting: true });
+    return [files, network, scopes];
+  };
+  expect(bits(1)).toEqual([0x1fffn, 0n, 0n]);
+  expect(bits(2)).toEqual([0x3fffn, 0n, 0n]);
+  expect(bits(3)).toEqual([0x7fffn, 0n, 0n]);
+  expect(bits(4)).toEqual([0x7fffn, 3n, 0n]);
+  expect(bits(5)).toEqual([0xffffn, 3n, 0n]);
+  expect(bits(7)).toEqual([0xffffn, 3n, 3n]);
+  expect(handledRights(7, { deniesConnecting: false }).network).toBe(1n);
+  expect(missingRights(7)).toEqual([]);
+  expect(missingRights(2)).toHaveLength(4);
+});
+
+test("a rule names no right of folders for a file, and none that is not handled", () => {
+  expect(ruleRights(["read"], 0xffffn, { isFolder: true })).toBe(0xcn);
+  expect(ruleRights(["read"], 0xffffn, { isFolder: false })).toBe(0x4n);
+  expect(ruleRights(["write"], 0x1fffn, { isFolder: true }) & ~0x1fffn).toBe(0n);
+});
