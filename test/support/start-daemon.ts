@@ -40,7 +40,8 @@ export const daemonUsers: readonly (readonly [name: string, options: { readonly 
       ]
     : [[`uid ${process.getuid?.()}`, {}]];
 
-function asUser(uid: number): string[] {
+/** What to put before a command that is to run as another user. */
+export function asUser(uid: number): string[] {
   return ["setpriv", "--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"];
 }
 

@@ -8,6 +8,7 @@ import pino from "pino";
 import { isHandshake, takeUpgrades } from "../../src/server/http/upgrades.js";
 import type { ServedVersion } from "../../src/server/workers/served-version.js";
 import { WorkerLogs } from "../../src/server/workers/logs/worker-logs.js";
+import type { KernelLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
 import { WorkerEngine } from "../../src/server/workers/worker-engine.js";
 import { WorkerManifest } from "../../src/shared/worker-manifest.js";
 
@@ -62,7 +63,13 @@ export class WorkerServer {
   }
 
   static async start(
-    options: { poolSize?: number; maxBodySizeBytes?: number; permissions?: string[]; stallTimeoutMs?: number } = {},
+    options: {
+      poolSize?: number;
+      maxBodySizeBytes?: number;
+      permissions?: string[];
+      stallTimeoutMs?: number;
+      kernelLayers?: Promise<KernelLayers>;
+    } = {},
   ): Promise<WorkerServer> {
     const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
     // As root the isolates run as other users, who have to come past this folder.
@@ -84,6 +91,7 @@ export class WorkerServer {
       ownUsers: { uids: { first: 1_900_100_000, last: 1_900_109_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },
       ...(options.permissions ? { permissions: options.permissions } : {}),
       ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
+      ...(options.kernelLayers === undefined ? {} : { kernelLayers: options.kernelLayers }),
       isOurKey: (token) => token === ourKey,
       logs,
       log: pino({ level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line) as LogLine) }),

@@ -22,16 +22,25 @@ export interface UnitChoices {
   readonly listen: string | undefined;
   /** False = a helper program sends the daemon's notes, which systemd then has to take from any process of the service. */
   readonly canNotify: boolean;
+  /** The service does not start where the kernel does not restrict isolates. */
+  readonly isStrict: boolean;
 }
 
 /** The unit files for this machine. */
-export async function unitFiles(mode: ServiceMode, { node, program, listen, canNotify }: UnitChoices): Promise<readonly UnitFile[]> {
+export async function unitFiles(
+  mode: ServiceMode,
+  { node, program, listen, canNotify, isStrict }: UnitChoices,
+): Promise<readonly UnitFile[]> {
   const [service, socket] = await Promise.all([mode.template, socketUnit].map((file) => readFile(path.join(templates, file), "utf8")));
   const settings = { ExecStart: `${quoted(node)} ${quoted(program)}`, ...(!canNotify && { NotifyAccess: "all" }) };
   return [
-    { path: path.join(mode.unitDirectory, serviceUnit), content: withSettings(service ?? "", settings) },
+    { path: path.join(mode.unitDirectory, serviceUnit), content: withIsolation(withSettings(service ?? "", settings), isStrict) },
     { path: path.join(mode.unitDirectory, socketUnit), content: withListen(socket ?? "", listen) },
   ];
+}
+
+function withIsolation(unit: string, isStrict: boolean): string {
+  return isStrict ? unit.replace(/^Environment=RUNTIME_ISOLATION=.*$/m, "Environment=RUNTIME_ISOLATION=strict") : unit;
 }
 
 function withListen(unit: string, listen: string | undefined): string {

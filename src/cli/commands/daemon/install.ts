@@ -2,6 +2,7 @@ import { usageError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";
 import { carryOut, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/carry-out.js";
 import { findServiceProgram } from "../../systemd/service-program.js";
+import { asksForStrictIsolation } from "../../systemd/strict-isolation.js";
 import { call, makeRootKey, writeUnit, type ServiceStep } from "../../systemd/service-step.js";
 import { Systemctl } from "../../systemd/systemctl.js";
 import { serviceUnit, socketUnit, unitFiles } from "../../systemd/unit-files.js";
@@ -41,7 +42,8 @@ export const command = defineCommand<[], Options>({
       context.output.warn(
         "the package koffi cannot be loaded, so systemd-notify will speak for the daemon: the unit gets NotifyAccess=all, which lets workers speak, too",
       );
-    const units = (await unitFiles(mode, { ...program, listen })).map(writeUnit);
+    const isStrict = await asksForStrictIsolation(mode, program.node);
+    const units = (await unitFiles(mode, { ...program, listen, isStrict })).map(writeUnit);
     const steps = [
       await makeRootKey(mode.rootKeyFile),
       ...units,

@@ -45,6 +45,9 @@ describe("what a manifest may ask for", () => {
   });
 });
 
-test.each(["db", "db:", ":5432", "db:70000", "db:5432/x", "unix:run", "unix:/a,b", "[::1]", "a b:1", "http://a:1"])("%j is no target", (text) => {
-  expect(parseNetworkTarget(text)).toBeUndefined();
-});
+test.each(["db", "db:", ":5432", "db:70000", "db:5432/x", "unix:run", "unix:/a,b", "[::1]", "a b:1", "http://a:1"])(
+  "%j is no target",
+  (text) => {
+    expect(parseNetworkTarget(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,49 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { connect } from "../support/connect.js";
+import { startDaemon } from "../support/start-daemon.js";
+import { uploadWorker } from "../support/upload-worker.js";
+
+/** A seccomp filter around the daemon, as a unit or a container may have it. */
+const refusing = (denied: "landlock" | "both"): string[] => [
+  process.execPath,
+  "--disable-warning=ExperimentalWarning",
+  fileURLToPath(new URL("../fixtures/sandbox/without-landlock.mjs", import.meta.url)),
+  denied,
+];
+
+test.each(["landlock", "both"] as const)("a daemon whose kernel refuses %s serves, and reports it", async (denied) => {
+  const daemon = await startDaemon({ launcher: refusing(denied), directoryMode: 0o711 });
+  try {
+    await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {
+      "index.mjs": "export default { fetch: () => new Response('served') };",
+    });
+    expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("served");
+    const response = await fetch(`${daemon.url}/api/health/ready?verbose=1`, { headers: { "X-API-Key": daemon.rootKey } });
+    const { checks } = (await response.json()) as { checks: { name: string; status: string; message: string }[] };
+    const found = Object.fromEntries(checks.map(({ name, status, message }) => [name, { status, message }]));
+    expect(found["isolation:landlock"]).toEqual({ status: "degraded", message: "landlock_create_ruleset failed with EPERM" });
+    expect(found["isolation:seccomp"]?.status).toBe(denied === "both" ? "degraded" : "ok");
+    expect(daemon.output()).toContain(denied === "both" ? "isolates lack landlock and seccomp" : "isolates lack landlock");
+  } finally {
+    await daemon.dispose();
+  }
+});
+
+test.each(["landlock", "both"] as const)("RUNTIME_ISOLATION=strict ends with 78 where the kernel refuses %s", async (denied) => {
+  await expect(startDaemon({ launcher: refusing(denied), env: { RUNTIME_ISOLATION: "strict" } })).rejects.toThrow(
+    /ended with 78 [^]*RUNTIME_ISOLATION=strict.*Landlock is missing \(landlock_create_ruleset failed with EPERM\)/,
+  );
+});
+
+test("RUNTIME_ISOLATION=strict serves where the kernel offers both layers", async () => {
+  const daemon = await startDaemon({ env: { RUNTIME_ISOLATION: "strict" }, directoryMode: 0o711 });
+  try {
+    await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {
+      "index.mjs": "export default { fetch: () => new Response('served') };",
+    });
+    expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("served");
+  } finally {
+    await daemon.dispose();
+  }
+});
