@@ -96,9 +96,7 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
     String(process.pid),
     name,
   ];
-  const { stdout } = await promisify(execFile)(file as string, args, { cwd: slot, timeout: 20_000 }).catch(
-    (error: { stdout: string }) => error,
-  );
+  const { stdout } = await promisify(execFile)(file, args, { cwd: slot, timeout: 20_000 }).catch((error: { stdout: string }) => error);
   return JSON.parse(stdout.trim().split("\n").at(-1) || '{ "code": "DIED" }') as { got?: string; code?: string };
 }
 

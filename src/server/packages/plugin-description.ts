@@ -61,7 +61,7 @@ export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meani
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by the runtime itself. Give the plugin another one.`);
   }
   const app = manifest.entrypoint === undefined ? undefined : parseManifestFields(WorkerManifest, fields);
-  const refusal = app && rules.refusal?.(app, String(fields["name"] ?? ""));
+  const refusal = app && rules.refusal?.(app, typeof fields["name"] === "string" ? fields["name"] : "");
   if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
   return { manifest, app, config };
 }

@@ -94,12 +94,12 @@ async function linkTree(from: string, to: string, linked: { count: number }, hid
   linked.count += entries.length;
   if (linked.count > mostLinkedFiles) throw new CannotLinkFiles(`it has more than ${mostLinkedFiles} files`);
   await Promise.all(
-    entries.map((entry) => {
-      if (entry.name === hidden) return undefined;
+    entries.map(async (entry) => {
+      if (entry.name === hidden) return;
       const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
-      if (entry.isDirectory()) return linkTree(source, target, linked);
+      if (entry.isDirectory()) return await linkTree(source, target, linked);
       if (!entry.isFile()) throw new CannotLinkFiles(`${source} is no plain file`);
-      return link(source, target).catch((cause: unknown) => {
+      await link(source, target).catch((cause: unknown) => {
         throw new CannotLinkFiles(`${source} cannot be linked`, { cause });
       });
     }),

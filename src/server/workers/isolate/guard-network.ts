@@ -7,19 +7,20 @@ import type { WorkerNetwork } from "../network/worker-network.js";
 import { prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./handle-prototypes.js";
 
 /** Networks that are not the internet: this machine, private ones, links (with the metadata services of clouds), and ways around. */
-const closedNetworks = [
-  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24"],
-  ...["192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
-  ...["::/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10"],
-  ...["fec0::/10", "ff00::/8"],
-];
-const loopbackNetworks = ["127.0.0.0/8", "::1/128"];
+const closedNetworks =
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
+  "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 64:ff9b::/96 " +
+  "64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 " +
+  "ff00::/8";
+const loopbackNetworks = "127.0.0.0/8 ::1/128";
 
 // What an app may replace later is taken now; arrays are read by index, since their iterator can be replaced too.
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;
+// oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const checkAddress = BlockList.prototype.check;
+// oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const lowerCase = String.prototype.toLowerCase;
 
 interface GuardOptions {
@@ -172,9 +173,10 @@ function guardMethods(prototype: object, methods: readonly string[], isAllowed: 
   }
 }
 
-function listOf(networks: readonly string[]): BlockList {
+/** `networks` are separated by spaces. */
+function listOf(networks: string): BlockList {
   const list = new BlockList();
-  for (const network of networks) {
+  for (const network of networks.split(" ")) {
     const [address, prefix] = network.split("/") as [string, string];
     list.addSubnet(address, Number(prefix), isIP(address) === 4 ? "ipv4" : "ipv6");
   }

@@ -7,7 +7,7 @@ import { processorCalls } from "./system-calls.js";
 interface Applied {
   readonly layers: KernelLayers;
   /** Ends this process. */
-  exit(status: number): void;
+  readonly exit: (status: number) => void;
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Kernel {
   /** The program that this process becomes keeps the descriptor: Node closes all that it inherits beyond the standard ones. */
   keepOpen(descriptor: number): void;
   /** Ends this process at once: Node's own exit runs the event loop once more. */
-  exit(status: number): void;
+  readonly exit: (status: number) => void;
   /** `instructions` is an array of `struct sock_filter`. */
   filterCalls(number: number, instructions: Buffer): void;
 }

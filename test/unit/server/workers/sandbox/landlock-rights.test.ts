@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { handledRights, missingRights, ruleRights } from "../../../../../src/server/workers/sandbox/landlock-rights.js";
 
+function bits(abi: number): bigint[] {
+  const { files, network, scopes } = handledRights(abi, { deniesConnecting: true });
+  return [files, network, scopes];
+}
+
 test("each version of Landlock handles the rights that it knows, and names those that it lacks", () => {
-  const bits = (abi: number): bigint[] => {
-    const { files, network, scopes } = handledRights(abi, { deniesConnecting: true });
-    return [files, network, scopes];
-  };
   expect(bits(1)).toEqual([0x1fffn, 0n, 0n]);
   expect(bits(2)).toEqual([0x3fffn, 0n, 0n]);
   expect(bits(3)).toEqual([0x7fffn, 0n, 0n]);
