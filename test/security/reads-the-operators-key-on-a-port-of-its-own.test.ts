@@ -6,7 +6,7 @@ import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
 const openTcp = `const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 }).on("error", () => {}); const tcp = socket._handle; socket.destroy();`;
-const openPipe = `const socket = new net.Socket().connect({ path: "/nowhere" }).on("error", () => {}); const pipe = socket._handle; socket.destroy();`;
+const openPipe = `const pipe = process.stdout._handle;`;
 
 /** Each tries to listen, and resolves with an address when it can. */
 const listenWays: Readonly<Record<string, string>> = {
