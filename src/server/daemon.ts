@@ -112,8 +112,11 @@ export class Daemon {
     const layers = await engine.isolation();
     const missing = layers.filter(({ isActive }) => !isActive);
     const isolation = Object.fromEntries(layers.map(({ name, isActive, message }) => [name, isActive ? message : `missing: ${message}`]));
-    if (missing.length === 0) this.#log.info({ isolation }, "isolates have every layer of isolation");
-    else this.#log.warn({ isolation }, `isolates lack ${missing.map(({ name }) => name).join(" and ")}`);
+    const text =
+      missing.length === 0 ? "isolates have every layer of isolation" : `isolates lack ${missing.map(({ name }) => name).join(" and ")}`;
+    // Users of their own are for daemons of root; what the kernel offers to everybody should be there.
+    if (missing.some(({ name }) => name !== "own-user")) this.#log.warn({ isolation }, text);
+    else this.#log.info({ isolation }, text);
   }
 
   /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */

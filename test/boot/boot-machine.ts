@@ -84,7 +84,18 @@ async function bootIn(
   await run("systemctl", ["--root", root, "enable", "script.service"]);
   const binds = [`--bind-ro=${project}:/opt/runtimectl`, `--bind-ro=${process.execPath}:/usr/bin/node`, `--bind=${test}:/test`];
   const machine = `runtimectl-test-${process.pid}`;
-  const boot = ["--directory", root, "--boot", `--machine=${machine}`, "--register=no", "--keep-unit", "--private-network", ...binds];
+  const boot = [
+    "--directory",
+    root,
+    "--boot",
+    `--machine=${machine}`,
+    "--register=no",
+    "--keep-unit",
+    "--private-network",
+    // A machine of its own has these; the container's filter denies what systemd 252 does not know.
+    "--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self",
+    ...binds,
+  ];
   await run("systemd-nspawn", boot, { timeout: bootTimeoutMs, maxBuffer: 16 * 1024 * 1024 }).catch(async (error: unknown) => {
     const output = await readFile(path.join(test, "output"), "utf8").catch(() => "");
     // It also fails when it cannot unmount what is left, after all has run.

@@ -33,6 +33,8 @@ runtimectl() { node /opt/runtimectl/bin/runtimectl.js "$@"; }`,
   install: "runtimectl daemon install --yes",
   started: `${ready}; systemctl is-active runtimed runtimed.socket`,
   addresses: "for host in 127.0.0.1 '[::1]'; do curl -s -o /dev/null -w '%{http_code}\\n' http://$host:8000/api/health/ready; done",
+  isolation: `grep -c '^Environment=RUNTIME_ISOLATION=strict$' /etc/systemd/system/runtimed.service
+curl -s -H "X-API-Key: $(cat /etc/runtimed/root-key)" 'http://127.0.0.1:8000/api/health/ready?verbose=1'`,
   exposure: "systemd-analyze security runtimed --no-pager | tail -1",
   "sign in": "runtimectl auth login --url http://127.0.0.1:8000 --key-file /etc/runtimed/root-key",
   upload: "runtimectl workers upload /test/apps/hello >/dev/null 2>&1 && curl -s http://127.0.0.1:8000/hello/",
@@ -71,6 +73,11 @@ describe("the shipped unit under a booted systemd", () => {
     expect(output["started"]).toBe("active\nactive");
     expect(output["addresses"]).toBe("200\n200");
     expect(Number(/level for runtimed.service: ([\d.]+)/.exec(output["exposure"] ?? "")?.[1])).toBeLessThanOrEqual(1.5);
+  });
+
+  test("asks for strict isolation, and has both layers of the kernel", () => {
+    expect(output["isolation"]).toMatch(/^1\n/);
+    for (const layer of ["landlock", "seccomp"]) expect(output["isolation"]).toContain(`{"name":"isolation:${layer}","status":"ok"`);
   });
 
   test("serves an uploaded worker", () => {

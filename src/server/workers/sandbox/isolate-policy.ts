@@ -19,7 +19,13 @@ export function isolatePolicy({ needs, slot, program, isStrict }: IsolatePolicyO
     permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
   const allowsPrograms = permissions.includes("child-process");
   return {
-    readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths(), ...granted("fs-read:")],
+    readable: [
+      slot,
+      program,
+      ...(folder === undefined ? [] : [folder]),
+      ...readableSystemPaths({ allowsPrograms }),
+      ...granted("fs-read:"),
+    ],
     runnable: runnableSystemPaths({ allowsPrograms }),
     writable: granted("fs-write:"),
     network: needsNoNetwork(network) ? "none" : "any",

@@ -18,9 +18,12 @@ const systemLibraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local
 const systemPrograms = ["/bin", "/sbin", "/usr", "/opt"];
 const nameServers = "/etc/resolv.conf";
 
-/** Readable to every isolate. */
-export function readableSystemPaths(): string[] {
-  return [...systemFiles, ...nameServerPaths()];
+/** Programs read settings of the machine, users and groups among them. */
+const systemSettings = "/etc";
+
+/** Readable to every isolate; to one that may start programs the settings of the machine, too. */
+export function readableSystemPaths({ allowsPrograms }: { allowsPrograms: boolean }): string[] {
+  return [...systemFiles, ...nameServerPaths(), ...(allowsPrograms ? [systemSettings] : [])];
 }
 
 /** What every isolate may run: this Node and the libraries that it loads; with `allowsPrograms` the system's programs, too. */
