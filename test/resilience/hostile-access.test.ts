@@ -110,7 +110,8 @@ async function post(url: string, body: unknown, headers: Record<string, string> 
 async function secretFiles(): Promise<string[]> {
   const program = path.resolve("dist/server/main.js");
   return [
-    ...(await filesBelow(house.daemon.directory)).filter((file) => !file.includes("offender")),
+    // The offender's own files are those of its folder, and their links in its slot, which the daemon chose.
+    ...(await filesBelow(house.daemon.directory)).filter((file) => !file.includes("offender") && !file.includes("/.isolates-")),
     program,
     "/etc/passwd",
     "/etc/hostname",

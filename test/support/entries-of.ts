@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** What lies in a directory of packages, but for what instances keep there to know of each other. */
+/** What lies in a directory of packages, but for what instances keep there to know of each other, and the slots of isolates. */
 export function entriesOf(directory: string): string[] {
-  return readdirSync(directory).filter((name) => name !== ".instances");
+  return readdirSync(directory).filter((name) => name !== ".instances" && !name.startsWith(".isolates-"));
 }
