@@ -210,10 +210,7 @@ function publicUrl(text: string): string | undefined {
 }
 
 function permissionList(text: string): string[] {
-  const permissions = text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
+  const permissions = commaSeparated(text);
   const areKnown = permissions.every((permission) => permission === "network" || isIsolatePermission(permission));
   return accepted(
     "RUNTIME_WORKER_PERMISSIONS",
@@ -221,6 +218,13 @@ function permissionList(text: string): string[] {
     `a list, separated by commas, of: network, or ${isolatePermissionForms}`,
     areKnown ? permissions : undefined,
   );
+}
+
+function commaSeparated(text: string): string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
 }
 
 function networkMode(text: string): NetworkMode | undefined {
@@ -237,10 +241,7 @@ function networkMode(text: string): NetworkMode | undefined {
 const loopbackEntry = "loopback";
 
 function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
-  const entries = text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
+  const entries = commaSeparated(text);
   const grants = entries
     .filter((entry) => entry !== loopbackEntry)
     .map((entry) => {

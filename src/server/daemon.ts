@@ -114,7 +114,7 @@ export class Daemon {
     const isolation = Object.fromEntries(layers.map(({ name, isActive, message }) => [name, isActive ? message : `missing: ${message}`]));
     const text =
       missing.length === 0 ? "isolates have every layer of isolation" : `isolates lack ${missing.map(({ name }) => name).join(" and ")}`;
-    // Users of their own are for daemons of root; what the kernel offers to everybody should be there.
+    // Only a daemon that runs as root can give isolates their own users; every daemon can have the other layers.
     if (missing.some(({ name }) => name !== "own-user")) this.#log.warn({ isolation }, text);
     else this.#log.info({ isolation }, text);
   }

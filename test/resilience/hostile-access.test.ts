@@ -29,7 +29,8 @@ const offenders: Offender[] = [
   },
   {
     name: "files of the machine, of the daemon and of other apps",
-    source: daemonFiles("(await request.json())"),
+    // Its slot, the third argument, holds links to its own files.
+    source: daemonFiles("(await request.json()).filter((file) => !file.startsWith(process.argv[2] + '/'))"),
     strike: async (url) => post(url, await secretFiles()),
     expected: denied,
   },
@@ -110,8 +111,7 @@ async function post(url: string, body: unknown, headers: Record<string, string> 
 async function secretFiles(): Promise<string[]> {
   const program = path.resolve("dist/server/main.js");
   return [
-    // The offender's own files are those of its folder, and their links in its slot, which the daemon chose.
-    ...(await filesBelow(house.daemon.directory)).filter((file) => !file.includes("offender") && !file.includes("/.isolates-")),
+    ...(await filesBelow(house.daemon.directory)).filter((file) => !file.includes("offender")),
     program,
     "/etc/passwd",
     "/etc/hostname",

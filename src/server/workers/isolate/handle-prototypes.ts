@@ -1,7 +1,7 @@
 import type dgram from "node:dgram";
 import type net from "node:net";
 
-/** Replaces methods for good: they are what stands between an app and the network. */
+/** Replaces methods so that no app can replace them again: the new methods check or deny access to the network. */
 export function replaceMethods(prototype: object, methods: readonly string[], value: (...values: unknown[]) => unknown): void {
   for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
 }

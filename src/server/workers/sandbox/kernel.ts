@@ -10,7 +10,7 @@ export class KernelError extends Error {
 
 /** Calls of the kernel that Node does not offer; `number` is that of the call. Each throws a KernelError. */
 export interface Kernel {
-  /** Programs that this process starts get no more rights than it has: what the kernel asks of whoever restricts itself. */
+  /** Sets no_new_privs, which the kernel requires before an unprivileged process restricts itself. */
   denyNewPrivileges(): void;
   /** Version of Landlock that the kernel offers. */
   landlockVersion(number: number): number;

@@ -30,7 +30,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     for (const path of policy.runnable) allow(path, ["run"]);
     for (const path of policy.writable) allow(path, ["write"]);
     allow("/dev/null", ["read", "write"]);
-    // A rule follows the inode, and procfs makes a new one for a file that nobody has open.
+    // A rule follows the inode. procfs creates another inode for the same file unless a process keeps it open.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
     kernel.restrictSelf(call("landlock_restrict_self"), ruleset);
     closeSync(ruleset);

@@ -6,7 +6,7 @@ export interface ProcessorCalls {
   /** `AUDIT_ARCH_*` of `linux/audit.h`: what a seccomp filter compares before it looks at a number. */
   readonly auditArchitecture: number;
   readonly calls: SystemCalls;
-  /** Numbers from this one on belong to another ABI of the same processor (x32); undefined where there is none. */
+  /** The first number of the x32 ABI; undefined for a processor without that ABI. */
   readonly foreignFrom: number | undefined;
 }
 
