@@ -32,7 +32,21 @@ export interface ProcessEnd {
 }
 
 /** Why a process was not started, or ended at once: most likely the daemon has too many files open. */
-export const noSocket = "no socket to it could be opened";
+const noSocket = "no socket to it could be opened";
+
+/** A launch failed because its sockets did not arrive. `code` is that of a daemon that may open no more files. */
+export class NoLaunchSocket extends Error {
+  readonly code = "EMFILE";
+
+  constructor(options?: ErrorOptions) {
+    super(noSocket, options);
+  }
+
+  /** The error for a failure that the launcher reports in words. */
+  static orOther(failure: string): Error {
+    return failure === noSocket ? new NoLaunchSocket() : new Error(failure);
+  }
+}
 
 /** Digits of an id. */
 export const idLength = 32;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import path from "node:path";
-import { noSocket, type LaunchOrder, type LauncherOrder, type LaunchReport } from "./launch-messages.js";
+import { NoLaunchSocket, type LaunchOrder, type LauncherOrder, type LaunchReport } from "./launch-messages.js";
 
 /**
  * Starts processes for the daemon. To start one, Linux copies the page tables of whoever does it, and Node waits meanwhile: two
@@ -61,7 +61,7 @@ async function openSocket(greeting: string): Promise<Socket> {
     return socket;
   } catch (cause) {
     socket.destroy();
-    throw new Error(noSocket, { cause });
+    throw new NoLaunchSocket({ cause });
   }
 }
 

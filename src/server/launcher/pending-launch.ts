@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { whileListening } from "../while-listening.js";
-import { noSocket, type LaunchReport, type ProcessEnd } from "./launch-messages.js";
+import { NoLaunchSocket, type LaunchReport, type ProcessEnd } from "./launch-messages.js";
 import type { LaunchedProcess } from "./launched-process.js";
 
 /**
@@ -70,7 +70,7 @@ export class PendingLaunch {
     if (!this.#isConnected) {
       kill();
       this.#closeSockets();
-      throw new Error(noSocket);
+      throw new NoLaunchSocket();
     }
     const closed = Promise.all([...this.#sockets.values()].map(closeOf)).then(() => this.over);
     return { pid, sockets: this.#sockets, ended: this.over, closed, kill };
@@ -91,7 +91,7 @@ export class PendingLaunch {
   }
 
   #fail(reason: string): void {
-    this.#started.reject(new Error(reason));
+    this.#started.reject(NoLaunchSocket.orOther(reason));
     this.#ended.resolve({ status: null, signal: null });
     this.#closeSockets();
   }

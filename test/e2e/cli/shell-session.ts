@@ -71,7 +71,8 @@ export class ShellSession {
   }
 
   async close(): Promise<void> {
-    await rm(this.home, { recursive: true, force: true });
+    // A program whose window was closed may still be writing its compile cache.
+    await rm(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #environment(added: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -202,6 +202,8 @@ test(
   async () => {
     await install(a, "held", appThatSays("before"));
     const folder = path.join(instances.workers, "held");
+    // Its isolate links its files, which the digest counts.
+    expect(await get(a, "/held/")).toBe("before");
     const before = await treeDigest(folder);
     const lock = ProcessLock.take(path.join(instances.workers, ".instances", "lock"));
     try {

@@ -62,11 +62,9 @@ test("what is wrong with the keys is told by the readiness, for those who may se
   expect(await client.health.ready({ query: { verbose: "1" } })).toMatchObject({
     ok: true,
     status: "ready",
-    checks: [
-      { name: "key-store", status: "ok" },
-      { name: "key-replica", status: "ok" },
-      { name: "worker-directory", status: "ok" },
-    ],
+    checks: expect.arrayContaining(
+      ["key-store", "key-replica", "worker-directory"].map((name) => expect.objectContaining({ name, status: "ok" })),
+    ),
   });
   expect(await client.health.ready()).not.toHaveProperty("checks");
   expect(await connect(daemon.url, data.key).health.ready({ query: { verbose: "1" } })).not.toHaveProperty("checks");
@@ -77,7 +75,7 @@ test("what is wrong with the keys is told by the readiness, for those who may se
   const message = "the primary of the key store cannot be reached (ECONNREFUSED)";
   await expect
     .poll(() => client.health.ready({ query: { verbose: "1" } }))
-    .toMatchObject({ ok: true, status: "ready", checks: [{ name: "key-store", status: "degraded", message }, { status: "ok" }, {}] });
+    .toMatchObject({ ok: true, status: "ready", checks: expect.arrayContaining([{ name: "key-store", status: "degraded", message }]) });
   const samples = parseExposition(await client.metrics.text());
   const valueOf = (name: string) => samples.get(name)?.samples[0]?.value;
   expect(valueOf("runtimed_key_store_usable")).toBe(0);
@@ -103,7 +101,9 @@ test("a daemon without a replica and without its primary takes the root key, is 
   expect(error.details).toBeUndefined();
   await expect(clientOf(daemon).health.ready({ query: { verbose: "1" } })).rejects.toMatchObject({
     code: "NOT_READY",
-    details: { checks: [{ name: "key-store", status: "failed", message: expect.stringContaining("ECONNREFUSED") }, {}, {}] },
+    details: {
+      checks: expect.arrayContaining([{ name: "key-store", status: "failed", message: expect.stringContaining("ECONNREFUSED") }]),
+    },
   });
   await sqld.restart();
   await expect.poll(() => statusWith(daemon, data.key)).toBe(200);

@@ -17,7 +17,7 @@ if (process.argv[2] === "fill") {
   } catch {
     // As many as there can be.
   }
-  await launchSleeper().catch((error) => say(error.message));
+  await launchSleeper().catch((error) => say(`${error.code}: ${error.message}`));
   for (const file of files) closeSync(file);
   const next = await launchSleeper();
   for (const launched of [sleeper, next]) launched.kill();

@@ -150,7 +150,7 @@ describe("whoever had processes launched", () => {
   test("is told when no descriptor is left for one, and gets the next when there is", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
-    expect(said()).toMatch(/^\d+\nno socket to it could be opened\n$/);
+    expect(said()).toMatch(/^\d+\nEMFILE: no socket to it could be opened\n$/);
     expect(status).toBe(0);
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
