@@ -34,6 +34,7 @@ import { cronRefusal } from "./workers/cron/cron-schedule.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./workers/network/network-ceiling.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
+import type { SlotDirectoryPaths } from "./workers/slot-directories.js";
 import { WorkerEngine } from "./workers/worker-engine.js";
 
 /** The rooms of a daemon, opened. */
@@ -110,15 +111,15 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
       events.publish(eventOf(change));
     },
   });
-  const slotsDirectory = await slotsBesidePackages(config);
+  const besidePackages = await slotsBesidePackages(config);
   const engine: WorkerEngine = new WorkerEngine({
     resolve: (name, range) => packages.resolve(name, range),
     isInstalled: (name, version) => packages.isInstalled(name, version),
     limits,
-    slotsDirectory: slotsDirectory ?? path.join(stateDirectory, "slots"),
+    ...slotDirectories(besidePackages, path.join(stateDirectory, "slots")),
     ownUsers: config.workerUids && {
       uids: config.workerUids,
-      slotsDirectory: slotsDirectory ?? path.join("/run", `runtimed-${daemonDigest(stateDirectory)}`),
+      slots: slotDirectories(besidePackages, path.join("/run", `runtimed-${daemonDigest(stateDirectory)}`)),
       appDirectories: [config.builtInDirectory, ...config.workerDirectories, ...config.pluginDirectories].filter((folder) =>
         existsSync(folder),
       ),
@@ -238,6 +239,12 @@ function verify(principals: Principals, headers: IncomingHttpHeaders): Principal
 async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
   const directory = await installDirectory(workerDirectories);
   return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
+}
+
+function slotDirectories(besidePackages: string | undefined, elsewhere: string): SlotDirectoryPaths {
+  return besidePackages === undefined
+    ? { slotsDirectory: elsewhere }
+    : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
 }
 
 /** Names the one daemon that uses this state directory, of all that share a directory of packages. */

@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, rm, statfs, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "./temporary-directory.js";
 
@@ -40,6 +41,11 @@ export class SmallDisk {
     await mkdir(this.#names);
     for (let number = 0; (await statfs(this.folder)).ffree > count; number += 1)
       await writeFile(path.join(this.#names, String(number)), "");
+  }
+
+  async makeReadOnly(): Promise<void> {
+    const [program = "", ...args] = this.launcher;
+    await promisify(execFile)(program, [...args, "mount", "-o", "remount,ro", this.directory]);
   }
 
   /** Takes away what it was filled with. */

@@ -88,7 +88,11 @@ export class WorkerServer {
         sharedStreamRateBytes: 128 * 1024 * 1024,
       },
       slotsDirectory: path.join(directory, ".slots"),
-      ownUsers: { uids: { first: 1_900_100_000, last: 1_900_109_999 }, slotsDirectory: path.join(directory, ".slots"), appDirectories: [] },
+      ownUsers: {
+        uids: { first: 1_900_100_000, last: 1_900_109_999 },
+        slots: { slotsDirectory: path.join(directory, ".slots") },
+        appDirectories: [],
+      },
       ...(options.permissions ? { permissions: options.permissions } : {}),
       ...(options.stallTimeoutMs === undefined ? {} : { stallTimeoutMs: options.stallTimeoutMs }),
       ...(options.kernelLayers === undefined ? {} : { kernelLayers: options.kernelLayers }),

@@ -18,12 +18,11 @@ export async function asksForStrictIsolation(mode: ServiceMode, node: string): P
   return present === undefined ? await offersIsolation(node) : strict.test(present);
 }
 
-/** Has the daemon's sandbox program tell what the kernel offers. */
+/** Whether the daemon's sandbox program finds both layers of the kernel. */
 async function offersIsolation(node: string): Promise<boolean> {
-  const policy = { readable: [], runnable: [], writable: [], descriptors: [], network: "none" };
   const program = installedFile("dist/server/workers/sandbox/main.js");
   try {
-    const { stdout } = await promisify(execFile)(node, [program, JSON.stringify(policy)], { timeout: probeTimeoutMs, env: {} });
+    const { stdout } = await promisify(execFile)(node, [program], { timeout: probeTimeoutMs, env: {} });
     const { landlock, seccomp } = JSON.parse(stdout) as Record<"landlock" | "seccomp", { isActive: boolean }>;
     return landlock.isActive && seccomp.isActive;
   } catch {

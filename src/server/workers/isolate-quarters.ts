@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, rm, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Log } from "../observe/log.js";
 import { isolateProgram } from "./isolate-command.js";
@@ -6,17 +6,16 @@ import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateUsers } from "./isolate-users.js";
 import type { LayerState } from "./sandbox/sandbox-policy.js";
 import { sandboxProgram } from "./sandbox/sandbox-command.js";
-import { SlotFolder } from "./slot-folder.js";
+import { SlotDirectories, type SlotDirectoryPaths } from "./slot-directories.js";
+import type { SlotFolder } from "./slot-folder.js";
 
-export interface QuartersOptions {
-  /** A private folder, made and cleaned here. */
-  readonly slotsDirectory: string;
+export interface QuartersOptions extends SlotDirectoryPaths {
   /** Users for isolates to run as, where the daemon may switch. */
   readonly ownUsers?:
     | {
         readonly uids: { readonly first: number; readonly last: number };
-        /** In place of `slotsDirectory`: every user must be able to go into it. */
-        readonly slotsDirectory: string;
+        /** In place of those above: every user must be able to go into them. */
+        readonly slots: SlotDirectoryPaths;
         /** The folders of apps, which they have to be able to go into. */
         readonly appDirectories: readonly string[];
       }
@@ -32,7 +31,7 @@ export interface Quarter {
 }
 
 interface OpenQuarters {
-  readonly directory: string;
+  readonly slots: SlotDirectories;
   readonly users: IsolateUsers | undefined;
   readonly ownUser: LayerState;
 }
@@ -53,14 +52,14 @@ export class IsolateQuarters {
   }
 
   async give({ permissions, name, folder }: IsolateNeeds): Promise<Quarter> {
-    const { directory, users } = await this.#ready;
+    const { slots, users } = await this.#ready;
     // Taken before anything is waited for: two isolates in one folder would read each other's apps, and the first to end takes it along.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
     await makeWritable(permissions, user);
     if (folder !== undefined && user !== undefined) await makeReadable(folder, user);
-    const slot = await SlotFolder.create(path.join(directory, slotName), user);
+    const slot = await slots.createSlot(slotName, user);
     return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
   }
 
@@ -74,31 +73,34 @@ export class IsolateQuarters {
   }
 
   async close(): Promise<void> {
-    const { directory } = await this.#ready;
-    await rm(directory, { recursive: true, force: true });
+    const { slots } = await this.#ready;
+    await slots.remove();
   }
 }
 
-async function open({ slotsDirectory, ownUsers, log }: QuartersOptions): Promise<OpenQuarters> {
+async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: QuartersOptions): Promise<OpenQuarters> {
   let reason = ownUsers ? "the daemon is not root, or the program setpriv is missing" : "RUNTIME_WORKER_UIDS is off";
   const users = IsolateUsers.find(ownUsers?.uids);
   if (ownUsers && users) {
-    const obstacle = await prepare(ownUsers.slotsDirectory, 0o711).then(
-      () => users.obstacle([isolateProgram, sandboxProgram, ownUsers.slotsDirectory, ...ownUsers.appDirectories]),
+    const { uids, appDirectories } = ownUsers;
+    const slots = new SlotDirectories(ownUsers.slots, 0o711);
+    const obstacle = await slots.prepare().then(
+      (directory) => users.obstacle([isolateProgram, sandboxProgram, directory, ...appDirectories]),
       (error: unknown) => String(error),
     );
     if (obstacle === undefined) {
-      log.info({ slots: ownUsers.slotsDirectory, users: ownUsers.uids }, "isolates run as users of their own");
-      return { directory: ownUsers.slotsDirectory, users, ownUser: { isActive: true } };
+      log.info({ slots: ownUsers.slots.slotsDirectory, users: uids }, "isolates run as users of their own");
+      return { slots, users, ownUser: { isActive: true } };
     }
-    reason = `users ${ownUsers.uids.first}-${ownUsers.uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`;
-    await rm(ownUsers.slotsDirectory, { recursive: true, force: true }).catch(() => undefined);
+    reason = `users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`;
+    await slots.remove().catch(() => undefined);
     log.warn(
-      `workers run as the daemon's own user, with one wall less: users ${ownUsers.uids.first}-${ownUsers.uids.last} (RUNTIME_WORKER_UIDS) cannot run them, because ${obstacle}`,
+      `workers run as the daemon's own user, with one wall less: users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run them, because ${obstacle}`,
     );
   }
-  await prepare(slotsDirectory, 0o700);
-  return { directory: slotsDirectory, users: undefined, ownUser: { isActive: false, reason } };
+  const slots = new SlotDirectories({ slotsDirectory, fallbackSlotsDirectory }, 0o700);
+  await slots.prepare();
+  return { slots, users: undefined, ownUser: { isActive: false, reason } };
 }
 
 /** Makes the folders that an isolate may write to and that are not there; those that are belong to whoever made them. */
@@ -121,11 +123,4 @@ async function makeReadable(folder: string, user: number): Promise<void> {
   const parent = path.dirname(folder);
   const above = await stat(parent);
   if (above.uid === uid) await chmod(parent, (above.mode & 0o777) | 0o011);
-}
-
-/** Empty: what an earlier daemon left behind belongs to nobody. */
-async function prepare(directory: string, mode: number): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true, mode });
-  await chmod(directory, mode);
 }

@@ -14,7 +14,7 @@ export function readablePaths(slot: string): string[] {
   return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];
 }
 
-/** The files of an app cannot be linked into a slot: they are too many, on another file system, or not all of them are plain files. */
+/** The files of an app cannot be linked into a slot: too many, another file system, a full disk, or not all of them plain files. */
 export class CannotLinkFiles extends Error {}
 
 /**
@@ -33,11 +33,16 @@ export class SlotFolder {
   /** For us alone, or to be read by one user besides. Throws when the folder is there already: it would be somebody else's. */
   static async create(folder: string, reader: number | undefined): Promise<SlotFolder> {
     await mkdir(folder, { mode: 0o700 });
-    // Node looks for a package.json in each folder above a module, and fails when it finds one that it must not read.
-    await writeReadable(path.join(folder, "package.json"), "{}");
-    if (reader !== undefined) {
-      await chown(folder, process.getuid?.() ?? 0, reader);
-      await chmod(folder, 0o750);
+    try {
+      // Node looks for a package.json in each folder above a module, and fails when it finds one that it must not read.
+      await writeReadable(path.join(folder, "package.json"), "{}");
+      if (reader !== undefined) {
+        await chown(folder, process.getuid?.() ?? 0, reader);
+        await chmod(folder, 0o750);
+      }
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
     }
     return new SlotFolder(folder);
   }
@@ -90,7 +95,7 @@ export class SlotFolder {
 }
 
 async function linkTree(from: string, to: string, linked: { count: number }, hidden?: string): Promise<void> {
-  const [entries] = await Promise.all([readdir(from, { withFileTypes: true }), makeReadable(to)]);
+  const [entries] = await Promise.all([readdir(from, { withFileTypes: true }), makeReadable(to).catch(cannotLink)]);
   linked.count += entries.length;
   if (linked.count > mostLinkedFiles) throw new CannotLinkFiles(`it has more than ${mostLinkedFiles} files`);
   await Promise.all(
@@ -99,11 +104,13 @@ async function linkTree(from: string, to: string, linked: { count: number }, hid
       const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
       if (entry.isDirectory()) return await linkTree(source, target, linked);
       if (!entry.isFile()) throw new CannotLinkFiles(`${source} is no plain file`);
-      await link(source, target).catch((cause: unknown) => {
-        throw new CannotLinkFiles(`${source} cannot be linked`, { cause });
-      });
+      await link(source, target).catch(cannotLink);
     }),
   );
+}
+
+function cannotLink(cause: NodeJS.ErrnoException): never {
+  throw new CannotLinkFiles(cause.message, { cause });
 }
 
 /** The slot is the wall; the daemon's umask may be narrower than its isolate needs. */

@@ -6,8 +6,9 @@ import type { WorkerLogs } from "./logs/worker-logs.js";
 import type { NetworkCeilingOptions } from "./network/network-ceiling.js";
 import type { KernelLayers } from "./sandbox/sandbox-policy.js";
 import type { ServedVersion } from "./served-version.js";
+import type { SlotDirectoryPaths } from "./slot-directories.js";
 
-export interface WorkerEngineOptions {
+export interface WorkerEngineOptions extends SlotDirectoryPaths {
   /** The enabled version that answers for a name and a range; on the path of every request. */
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
   /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
@@ -15,9 +16,7 @@ export interface WorkerEngineOptions {
   readonly limits: Pick<Limits, "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes">;
   /** After so long without a byte of its request or response a call ends, regardless of whom it waits for (15 minutes). */
   readonly stallTimeoutMs?: number;
-  /** A private folder, made and cleaned here. */
-  readonly slotsDirectory: string;
-  /** Users that isolates run as, and a folder that these can go into in place of `slotsDirectory`. */
+  /** Users that isolates run as, and folders that these can go into in place of those for slots of isolates without. */
   readonly ownUsers?: QuartersOptions["ownUsers"];
   /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
   readonly permissions?: readonly string[];

@@ -91,6 +91,7 @@ export class WorkerEngine {
       isStrict: options.isStrict ?? false,
       layers: options.kernelLayers ?? probeKernelLayers(),
       slotsDirectory: options.slotsDirectory,
+      fallbackSlotsDirectory: options.fallbackSlotsDirectory,
       ownUsers: options.ownUsers,
       log: options.log,
     });

@@ -1,16 +1,16 @@
 import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
-import { missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
+import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
 /** `EX_CONFIG` of sysexits: another start fails in the same way. */
 const notConfigured = 78;
 
 /**
  * The program that becomes an isolate: restricts itself by the kernel, then runs the command in its own place. Arguments: the policy as
- * JSON, then the file and arguments of the command. Without a command it prints what the kernel offers, as JSON.
+ * JSON, then the file and arguments of the command. Without arguments it prints what the kernel offers, as JSON.
  */
 const [policyText, file, ...args] = process.argv.slice(2);
-const policy = JSON.parse(policyText as string) as SandboxPolicy;
+const policy = policyText === undefined ? emptyPolicy : (JSON.parse(policyText) as SandboxPolicy);
 const { layers, exit } = await applyKernelLayers(policy);
 const missing = missingLayers(layers);
 if (file === undefined) {

@@ -18,6 +18,19 @@ export interface SandboxPolicy {
   readonly isStrict: boolean;
 }
 
+/** Opens nothing and allows nothing. */
+export const emptyPolicy: SandboxPolicy = {
+  readable: [],
+  runnable: [],
+  writable: [],
+  network: "none",
+  allowsUdp: false,
+  allowsUnixSockets: false,
+  allowsPrograms: false,
+  descriptors: [],
+  isStrict: false,
+};
+
 /** Whether a layer stands between an isolate and the machine, and if not, why. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
