@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { apiReference, configurationReference, errorReference, manifestReference } from "./references.mjs";
+import { apiReference, configurationReference, errorReference, manifestReference, permissionReference } from "./references.mjs";
 import { referencePage as runtimectlReference } from "../build/cli/reference.js";
 
 const directory = fileURLToPath(new URL("../docs/reference/", import.meta.url));
@@ -11,6 +11,7 @@ const pages = {
   "configuration.md": configurationReference(),
   "errors.md": errorReference(),
   "manifest.md": manifestReference(),
+  "permissions.md": permissionReference(),
   "runtimectl.md": await runtimectlReference(),
 };
 

@@ -3,6 +3,8 @@ import * as z from "zod";
 import { operations } from "../build/shared/contract/index.js";
 import { errorCodesOf, permissionsFor } from "../build/shared/contract/endpoint.js";
 import { errorTable } from "../build/shared/errors.js";
+import { permissionMeanings } from "../build/shared/permission-meanings.js";
+import { permissions, pluginsRunAsDaemon, rolePermissions } from "../build/shared/permissions.js";
 import { PluginManifest } from "../build/shared/plugin-manifest.js";
 import { WorkerManifest } from "../build/shared/worker-manifest.js";
 import { variables } from "../build/server/config-variables.js";
@@ -77,6 +79,26 @@ base: /limits
 dependencies: [plugin-gateway]
 perMinute: 100
 \`\`\`
+`;
+}
+
+export function permissionReference() {
+  const roles = ["admin", "editor", "viewer"];
+  const rows = permissions.map((permission) => {
+    const { meaning, isSpecified } = permissionMeanings[permission];
+    const calls = operations.filter(({ endpoint }) => permissionsFor(endpoint).includes(permission)).map(({ id }) => `\`${id}\``);
+    const held = roles.map((role) => (rolePermissions[role].includes(permission) ? "yes" : ""));
+    return `| \`${permission}\` | ${escapeCell(meaning)} | ${held.join(" | ")} | ${isSpecified ? "specified" : "added"} | ${calls.join(", ")} |`;
+  });
+  return `${notice}# Permissions
+
+A key has a role, or the role \`custom\` and exactly the permissions chosen for it. A key that is restricted to namespaces has its permissions for packages of these \`@scope\`s alone. The root key has every permission.
+
+| Permission | A key with it | ${roles.map((role) => `\`${role}\``).join(" | ")} | Origin | Operations |
+| --- | --- | --- | --- | --- | --- | --- |
+${rows.join("\n")}
+
+${pluginsRunAsDaemon} \`RUNTIME_PLUGIN_UPLOADS\` restricts who may: see [configuration](configuration.md).
 `;
 }
 

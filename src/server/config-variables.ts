@@ -35,6 +35,18 @@ export const variables: readonly VariableDescription[] = [
     fallback: "",
     meaning: "Where people reach workers, such as `https://apps.example.org`: the panel's links lead there. Set it with a second listener.",
   },
+  {
+    name: "RUNTIME_PANEL_HOST",
+    fallback: "",
+    meaning:
+      "Host name of operators with an optional port, such as `panel.example.org`: only there the panel opens and a session cookie counts, and no worker answers there. Unset: the panel shares the origin of workers, whose pages can act as the operator that looks at them.",
+  },
+  {
+    name: "RUNTIME_ALLOWED_HOSTS",
+    fallback: "",
+    meaning:
+      "Host names that requests may name, separated by commas, without ports; `*.` before a name means those below it. Others get 421 `HOST_NOT_SERVED`. The names of `RUNTIME_PANEL_HOST` and `RUNTIME_PUBLIC_URL` are always among them. Unset: every name is served.",
+  },
   { name: "RUNTIME_API_PREFIX", fallback: "", meaning: "Prefix placed before `/api`, such as `/_`." },
   {
     name: "RUNTIME_ROOT_KEY",
@@ -50,6 +62,12 @@ export const variables: readonly VariableDescription[] = [
     meaning: "Directories scanned for workers, separated by `:`. Uploads go to the first that is writable and does not start with a dot.",
   },
   { name: "RUNTIME_PLUGIN_DIRS", fallback: "./.runtime/plugins", meaning: "Directories scanned for plugins, separated by `:`." },
+  {
+    name: "RUNTIME_PLUGIN_UPLOADS",
+    fallback: "permitted",
+    meaning:
+      "Who may upload plugins and change their files, since a plugin runs as the daemon: `permitted` = keys with `plugins:install` (and `plugins:remove` to delete files), `admin` = of those, keys with all permissions and no namespace restriction, `root` = the root key, `off` = nobody.",
+  },
   { name: "RUNTIME_STATE_DIR", fallback: "./.runtime/state", meaning: "Directory of the key store; one daemon at a time." },
   ...primaryVariables,
   { name: "RUNTIME_MAX_UPLOAD_SIZE", fallback: usualLimits.uploadSize, meaning: "Largest uploaded archive, as sent." },

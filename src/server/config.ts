@@ -1,8 +1,11 @@
 import path from "node:path";
+import { pluginUploadModes, type PluginUploadMode } from "./access/plugin-uploads.js";
 import { parseDurationMs } from "../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-permission.js";
 import { parseSizeBytes } from "../shared/size.js";
 import { ConfigError } from "./config-error.js";
+import { AllowedHosts } from "./http/allowed-hosts.js";
+import { PanelHost } from "./http/panel-host.js";
 import { compiledFile } from "./package-root.js";
 import { readPrimary, type PrimarySource } from "./primary-source.js";
 import { readRootKey, type RootKeyFile } from "./root-key-source.js";
@@ -18,6 +21,10 @@ export interface Config {
   readonly port: number;
   /** Where API and panel answer alone; undefined = with everything else. */
   readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
+  /** Where alone operators sign in; undefined = at every host. */
+  readonly panelHost: PanelHost | undefined;
+  /** Hosts that requests may name; undefined = any. */
+  readonly allowedHosts: AllowedHosts | undefined;
   /** Where people reach workers, without a slash at its end. */
   readonly publicUrl: string | undefined;
   readonly service: ServiceEnvironment;
@@ -41,6 +48,7 @@ export interface Config {
   readonly limits: Limits;
   /** What manifests may ask for, and `network`. */
   readonly workerPermissions: readonly string[];
+  readonly pluginUploads: PluginUploadMode;
   /** What workers may connect to; the mode is undefined where the state directory decides. */
   readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
   /** Start only where the kernel restricts isolates. */
@@ -111,7 +119,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     hosts: hostsOf(environment["HOST"]),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
     adminListener: adminListener(value("RUNTIME_ADMIN_HOST"), value("RUNTIME_ADMIN_PORT")),
-    publicUrl: publicUrl(value("RUNTIME_PUBLIC_URL")),
+    ...hostsOfRequests(value("RUNTIME_PANEL_HOST"), value("RUNTIME_PUBLIC_URL"), value("RUNTIME_ALLOWED_HOSTS")),
     service: readServiceEnvironment(environment, process),
     apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
     ...readRootKey(environment),
@@ -145,6 +153,12 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
       value("RUNTIME_ISOLATION"),
       "available or strict",
       isolationModes.get(value("RUNTIME_ISOLATION")),
+    ),
+    pluginUploads: accepted(
+      "RUNTIME_PLUGIN_UPLOADS",
+      value("RUNTIME_PLUGIN_UPLOADS"),
+      `one of ${pluginUploadModes.join(", ")}`,
+      pluginUploadModes.find((mode) => mode === value("RUNTIME_PLUGIN_UPLOADS")),
     ),
     workerUids: uidRange(value("RUNTIME_WORKER_UIDS")),
     auditLog: {
@@ -197,7 +211,40 @@ function adminListener(host: string, port: string): Config["adminListener"] {
   return { hosts: hostsOf(host), port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
 }
 
-function publicUrl(text: string): string | undefined {
+function hostsOfRequests(
+  panelHostText: string,
+  publicUrlText: string,
+  allowedHostsText: string,
+): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts"> {
+  const panelHost =
+    panelHostText === ""
+      ? undefined
+      : accepted(
+          "RUNTIME_PANEL_HOST",
+          panelHostText,
+          "a host name with an optional port, such as panel.example.org",
+          PanelHost.parse(panelHostText),
+        );
+  const publicUrl = publicUrlOf(publicUrlText);
+  const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
+  if (panelHost !== undefined && publicName === panelHost.name)
+    throw new ConfigError("RUNTIME_PANEL_HOST", panelHostText, "another host name than RUNTIME_PUBLIC_URL has: cookies do not know ports");
+  const entries = commaSeparated(allowedHostsText);
+  // What the operator names elsewhere is allowed, too.
+  const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
+  const allowedHosts =
+    entries.length === 0
+      ? undefined
+      : accepted(
+          "RUNTIME_ALLOWED_HOSTS",
+          allowedHostsText,
+          "a list, separated by commas, of host names without a port, addresses, and *. before a name",
+          AllowedHosts.parse([...entries, ...named]),
+        );
+  return { panelHost, publicUrl, allowedHosts };
+}
+
+function publicUrlOf(text: string): string | undefined {
   if (text === "") return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSound = url !== undefined && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname;

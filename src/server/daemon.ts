@@ -1,5 +1,6 @@
 import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
+import { accessWarnings, type AccessWarning } from "./access/access-warnings.js";
 import type { Principals } from "./access/principals.js";
 import { StateLock } from "./access/state-lock.js";
 import { createAuditHandlers } from "./api/audit.js";
@@ -94,6 +95,11 @@ export class Daemon {
         "another program listens at this address, and browsers may reach it as localhost in the place of the daemon: stop that program, or set HOST and PORT to an address that is free",
       );
     void this.#logIsolation(rooms);
+    for (const { message } of this.#accessWarnings(rooms)) if (message !== undefined) this.#log.warn(message);
+    if (this.#config.panelHost && this.#config.publicUrl === undefined)
+      this.#log.warn(
+        "RUNTIME_PANEL_HOST is set and RUNTIME_PUBLIC_URL is not, so the panel cannot link to workers: set it to the URL of workers",
+      );
     await rooms.plugins.serverStarted({ address });
     return origins;
   }
@@ -209,9 +215,15 @@ export class Daemon {
     };
   }
 
+  #accessWarnings({ store }: Rooms): AccessWarning[] {
+    return accessWarnings({ config: this.#config, keys: store.list(), now: nowSeconds() });
+  }
+
   async #readReadiness(): Promise<Readiness> {
     if (this.#phase === "draining") return { missing: "it is stopping", checks: [] };
-    return this.#phase === "ready" && this.#rooms ? readReadiness(this.#rooms) : { missing: "it is starting", checks: [] };
+    return this.#phase === "ready" && this.#rooms
+      ? readReadiness(this.#rooms, this.#accessWarnings(this.#rooms))
+      : { missing: "it is starting", checks: [] };
   }
 }
 

@@ -1,12 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { ApiError } from "../shared/api-error.js";
-import { answerError } from "./answer-error.js";
 import type { Config } from "./config.js";
 import { Connections } from "./http/connections.js";
 import { createFrontDoor, type FrontDoorOptions } from "./http/front-door.js";
 import { listen, type Listening, type ListenTarget } from "./http/listen.js";
-import { requestIdOf } from "./http/request-id.js";
-import { couldBePanel, isPanel, pathOf } from "./plugins/reserved-paths.js";
+import { answerNotHere, serveAt, type ListenerContent } from "./serve-at.js";
 
 /** How long requests in flight may take to finish once the daemon stops. */
 const drainTimeoutMs = 30_000;
@@ -31,7 +27,7 @@ export class AdminListenError extends Error {}
 interface DoorsOptions {
   readonly apiBase: string;
   readonly answers: Answers;
-  readonly config: Pick<Config, "hosts" | "port" | "service" | "adminListener">;
+  readonly config: Pick<Config, "hosts" | "port" | "service" | "adminListener" | "panelHost" | "allowedHosts">;
 }
 
 interface Door {
@@ -43,7 +39,8 @@ interface Door {
 
 /**
  * The listeners of a daemon. Without one of their own, API and panel answer at the main one. With it, they answer there and nothing else
- * does, and at the main one nothing of the API does, and no path that could mean the panel.
+ * does, and at the main one nothing of the API does, and no path that could mean the panel. With a host of its own the panel opens at that
+ * host alone, and nothing but API and panel answers there.
  */
 export class Doors {
   readonly #main: Door;
@@ -52,27 +49,16 @@ export class Doors {
   constructor({ apiBase, answers, config }: DoorsOptions) {
     const api: Answers["api"] = (request, response) => answers.api(request, response);
     const serve: Answers["serve"] = (request, response, id, connection) => answers.serve(request, response, id, connection);
-    const { hosts, port, service, adminListener } = config;
+    const { hosts, port, service, adminListener, panelHost, allowedHosts } = config;
     const target = { hosts, port, listenFds: service.listenFds };
+    const door = (at: ListenTarget, content: ListenerContent, answerApi: Answers["api"]): Door =>
+      toDoor(at, { apiBase, allowedHosts, api: answerApi, serve: serveAt(content, { panelHost, serve }) });
     if (!adminListener) {
-      this.#main = toDoor(target, { apiBase, api, serve });
+      this.#main = door(target, "panel and workers", api);
       return;
     }
-    this.#main = toDoor(target, {
-      apiBase,
-      api: (request, response) => answerNotHere(request, response),
-      serve: (request, response, id, connection) =>
-        couldBePanel(targetOf(request)) ? answerNotHere(request, response, id) : serve(request, response, id, connection),
-    });
-    this.#admin = toDoor(
-      { ...adminListener, listenFds: [] },
-      {
-        apiBase,
-        api,
-        serve: (request, response, id, connection) =>
-          isPanel(targetOf(request)) ? serve(request, response, id, connection) : answerNotHere(request, response, id),
-      },
-    );
+    this.#main = door(target, "workers", (request, response) => answerNotHere(request, response));
+    this.#admin = door({ ...adminListener, listenFds: [] }, "panel", api);
   }
 
   /** Whether the main listener's sockets came from whoever started the daemon. */
@@ -124,12 +110,4 @@ export class Doors {
 function toDoor(target: ListenTarget, options: FrontDoorOptions): Door {
   const server = createFrontDoor(options);
   return { target, server, connections: new Connections(server), listening: undefined };
-}
-
-function targetOf({ url = "/" }: IncomingMessage): string {
-  return pathOf(url);
-}
-
-function answerNotHere(request: IncomingMessage, response: ServerResponse, requestId = requestIdOf(request)): void {
-  answerError(response, new ApiError("NOT_FOUND", "Nothing answers at this path here."), requestId);
 }

@@ -19,11 +19,17 @@ await ensureRootKey();
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
 // A database on the same machine is what a first worker tries.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
+// A web page whose own name leads to this machine (DNS rebinding) reaches nothing. Who listens elsewhere has other names, too.
+if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
 const origins = await runDaemon();
 await saveProfile(origins.admin, keyFile);
 if (await isFirstRun()) await runtimectl("workers", "upload", path.join(packageRoot, "samples/hello"), "--profile", profile, "--quiet");
 process.stdout.write(nextSteps(origins));
+
+function isUnset(name: string): boolean {
+  return (process.env[name] ?? "") === "";
+}
 
 async function ensureRootKey(): Promise<void> {
   // "wx" never replaces a key that clients already use.

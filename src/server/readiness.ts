@@ -1,16 +1,20 @@
 import type { HealthCheck } from "../shared/contract/health.js";
+import type { AccessWarning } from "./access/access-warnings.js";
 import type { KeyStoreState } from "./access/key-store.js";
 import type { Readiness } from "./api/health.js";
 import type { Rooms } from "./rooms.js";
 import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 
-/** Looks at what a daemon needs to serve, its keys and a place for uploads, and at the layers that isolate workers. */
-export async function readReadiness({ store, packages, engine }: Pick<Rooms, "store" | "packages" | "engine">): Promise<Readiness> {
+/** Looks at what a daemon needs to serve, its keys and a place for uploads, at the layers that isolate workers, and at what keys can do beyond their permissions. */
+export async function readReadiness(
+  { store, packages, engine }: Pick<Rooms, "store" | "packages" | "engine">,
+  warnings: readonly AccessWarning[],
+): Promise<Readiness> {
   const keys = store.readState();
   const canInstall = await packages.canInstall();
   return {
     missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory can be installed to"),
-    checks: [...checkKeys(keys), checkDirectory(canInstall), ...checkIsolation(await engine.isolation())],
+    checks: [...checkKeys(keys), checkDirectory(canInstall), ...checkIsolation(await engine.isolation()), ...warnings.map(checkAccess)],
   };
 }
 
@@ -30,6 +34,10 @@ function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreS
 function checkDirectory(canInstall: boolean): HealthCheck {
   if (canInstall) return { name: "worker-directory", status: "ok" };
   return { name: "worker-directory", status: "failed", message: "no worker directory can be installed to" };
+}
+
+function checkAccess({ name, message }: AccessWarning): HealthCheck {
+  return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
 }
 
 /** A missing layer is no reason to serve nothing: the operator asks for that by RUNTIME_ISOLATION=strict. */

@@ -104,6 +104,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
       cronJobs.plan(name, version);
       answering.note(name, version?.version);
     },
+    isPluginBase: (base) => pluginPackages.isBase(base),
     check: async (version) => (config.checkUploads ? engine.check(version) : undefined),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (change) => {
@@ -138,8 +139,9 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
     log,
   });
   let reloadForOthers: ((told: readonly SharedChange[]) => Promise<void>) | undefined;
-  const pluginPackages = await PluginPackages.open({
+  const pluginPackages: PluginPackages = await PluginPackages.open({
     ...pluginPlaces,
+    isWorker: (name) => packages.isInstalled(name, undefined),
     reservedNames: reservedNames(config.apiBase),
     tools,
     log,
@@ -157,7 +159,10 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
     onAppGone: ({ folder }) => void engine.retire(folder, undefined),
     apiBase: config.apiBase,
     version: packageVersion,
-    verify: (request) => verify(principals, door.messageOf(request)?.headers ?? Object.fromEntries(request.headers)),
+    verify: (request) => {
+      const headers = door.messageOf(request)?.headers ?? (Object.fromEntries(request.headers) as IncomingHttpHeaders);
+      return principals.resolve(credentialsOf(headers, config.panelHost))?.principal;
+    },
     counter: (plugin, name, help) => pluginCounters.counter(plugin, name, help),
     log,
   });
@@ -170,7 +175,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
         engine.handleApp(visit, address, () => plugins.set.plugins.find((plugin) => plugin.name === name)?.app),
     },
     apiBase: config.apiBase,
-    isHeaderCaller: ({ headers }) => principals.resolve(credentialsOf(headers))?.channel === "header",
+    isHeaderCaller: ({ headers }) => principals.resolve(credentialsOf(headers, config.panelHost))?.channel === "header",
     isOurKey: (token) => principals.isOurKey(token),
     maximumBodyBytes: limits.maxBodySizeBytes,
     log,
@@ -228,11 +233,6 @@ const leastConcealedLength = 12;
 function concealed(json: string, rootKey = ""): string {
   const text = concealKeys(json);
   return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
-}
-
-/** Whose key a request carried; plugins learn that, and never the key. */
-function verify(principals: Principals, headers: IncomingHttpHeaders): Principal | undefined {
-  return principals.resolve(credentialsOf(headers))?.principal;
 }
 
 /** Where the slots of isolates lie: beside the packages, since a file can be linked only within its file system. */

@@ -25,3 +25,7 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ["workers:read", "plugins:read", "keys:read"],
   custom: [],
 };
+
+/** Told wherever a key with `plugins:install` is made. */
+export const pluginsRunAsDaemon =
+  "A plugin runs as the daemon, with every key and file: whoever may upload one (plugins:install) can do everything.";

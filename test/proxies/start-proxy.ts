@@ -27,7 +27,7 @@ export const startNginx: StartProxy = async (ports) => {
     ["server 127.0.0.1:8000 fail_timeout=2s;", ports.map((upstream) => `server 127.0.0.1:${upstream} fail_timeout=2s;`).join("\n")],
     ["listen 80;", `listen 127.0.0.1:${plainPort};`],
     ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
-    ["apps.example.org;", "127.0.0.1;"],
+    ["server_name apps.example.org panel.example.org;", "server_name _;"],
     ["/etc/letsencrypt/live/apps.example.org/fullchain.pem", fixture("certificate")],
     ["/etc/letsencrypt/live/apps.example.org/privkey.pem", fixture("key")],
   ]);
@@ -50,7 +50,7 @@ export const startCaddy: StartProxy = async (ports) => {
   const directory = await temporaryDirectory();
   const port = await freePort();
   const site = await fillIn("Caddyfile", [
-    ["apps.example.org {", `https://127.0.0.1:${port} {\n\ttls ${fixture("certificate")} ${fixture("key")}`],
+    ["apps.example.org, panel.example.org {", `https://127.0.0.1:${port} {\n\ttls ${fixture("certificate")} ${fixture("key")}`],
     ["127.0.0.1:8000", ports.map((upstream) => `127.0.0.1:${upstream}`).join(" ")],
   ]);
   const file = path.join(directory, "Caddyfile");

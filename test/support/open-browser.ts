@@ -12,7 +12,9 @@ const flags = [
   "--no-first-run",
 ];
 
-/** A real Chromium, from npm. The caller closes it. */
-export async function openBrowser(): Promise<Browser> {
-  return await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args: flags });
+/** A real Chromium, from npm, that finds these host names at 127.0.0.1, such as `*.example.org`. The caller closes it. */
+export async function openBrowser({ localHosts = [] }: { localHosts?: readonly string[] } = {}): Promise<Browser> {
+  const rules = localHosts.map((host) => `MAP ${host} 127.0.0.1`).join(",");
+  const args = rules === "" ? flags : [...flags, `--host-resolver-rules=${rules}`];
+  return await playwright.launch({ executablePath: await chromium.executablePath(), headless: true, args });
 }

@@ -1,21 +1,16 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { promisify } from "node:util";
 import { installedFile } from "../installed-file.js";
-import type { ServiceMode } from "./service-mode.js";
-import { serviceUnit } from "./unit-files.js";
+import { environmentOf } from "./present-unit.js";
 
 const probeTimeoutMs = 20_000;
-const strict = /^Environment=RUNTIME_ISOLATION=strict$/m;
 
 /**
  * Whether the unit asks for strict isolation: a new one where the kernel offers both layers, a unit that is there already as it does now,
  * since an upgrade must not keep a service from starting that ran before.
  */
-export async function asksForStrictIsolation(mode: ServiceMode, node: string): Promise<boolean> {
-  const present = await readFile(path.join(mode.unitDirectory, serviceUnit), "utf8").catch(() => undefined);
-  return present === undefined ? await offersIsolation(node) : strict.test(present);
+export async function asksForStrictIsolation(presentUnit: string | undefined, node: string): Promise<boolean> {
+  return presentUnit === undefined ? await offersIsolation(node) : environmentOf(presentUnit, "RUNTIME_ISOLATION") === "strict";
 }
 
 /** Whether the daemon's sandbox program finds both layers of the kernel. */

@@ -24,23 +24,33 @@ export interface UnitChoices {
   readonly canNotify: boolean;
   /** The service does not start where the kernel does not restrict isolates. */
   readonly isStrict: boolean;
+  /** `RUNTIME_PANEL_HOST`; undefined = not set. */
+  readonly panelHost: string | undefined;
 }
 
 /** The unit files for this machine. */
 export async function unitFiles(
   mode: ServiceMode,
-  { node, program, listen, canNotify, isStrict }: UnitChoices,
+  { node, program, listen, canNotify, isStrict, panelHost }: UnitChoices,
 ): Promise<readonly UnitFile[]> {
   const [service, socket] = await Promise.all([mode.template, socketUnit].map((file) => readFile(path.join(templates, file), "utf8")));
   const settings = { ExecStart: `${quoted(node)} ${quoted(program)}`, ...(!canNotify && { NotifyAccess: "all" }) };
+  const environment = {
+    ...(isStrict && { RUNTIME_ISOLATION: "strict" }),
+    ...(panelHost !== undefined && { RUNTIME_PANEL_HOST: panelHost }),
+  };
   return [
-    { path: path.join(mode.unitDirectory, serviceUnit), content: withIsolation(withSettings(service ?? "", settings), isStrict) },
+    { path: path.join(mode.unitDirectory, serviceUnit), content: withEnvironment(withSettings(service ?? "", settings), environment) },
     { path: path.join(mode.unitDirectory, socketUnit), content: withListen(socket ?? "", listen) },
   ];
 }
 
-function withIsolation(unit: string, isStrict: boolean): string {
-  return isStrict ? unit.replace(/^Environment=RUNTIME_ISOLATION=.*$/m, "Environment=RUNTIME_ISOLATION=strict") : unit;
+/** With other values for variables that the template has, as a setting or as a comment. */
+function withEnvironment(unit: string, environment: Readonly<Record<string, string>>): string {
+  return Object.entries(environment).reduce(
+    (text, [name, value]) => text.replace(new RegExp(`^#?Environment=${name}=.*$`, "m"), () => `Environment=${name}=${value}`),
+    unit,
+  );
 }
 
 function withListen(unit: string, listen: string | undefined): string {

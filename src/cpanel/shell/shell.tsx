@@ -1,8 +1,10 @@
 import { useRef } from "react";
 import icon from "../icon.svg";
+import { RootKeyWarning } from "../session/root-key-warning.js";
 import { SessionEnded } from "../session/session-ended.js";
 import { SessionWarning } from "../session/session-warning.js";
 import { SectionView } from "../sections/section-view.js";
+import { AccessWarning } from "./access-warning.js";
 import { Account } from "./account.js";
 import { Navigation } from "./navigation.js";
 import { ThemeSwitch } from "./theme-switch.js";
@@ -37,6 +39,8 @@ export function Shell() {
       </header>
       <div className="shell-body">
         <SessionWarning />
+        <RootKeyWarning />
+        <AccessWarning />
         <main ref={main} id="main" tabIndex={-1} className="shell-main">
           <SectionView />
         </main>

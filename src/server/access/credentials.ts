@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { PanelHost } from "../http/panel-host.js";
 
 /** Where a credential came in: only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
 export type CredentialChannel = "header" | "cookie";
@@ -9,13 +10,15 @@ export interface Credential {
 }
 
 export const sessionCookieName = "runtime_api_key";
+/** Sent over HTTPS beside the other one. Browsers take a cookie of such a name from the host itself alone, so no page of another host can plant it. */
+export const hostSessionCookieName = `__Host-${sessionCookieName}`;
 /** Nothing longer is hashed: no key of ours is that long. */
 const maximumSecretLength = 512;
 /** Different session cookies of one request that are tried; a page of a worker can plant some beside the operator's own. */
 const maximumSessionCookies = 8;
 
-/** The credentials that a request carries, in the order in which they are tried. */
-export function credentialsOf(headers: IncomingHttpHeaders): Credential[] {
+/** The credentials that a request carries, in the order in which they are tried; cookies count at the panel's host alone, where there is one. */
+export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Credential[] {
   const { authorization, cookie = "", "x-api-key": apiKey } = headers;
   const found: Credential[] = [];
   const add = (secret: string | undefined, channel: CredentialChannel): void => {
@@ -23,22 +26,27 @@ export function credentialsOf(headers: IncomingHttpHeaders): Credential[] {
   };
   if (typeof apiKey === "string") add(apiKey, "header");
   if (authorization !== undefined) add(/^Bearer +(\S.*)$/i.exec(authorization)?.[1], "header");
-  if (cookie.includes(sessionCookieName))
+  if (cookie.includes(sessionCookieName) && (panelHost === undefined || panelHost.matches(headers.host)))
     for (const value of sessionCookiesOf(cookie).slice(0, maximumSessionCookies)) add(value, "cookie");
   return found;
 }
 
 /** Whether a request carries several session cookies of different values, of which one at most is the operator's own. */
 export function hasSeveralSessionCookies({ cookie = "" }: IncomingHttpHeaders): boolean {
-  return sessionCookiesOf(cookie).length > 1;
+  return valuesOf(cookie, sessionCookieName).length > 1;
 }
 
-/** The different values of the session cookie, percent-decoded, that could be keys. */
 function sessionCookiesOf(header: string): string[] {
+  const [own] = valuesOf(header, hostSessionCookieName);
+  return own === undefined ? valuesOf(header, sessionCookieName) : [own];
+}
+
+/** The different values of a cookie, percent-decoded, that could be keys. */
+function valuesOf(header: string, name: string): string[] {
   const values = new Set<string>();
   for (const pair of header.split(";")) {
     const equals = pair.indexOf("=");
-    if (equals < 0 || trimmed(pair.slice(0, equals)) !== sessionCookieName) continue;
+    if (equals < 0 || trimmed(pair.slice(0, equals)) !== name) continue;
     const value = trimmed(pair.slice(equals + 1));
     const secret = decoded(value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value);
     if (couldBeKey(secret)) values.add(secret);

@@ -5,22 +5,32 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { credentialsOf } from "../access/credentials.js";
+import { assertPluginUpload, type PluginUploadMode } from "../access/plugin-uploads.js";
 import type { Principals } from "../access/principals.js";
+import type { PanelHost } from "./panel-host.js";
+import { schemeOf } from "./forwarded-proto.js";
 import { assertOwnOrigin, assertOwnScheme } from "./origin-guard.js";
 
-/** Decides whether a request may make a call, in the order in which refusals are promised: 401, permission, namespace, origin. */
+interface AuthoriseOptions {
+  readonly principals: Principals;
+  readonly config: { readonly panelHost: PanelHost | undefined; readonly pluginUploads: PluginUploadMode };
+}
+
+/** Decides whether a request may make a call, in the order in which refusals are promised: 401, permission, namespace, plugins, origin. */
 export function authorise(
-  principals: Principals,
+  { principals, config }: AuthoriseOptions,
   endpoint: EndpointDefinition,
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
 ): Principal | undefined {
-  const identified = principals.identify(credentialsOf(request.headers));
+  const identified = principals.identify(credentialsOf(request.headers, config.panelHost));
   const caller = identified === "ambiguous" ? undefined : identified;
   if (endpoint.access !== "public") {
     if (!caller) throw unauthenticated(identified === "ambiguous");
     assertAllowed(endpoint, caller.principal, params);
+    if (endpoint.changesPlugin) assertPluginUpload(config.pluginUploads, caller.principal);
   }
+  if (endpoint.session === "issue") assertPanelHost(config.panelHost, request);
   const isRootInHeader = caller?.principal.isRoot === true && caller.channel === "header";
   const isInternal = request.headers["x-runtime-internal"] === "true";
   if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
@@ -29,6 +39,16 @@ export function authorise(
     if (endpoint.access !== "public") assertOwnScheme(request.headers);
   }
   return caller?.principal;
+}
+
+/** A session that no call could use later is not begun. */
+function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
+  if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
+  const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
+  throw new ApiError(
+    "PANEL_HOST_REQUIRED",
+    `Sessions count at the panel's host alone: sign in at ${address}, or send the key as X-API-Key.`,
+  );
 }
 
 function unauthenticated(isAmbiguous: boolean): ApiError {

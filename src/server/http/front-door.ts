@@ -6,6 +6,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { answerError, errorHeaders } from "../answer-error.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import type { AllowedHosts } from "./allowed-hosts.js";
 import { answerInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
@@ -15,6 +16,8 @@ import { isHandshake, takeUpgrades } from "./upgrades.js";
 
 export interface FrontDoorOptions {
   readonly apiBase: string;
+  /** Hosts that requests may name; undefined = any. */
+  readonly allowedHosts?: AllowedHosts | undefined;
   /** Answers what lies at or below the API base and `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
   /** Answers everything else; `connection` comes with a handshake of WebSocket, whose answer may be to go on with that. */
@@ -39,14 +42,16 @@ const keepAliveTimeoutMs = 75_999;
 /** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
 export function createFrontDoor({
   apiBase,
+  allowedHosts,
   api,
   serve,
   headersTimeoutMs = defaultHeadersTimeoutMs,
   stalledClientTimeoutMs = 60_000,
 }: FrontDoorOptions): Server {
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
+  const problemOf = (request: IncomingMessage) => problemOfHead(request) ?? problemOfHost(request, allowedHosts);
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    const problem = problemOfHead(request);
+    const problem = problemOf(request);
     if (problem) {
       refuse(request, response, problem);
       return;
@@ -83,7 +88,7 @@ export function createFrontDoor({
   takeUpgrades(server, {
     stalledClientTimeoutMs,
     handle: (request, response, connection) => {
-      const problem = problemOfHead(request);
+      const problem = problemOf(request);
       if (problem) return refuse(request, response, problem);
       originForm(request);
       serve(request, response, requestIdOf(request), connection);
@@ -92,6 +97,14 @@ export function createFrontDoor({
   server.on("clientError", answerBrokenRequest);
   server.on("timeout", endStalledConnection);
   return server;
+}
+
+function problemOfHost({ headers: { host } }: IncomingMessage, allowedHosts: AllowedHosts | undefined): ApiError | undefined {
+  if (allowedHosts === undefined || allowedHosts.includes(host)) return undefined;
+  return new ApiError(
+    "HOST_NOT_SERVED",
+    `The daemon does not serve the host ${JSON.stringify(host ?? "")}; RUNTIME_ALLOWED_HOSTS lists those that it serves.`,
+  );
 }
 
 function isBoundary(path: string, index: number): boolean {

@@ -13,7 +13,7 @@ import { readJsonBody } from "./json-body.js";
 import { inviteBody } from "./request-body.js";
 import { ResultTexts } from "./result-texts.js";
 import { sendDownload } from "./send-download.js";
-import { clearSessionCookies, issueSessionCookie } from "./session-cookie.js";
+import { clearSessionCookies, issueSessionCookies } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
 
 export interface OperationOptions {
@@ -37,14 +37,14 @@ interface ParsedInput {
 
 /** One operation of the contract as Koa middleware: authorise, read the input, call the handler, answer. */
 export function createOperation(options: OperationOptions): Middleware {
-  const { endpoint, handler, principals, config } = options;
+  const { endpoint, handler, config } = options;
   const texts = new ResultTexts();
   const answerOptions = { endpoint, config, texts };
   return async (context) => {
     const state = context.state as CallState;
     state.isRouted = true;
     const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
-    const assertAllowed = () => authorise(principals, endpoint, context.req, pathParams);
+    const assertAllowed = () => authorise(options, endpoint, context.req, pathParams);
     const principal = assertAllowed();
     if (principal) state.principal = principal;
     const { params, query, body, file, fields, files } = await readInput(context, options, pathParams, assertAllowed);
@@ -121,7 +121,7 @@ function answer(
   result: unknown,
 ): void {
   if (endpoint.session === "issue")
-    context.set("Set-Cookie", issueSessionCookie(context.req, (body as { key: string }).key, config.sessionTtlSeconds));
+    context.set("Set-Cookie", issueSessionCookies(context.req, (body as { key: string }).key, config.sessionTtlSeconds));
   if (endpoint.session === "clear") context.set("Set-Cookie", clearSessionCookies(context.req));
   context.status = endpoint.status;
   if (endpoint.contentType !== undefined) {

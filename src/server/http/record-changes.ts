@@ -8,6 +8,7 @@ import { toApiError } from "../answer-error.js";
 import type { ChangingCall } from "../audit/changes.js";
 import type { CallState } from "./answer-every-request.js";
 import { changeSubjectOf, keyIdIn, type NamedKey } from "./change-subject.js";
+import type { PanelHost } from "./panel-host.js";
 
 /** Where changes are told of, and attempts at them. */
 export interface ChangesPort {
@@ -25,7 +26,12 @@ export interface KeysPort {
 /** Around an operation that changes something: its caller is answered when the change is written down, or told why there is none. */
 export function recordChanges(
   type: ChangeType,
-  { changes, principals, keys }: { changes: ChangesPort; principals: Principals; keys: KeysPort },
+  {
+    changes,
+    principals,
+    keys,
+    config,
+  }: { changes: ChangesPort; principals: Principals; keys: KeysPort; config: { readonly panelHost: PanelHost | undefined } },
 ): Middleware {
   return async (context, next) => {
     // A revoked key is not found any more.
@@ -35,7 +41,7 @@ export function recordChanges(
       await next();
     } catch (cause) {
       const { status, code } = toApiError(cause);
-      const who = principals.resolve(credentialsOf(context.req.headers))?.principal;
+      const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
       // Who may not see a key does not learn of it by an attempt at it.
       const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
       changes.attempted(

@@ -1,11 +1,17 @@
 import type { IncomingMessage } from "node:http";
-import { TLSSocket } from "node:tls";
-import { hasSeveralSessionCookies, sessionCookieName } from "../access/credentials.js";
-import { forwardedProto } from "./forwarded-proto.js";
+import { hasSeveralSessionCookies, hostSessionCookieName, sessionCookieName } from "../access/credentials.js";
+import { schemeOf } from "./forwarded-proto.js";
 
-/** `Set-Cookie` that hands the key to the browser, out of reach of scripts. */
-export function issueSessionCookie(request: IncomingMessage, key: string, maxAgeSeconds: number): string {
-  return `${sessionCookieName}=${encodeURIComponent(key)}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Strict${isHttps(request) ? "; Secure" : ""}`;
+/** `Set-Cookie` that hands the key to the browser, out of reach of scripts; over HTTPS once more under the name that only this host can set. */
+export function issueSessionCookies(request: IncomingMessage, key: string, maxAgeSeconds: number): string[] {
+  return ownCookies(request, encodeURIComponent(key), maxAgeSeconds);
+}
+
+function ownCookies(request: IncomingMessage, value: string, maxAgeSeconds: number): string[] {
+  const attributes = `Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Strict`;
+  return isHttps(request)
+    ? [sessionCookieName, hostSessionCookieName].map((name) => `${name}=${value}; ${attributes}; Secure`)
+    : [`${sessionCookieName}=${value}; ${attributes}`];
 }
 
 /** Most bytes of header lines that clear planted cookies, for the host and for its domains: nginx takes 4 KB of headers by default. */
@@ -15,8 +21,8 @@ const lineOverheadBytes = "Set-Cookie: \r\n".length;
 
 /** `Set-Cookie` that takes it away again; further ones for cookies of the same name that pages may have planted, where several were sent. */
 export function clearSessionCookies(request: IncomingMessage): string[] {
-  const own = `${sessionCookieName}=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict${isHttps(request) ? "; Secure" : ""}`;
-  return hasSeveralSessionCookies(request.headers) ? [...clearPlantedCookies(request), own] : [own];
+  const own = ownCookies(request, "", 0);
+  return hasSeveralSessionCookies(request.headers) ? [...clearPlantedCookies(request), ...own] : own;
 }
 
 /**
@@ -74,8 +80,6 @@ function domainsOf(host: string): string[] {
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."));
 }
 
-/** What a proxy says of its client's connection counts first, then the connection itself. */
 function isHttps(request: IncomingMessage): boolean {
-  const proto = forwardedProto(request.headers);
-  return proto === undefined ? request.socket instanceof TLSSocket : proto === "https";
+  return schemeOf(request) === "https";
 }

@@ -1,11 +1,14 @@
 import type { ArchiveLimits } from "./archive/archive-entry.js";
 import { ArchiveUnpacker } from "./archive-unpacker.js";
+import { KeyedLock } from "./keyed-lock.js";
 import { TreeRemover } from "./tree-remover.js";
 
 /** What unpacks and deletes, for all kinds of packages: how much of that is done at once is a matter of the machine. */
 export class PackageTools {
   readonly unpacker: ArchiveUnpacker;
   readonly remover = new TreeRemover();
+  /** Held by path, such as `/app`, while a worker or a plugin that would answer there is put in its place. */
+  readonly paths = new KeyedLock();
 
   constructor(limits: ArchiveLimits) {
     this.unpacker = new ArchiveUnpacker(limits);

@@ -29,6 +29,8 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly directories: readonly string[];
   /** Read before all others, never changed. */
   readonly builtInDirectory: string;
+  /** Whether a worker of this name is installed. */
+  readonly isWorker?: (name: string) => boolean;
   /** Shared with other kinds of packages; closed by whoever made them, after this. */
   readonly tools: PackageTools;
   /** Another instance that has the same directory has changed something, `discover` gives it. None: it is not known what. */
@@ -60,6 +62,11 @@ export class PluginPackages implements PackageKeeper {
     this.#catalog = new PluginCatalog(directories, options);
   }
 
+  /** Whether a plugin, enabled or not, has this base. */
+  isBase(base: string): boolean {
+    return this.#catalog.list().some(({ manifest }) => manifest.base === base);
+  }
+
   /** All plugins, by name, as the disk has them now. */
   discover(): InstalledPlugin[] {
     return this.#catalog.list();
@@ -85,12 +92,14 @@ export class PluginPackages implements PackageKeeper {
       authorise(name);
       const from = path.join(content, root);
       const installedAt = path.join(area.directory, name);
-      const { version, retiring } = await area.exclusively(async () => {
-        const candidate = { directory: { path: area.directory, source: "uploaded" as const }, folder: from, name, metadata };
+      const candidate = { directory: { path: area.directory, source: "uploaded" as const }, folder: from, name, metadata };
+      const place = async () => {
         const accepted = this.#acceptedVersion(candidate);
         const change = { type: "plugin.installed", subject: { name, version: accepted }, folders: [name] } as const;
         return { version: accepted, retiring: await this.#place(staged, { from, target: installedAt, change }) };
-      });
+      };
+      const base = this.#baseOf(candidate) ?? name;
+      const { version, retiring } = await this.#options.tools.paths.run(base, () => area.exclusively(place));
       await discardAfter(retiring, staged);
       return { name, version, installedAt };
     });
@@ -160,7 +169,7 @@ export class PluginPackages implements PackageKeeper {
   /** The version that is in force once this is installed; throws when it may not be. */
   #acceptedVersion(candidate: PluginFolder & { metadata: PackageMetadata }): string {
     const { name, metadata } = candidate;
-    this.#refuseTakenBase(name, parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options).manifest.base);
+    this.#refuseTakenBase(name, this.#baseOf(candidate));
     const builtIn = this.#catalog.find(name)?.builtIn;
     if (!builtIn) return metadata.version;
     if (!isBareManifest(candidate)) {
@@ -174,9 +183,16 @@ export class PluginPackages implements PackageKeeper {
     return fields.version;
   }
 
+  #baseOf(candidate: PluginFolder): string | undefined {
+    return parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options).manifest.base;
+  }
+
   /** Who would load first at the next start must not depend on names: a base that another plugin claims, enabled or not, is its own. */
   #refuseTakenBase(name: string, base: string | undefined): void {
-    if (base === undefined || !this.#catalog.list().some((plugin) => plugin.name !== name && plugin.manifest.base === base)) return;
+    if (base === undefined) return;
+    if (this.#options.isWorker?.(base.slice(1)))
+      throw new ApiError("BASE_TAKEN", `The base ${base} is the path of the worker ${base.slice(1)}. Give the plugin another base.`);
+    if (!this.#catalog.list().some((plugin) => plugin.name !== name && plugin.manifest.base === base)) return;
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by another plugin. Give this one another base.`);
   }
 

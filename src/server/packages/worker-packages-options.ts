@@ -17,6 +17,8 @@ export interface WorkerPackagesOptions extends Retiring {
   readonly knownFoldersFile?: string;
   /** Why a worker with this manifest would not be served here; such an upload is refused. */
   readonly refusal?: (manifest: WorkerManifest, name: string) => string | undefined;
+  /** Whether a plugin has this base, such as `/app`; a worker of that name would not be reached. */
+  readonly isPluginBase?: (base: string) => boolean;
   /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
   /** The version that answers for a name may be another one now; undefined = none does. */

@@ -121,7 +121,10 @@ export class WorkerPackages implements PackageKeeper {
       const from = path.join(content, root);
       await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
-      const retiring = await area.exclusively(() => this.#place(area, staged, { ...installed, from }));
+      const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
+        this.#refuseTakenPath(name);
+        return area.exclusively(() => this.#place(area, staged, { ...installed, from }));
+      });
       await discardAfter(retiring, staged);
       return installed;
     });
@@ -204,8 +207,10 @@ export class WorkerPackages implements PackageKeeper {
     return versions.filter((version) => version.folder === folder || version.folder === workerFolder).map(({ name }) => name);
   }
 
-  assertAcceptable(_unit: Unit, { name }: Readonly<Record<string, unknown>>): void {
-    if (typeof name === "string") refuseReservedName(name, this.#options.reservedNames);
+  assertAcceptable(unit: Unit, { name = unit.name }: Readonly<Record<string, unknown>>): void {
+    if (typeof name !== "string") return;
+    refuseReservedName(name, this.#options.reservedNames);
+    this.#refuseTakenPath(name);
   }
 
   /** Stops looking at the directories; what is not deleted yet goes at the next start. */
@@ -213,6 +218,11 @@ export class WorkerPackages implements PackageKeeper {
     this.#poll.close();
     await this.#areas.close();
     await this.#known.save();
+  }
+
+  #refuseTakenPath(name: string): void {
+    if (!this.#options.isPluginBase?.(`/${name}`)) return;
+    throw new ApiError("BASE_TAKEN", `A plugin has the base /${name}, so this worker would not be reached. Give the worker another name.`);
   }
 
   /** Answers with what still runs from the old folder. */

@@ -34,6 +34,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 
 const hostPattern = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
 const sessionCookie = "runtime_api_key";
+const sessionCookies: ReadonlySet<string> = new Set([sessionCookie, `__host-${sessionCookie}`]);
 const maximumKnownNames = 512;
 
 /** About a connection, so they are not passed on as the client sent them; apps tell by them that they may answer 101. */
@@ -115,7 +116,7 @@ export class RequestHeads {
   #cookieLine(value: string): string {
     if (!value.toLowerCase().includes(sessionCookie) && !generatedKey.test(value)) return `${lineFeed}cookie${lineFeed}${value}`;
     const isKept = (pair: string): boolean =>
-      (pair.split("=")[0] as string).trim().toLowerCase() !== sessionCookie && !generatedKey.test(pair);
+      !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
     const kept = value.split(";").filter((pair) => isKept(pair));
     const text = kept.join(";").trim();
     return text === "" ? "" : `${lineFeed}cookie${lineFeed}${text}`;

@@ -101,6 +101,8 @@ export interface EndpointDefinition {
   readonly events?: z.ZodType<{ readonly id: number }>;
   /** What a success has changed: told to those who follow the events, and written to the audit log, as are attempts that are refused. */
   readonly change?: ChangeType;
+  /** It brings code that would run as the daemon; `RUNTIME_PLUGIN_UPLOADS` restricts it. */
+  readonly changesPlugin?: boolean;
   /** On success the session cookie is issued for the key in the body, or cleared. */
   readonly session?: "issue" | "clear";
   /** Codes of its own; those that follow from access, input and upload are added by `errorCodesOf`. */
@@ -181,6 +183,7 @@ export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   if (definition.access !== "public") codes.push("AUTH_REQUIRED", "SESSION_AMBIGUOUS");
   if (permissionsFor(definition).length > 0) codes.push("PERMISSION_DENIED");
   if (definition.namespaced) codes.push("NAMESPACE_DENIED");
+  if (definition.changesPlugin) codes.push("PLUGIN_UPLOADS_RESTRICTED");
   if (definition.method !== "GET") codes.push("CSRF_ORIGIN_REQUIRED", "CSRF_ORIGIN_MISMATCH");
   if (definition.body) codes.push("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_JSON");
   if (definition.upload)

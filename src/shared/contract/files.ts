@@ -40,6 +40,7 @@ const writeErrors = [
   "PATH_EXISTS",
   "INVALID_PACKAGE_NAME",
   "INVALID_PACKAGE_METADATA",
+  "BASE_TAKEN",
   "INSUFFICIENT_STORAGE",
 ] as const satisfies readonly ErrorCode[];
 const pathRequired = { path: "PATH_REQUIRED" } as const;
@@ -51,8 +52,9 @@ const movedPathsRequired = { ...pathsRequired, destPath: "PATH_REQUIRED" } as co
 function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: string) {
   const read = { access: `${kind}:read`, status: 200 } as const;
   const change = kind === "workers" ? ("worker.files-changed" as const) : ("plugin.files-changed" as const);
-  const install = { change, method: "POST", access: `${kind}:install`, status: 200, errors: writeErrors } as const;
-  const remove = { change, access: `${kind}:remove`, status: 200, errors: writeErrors } as const;
+  const changesPlugin = kind === "plugins";
+  const install = { change, changesPlugin, method: "POST", access: `${kind}:install`, status: 200, errors: writeErrors } as const;
+  const remove = { change, changesPlugin, access: `${kind}:remove`, status: 200, errors: writeErrors } as const;
   return {
     list: endpoint({
       ...read,

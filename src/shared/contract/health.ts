@@ -25,8 +25,12 @@ export const HealthCheck = z.object({
       "isolation:seccomp",
       "isolation:frozen-flags",
       "isolation:permission-model",
+      "panel-origin",
+      "plugin-uploads",
     ])
-    .describe("`isolation:` is one of the layers between workers and the machine"),
+    .describe(
+      "`isolation:` is one of the layers between workers and the machine; `panel-origin` and `plugin-uploads` tell what the present keys can do beyond their permissions",
+    ),
   status: z
     .enum(["ok", "degraded", "failed"])
     .describe("degraded: the daemon serves, and something cannot be done; failed: it is not ready"),

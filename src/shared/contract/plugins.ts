@@ -65,12 +65,13 @@ export const upload = endpoint({
   summary: "Install a plugin from an archive, in place of the one of that name",
   change: "plugin.installed",
   access: "plugins:install",
+  changesPlugin: true,
   upload: "file",
   status: 201,
   result: successOf(
     z.object({ plugin: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),
   ),
-  errors: ["NO_PLUGIN_DIRS", ...archiveErrors, "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN"],
+  errors: ["NO_PLUGIN_DIRS", ...archiveErrors, "BASE_TAKEN", "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN"],
 });
 
 export const reload = endpoint({

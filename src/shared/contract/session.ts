@@ -25,7 +25,7 @@ export const create = endpoint({
   status: 200,
   result: Session.extend({ endsAt: Timestamp.optional().describe("When the session's cookie, or its key, ends") }),
   session: "issue",
-  errors: ["INVALID_KEY"],
+  errors: ["INVALID_KEY", "PANEL_HOST_REQUIRED"],
 });
 
 export const remove = endpoint({

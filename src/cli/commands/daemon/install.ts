@@ -5,6 +5,7 @@ import { findServiceProgram } from "../../systemd/service-program.js";
 import { asksForStrictIsolation } from "../../systemd/strict-isolation.js";
 import { call, makeRootKey, writeUnit, type ServiceStep } from "../../systemd/service-step.js";
 import { Systemctl } from "../../systemd/systemctl.js";
+import { environmentOf, readPresentUnit } from "../../systemd/present-unit.js";
 import { serviceUnit, socketUnit, unitFiles } from "../../systemd/unit-files.js";
 
 const defaultListen = "127.0.0.1:8000";
@@ -12,6 +13,7 @@ const defaultListen = "127.0.0.1:8000";
 interface Options extends ServiceOptions {
   readonly listen?: string;
   readonly node?: string;
+  readonly panelHost?: string;
 }
 
 export const command = defineCommand<[], Options>({
@@ -21,6 +23,11 @@ export const command = defineCommand<[], Options>({
       flags: "--listen <address>",
       description: `Listen on this address and port, or path of a socket (default: ${defaultListen}, and the same port of ::1)`,
     },
+    {
+      flags: "--panel-host <host>",
+      description:
+        "Host name of operators, such as panel.example.org: the panel opens there alone (default: that of the present unit, if any)",
+    },
     { flags: "--node <program>", description: "The Node that the service runs (default: the one that runs this)" },
   ],
   fields: ["mode", "dryRun", "changed", "steps", "listen", "rootKeyFile"],
@@ -29,6 +36,7 @@ export const command = defineCommand<[], Options>({
     ["sudo runtimectl daemon install", "for the machine: starts now, and at every boot"],
     ["runtimectl daemon install --user", "for yourself, while you are signed in"],
     ["sudo runtimectl daemon install --listen 0.0.0.0:80 --yes", "unasked, on another address"],
+    ["sudo runtimectl daemon install --panel-host panel.example.org", "behind a proxy, operators apart from workers"],
   ],
   notes:
     "Writes runtimed.service and runtimed.socket, makes a root key where there is none, enables and starts both. Run again it changes what differs, such as after an upgrade, and nothing else.\n" +
@@ -42,8 +50,10 @@ export const command = defineCommand<[], Options>({
       context.output.warn(
         "the package koffi cannot be loaded, so systemd-notify will speak for the daemon: the unit gets NotifyAccess=all, which lets workers speak, too",
       );
-    const isStrict = await asksForStrictIsolation(mode, program.node);
-    const units = (await unitFiles(mode, { ...program, listen, isStrict })).map(writeUnit);
+    const present = await readPresentUnit(mode);
+    const isStrict = await asksForStrictIsolation(present, program.node);
+    const panelHost = options.panelHost === undefined ? environmentOf(present, "RUNTIME_PANEL_HOST") : checkPanelHost(options.panelHost);
+    const units = (await unitFiles(mode, { ...program, listen, isStrict, panelHost })).map(writeUnit);
     const steps = [
       await makeRootKey(mode.rootKeyFile),
       ...units,
@@ -79,6 +89,11 @@ function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly Servic
 function checkListen(listen: string): string {
   if (/^(?:(?:\[[\da-f:.]+\]|[\d.]+):)?\d{1,5}$|^\/[\w@+,./-]+$/i.test(listen)) return listen;
   throw usageError(`--listen ${listen}: an address and a port such as 127.0.0.1:8000 or [::1]:8000, a port, or the path of a socket`);
+}
+
+function checkPanelHost(host: string): string {
+  if (/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)) return host;
+  throw usageError(`--panel-host ${host}: a host name with an optional port, such as panel.example.org`);
 }
 
 function signInLine(listen: string, rootKeyFile: string): string {

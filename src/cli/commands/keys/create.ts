@@ -3,7 +3,7 @@ import { create, usualLifetime } from "../../../shared/contract/keys.js";
 import { show } from "../../../shared/contract/session.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import { parseLifetimeSeconds } from "../../../shared/duration.js";
-import { permissions, roles, type Permission, type Role } from "../../../shared/permissions.js";
+import { permissions, pluginsRunAsDaemon, roles, type Permission, type Role } from "../../../shared/permissions.js";
 import { usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
@@ -45,6 +45,7 @@ export const command = defineCommand<[], Options>({
     ["runtimectl keys create --permission workers:read --permission workers:restart", "exactly these permissions"],
   ],
   notes:
+    `${pluginsRunAsDaemon}\n` +
     "The key goes to stdout, everything else to stderr. It is shown once; the daemon keeps only a hash.\n" +
     presetNames.map((name) => `Preset ${name}: ${presetOf(name).meaning} (${describePreset(name)}).`).join("\n"),
   async run(context, _values, options) {

@@ -1,3 +1,4 @@
+import { pluginsRunAsDaemon, rolePermissions } from "../../../shared/permissions.js";
 import { toDay } from "../../components/moment.js";
 import { endOf, namespacesOf, type KeyDraft } from "./key-draft.js";
 
@@ -6,11 +7,13 @@ export function KeySummary({ draft }: { draft: KeyDraft }) {
   const namespaces = namespacesOf(draft);
   const end = endOf(draft, Date.now() / 1000);
   const rights = draft.role === "custom" ? `have ${draft.permissions.join(", ") || "no permission yet"}` : `act as ${draft.role}`;
+  const runsPlugins =
+    draft.role === "custom" ? draft.permissions.includes("plugins:install") : rolePermissions[draft.role].includes("plugins:install");
   return (
     <p className="key-summary" role="status">
       {draft.name.trim() || "The key"} may {rights} in{" "}
       {namespaces.includes("*") ? "all namespaces" : namespaces.join(", ") || "no namespace yet"}
-      {end === "malformed" ? "" : end === undefined ? ", without an end" : ` until ${toDay(end)}`}.
+      {end === "malformed" ? "" : end === undefined ? ", without an end" : ` until ${toDay(end)}`}.{runsPlugins && ` ${pluginsRunAsDaemon}`}
     </p>
   );
 }

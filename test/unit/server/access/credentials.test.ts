@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
 import { credentialsOf } from "../../../../src/server/access/credentials.js";
 
-const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers).map(({ secret }) => secret);
+const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);
 
 describe("the order of credentials", () => {
   test("X-API-Key comes first, then the bearer token, then the cookie, each with its channel", () => {
-    expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" })).toEqual([
+    expect(credentialsOf({ "x-api-key": "a", authorization: "Bearer b", cookie: "runtime_api_key=c" }, undefined)).toEqual([
       { secret: "a", channel: "header" },
       { secret: "b", channel: "header" },
       { secret: "c", channel: "cookie" },
@@ -14,8 +14,8 @@ describe("the order of credentials", () => {
   });
 
   test("a request without any credential has none", () => {
-    expect(credentialsOf({})).toEqual([]);
-    expect(credentialsOf({ "x-api-key": "", authorization: "", cookie: "" })).toEqual([]);
+    expect(credentialsOf({}, undefined)).toEqual([]);
+    expect(credentialsOf({ "x-api-key": "", authorization: "", cookie: "" }, undefined)).toEqual([]);
   });
 });
 

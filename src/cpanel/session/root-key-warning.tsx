@@ -1,0 +1,36 @@
+import { create } from "../../shared/contract/keys.js";
+import { Button } from "../components/button.js";
+import { ErrorNote } from "../components/error-note.js";
+import { useAttempt } from "../components/use-attempt.js";
+import { useApi } from "../live/use-api.js";
+import { usePanel } from "../use-panel.js";
+import { usePrincipal } from "./use-principal.js";
+import "../shell/banner.css";
+
+const operations = { keys: { create } };
+const lifetime = "1d";
+
+/** Warns whoever signed in with the root key, and replaces the session by one of a new key that ends. */
+export function RootKeyWarning() {
+  const { session, toasts } = usePanel();
+  const { isRoot } = usePrincipal();
+  const api = useApi(operations);
+  const { isPending, error, run } = useAttempt();
+  if (isRoot !== true) return null;
+  const replace = () =>
+    run(async () => {
+      const name = `panel ${new Date().toISOString().slice(0, 10)}`;
+      const { data } = await api.keys.create({ body: { name, role: "admin", expiresIn: lifetime } });
+      await session.signIn(data.key);
+      toasts.say(`You are signed in with the key "${name}", which ends in a day.`);
+    });
+  return (
+    <div className="banner banner-warn" role="status">
+      <p>You are signed in with the root key, which never ends and cannot be revoked here.</p>
+      <Button isPending={isPending} onPress={() => void replace()}>
+        Use a key for one day instead
+      </Button>
+      {error !== undefined && <ErrorNote title="The key was not made" error={error} />}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import type { Permission } from "../../shared/permissions.js";
+import type { Config } from "../config.js";
+import type { StoredKey } from "./key-store.js";
+import { effectivePermissions } from "./principals.js";
+
+/** Something that the present keys can do, in this configuration, beyond what their permissions say. */
+export interface AccessWarning {
+  /** Of its health check. */
+  readonly name: "panel-origin" | "plugin-uploads";
+  /** undefined = nothing to warn of. */
+  readonly message: string | undefined;
+}
+
+interface AccessWarningOptions {
+  readonly config: Pick<Config, "panelHost" | "pluginUploads" | "servesPanel">;
+  /** Those that are not revoked. */
+  readonly keys: readonly StoredKey[];
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+export function accessWarnings({ config, keys, now }: AccessWarningOptions): AccessWarning[] {
+  const inForce = keys.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+  const holders = (permission: Permission) => inForce.filter((key) => effectivePermissions(key).includes(permission));
+  const sharesOrigin = config.servesPanel && config.panelHost === undefined && holders("workers:install").length > 0;
+  const mayUploadAnywhere =
+    config.pluginUploads === "permitted" && holders("plugins:install").some(({ namespaces }) => !namespaces.includes("*"));
+  return [
+    {
+      name: "panel-origin",
+      message: sharesOrigin
+        ? "the panel and workers share one origin, so a page of a worker can act as the operator who looks at it, and other keys than the root key can install workers: set RUNTIME_PANEL_HOST"
+        : undefined,
+    },
+    {
+      name: "plugin-uploads",
+      message: mayUploadAnywhere
+        ? "a key with a namespace restriction can upload plugins, which run as the daemon, with every key: set RUNTIME_PLUGIN_UPLOADS to admin, root or off"
+        : undefined,
+    },
+  ];
+}
