@@ -54,6 +54,12 @@ const good: readonly Case[] = [
   ["RUNTIME_WORKER_LOGS_TOTAL", "8mb", ({ limits }) => limits.workerLogsTotalBytes, 8 * mb],
   ["RUNTIME_ADMIN_HOST", "::1", ({ adminListener }) => adminListener, { hosts: ["::1"], port: 8001 }],
   ["RUNTIME_PUBLIC_URL", "https://apps.example.org/x/", ({ publicUrl }) => publicUrl, "https://apps.example.org/x"],
+  ["RUNTIME_PANEL_HOST", "Panel.example.org:8443", ({ panelHost }) => panelHost?.name, "panel.example.org"],
+  ["RUNTIME_ALLOWED_HOSTS", "localhost, *.example.org", ({ allowedHosts }) => allowedHosts?.includes("a.example.org:1"), true],
+  ["RUNTIME_PLUGIN_UPLOADS", "permitted", ({ pluginUploads }) => pluginUploads, "permitted"],
+  ["RUNTIME_PLUGIN_UPLOADS", "admin", ({ pluginUploads }) => pluginUploads, "admin"],
+  ["RUNTIME_PLUGIN_UPLOADS", "root", ({ pluginUploads }) => pluginUploads, "root"],
+  ["RUNTIME_PLUGIN_UPLOADS", "off", ({ pluginUploads }) => pluginUploads, "off"],
   ["RUNTIME_ADMIN_PORT", "9001", ({ adminListener }) => adminListener, { hosts: ["127.0.0.1", "::1"], port: 9001 }],
   ["RUNTIME_CPANEL", "on", ({ servesPanel }) => servesPanel, true],
   ["RUNTIME_CPANEL", "off", ({ servesPanel }) => servesPanel, false],
@@ -117,6 +123,9 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
     /an http or https URL without query and password/,
     ["apps.example.org", "ftp://example.org", "https://example.org/?a"],
   ],
+  RUNTIME_PANEL_HOST: [/a host name with an optional port/, ["https://panel.example.org", "a b", "panel.example.org/x", "*.example.org"]],
+  RUNTIME_ALLOWED_HOSTS: [/a list, separated by commas, of host names/, ["localhost:8000", "*", "http://localhost"]],
+  RUNTIME_PLUGIN_UPLOADS: [/one of permitted, admin, root, off/, ["on", "ADMIN", "none"]],
   RUNTIME_ADMIN_PORT: [/a whole number from 0 to 65535/, ["70000", "-1", "http", "80.5"]],
   RUNTIME_AUDIT_LOG_SIZE: [/a size such as 64kb/, sizes],
   RUNTIME_AUDIT_LOG_FILES: [/a whole number from 2 to/, ["0", "1", "10001", "all"]],
@@ -311,4 +320,9 @@ describe("the program", () => {
     expect(Object.keys(JSON.parse(stderr) as object)).toContain("PORT");
     for (const name of Object.keys(secrets)) expect(stderr).not.toContain(name);
   });
+});
+
+test("the panel's host is not that of workers: cookies do not know ports", () => {
+  const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
+  expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
 });

@@ -51,6 +51,17 @@ describe("an installation into an image", () => {
     expect(await readFile(keyFile, "utf8")).toBe(key);
   });
 
+  test("keeps the panel's host of the unit that is there, unless another one is asked for", async () => {
+    const { install, units } = await image();
+    const unit = async () => await readFile(path.join(units, "runtimed.service"), "utf8");
+    await install("--panel-host", "panel.example.org");
+
+    expect(await install()).toEqual({ status: 0, output: "nothing to do\n" });
+    expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=panel.example.org\n");
+    await install("--panel-host", "other.example.org");
+    expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
+  });
+
   test("is taken back with what systemd knows of it, and state and key only by --purge", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();

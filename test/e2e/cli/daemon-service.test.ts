@@ -45,6 +45,17 @@ test("the units have this machine's paths and the address that was asked for, an
   expect(listenLinesOf(socket)).toEqual(["ListenStream=[::1]:8123"]);
 });
 
+test("the service restricts uploads of plugins, and has the panel's host that was asked for, or none", async () => {
+  const serviceOf = async (words: string) =>
+    (await plan(`daemon install --user --dry-run ${words}`)).steps.flatMap(({ content = [] }) => content)[0];
+
+  expect(await serviceOf("")).toMatch(/^Environment=RUNTIME_PLUGIN_UPLOADS=admin$/m);
+  expect(await serviceOf("")).not.toMatch(/^Environment=RUNTIME_PANEL_HOST=/m);
+  expect(await serviceOf("--panel-host panel.example.org")).toMatch(/^Environment=RUNTIME_PANEL_HOST=panel\.example\.org$/m);
+  const refused = await shell.run("daemon install --user --dry-run --panel-host https://panel.example.org");
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("such as panel.example.org")]);
+});
+
 test("the socket unit listens on both loopback addresses when no address is given", async () => {
   const { steps } = await plan("daemon install --user --dry-run");
   const [, socket = ""] = steps.flatMap(({ content = [] }) => content);

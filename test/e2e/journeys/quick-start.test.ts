@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSender } from "../../support/send.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const parts = ["bin", "dist", "samples", "package.json"];
@@ -53,6 +54,12 @@ async function quickStart(): Promise<{ url: string; output: string }> {
   });
 }
 
+/** The status of a request that names a host. */
+async function statusFor(url: string, host: string): Promise<number> {
+  const send = createSender(url);
+  return (await send({ path: "/hello/", headers: { host } }).finally(() => send.close())).status;
+}
+
 test("the first start makes a private root key, a profile that works and a worker that answers; later starts keep them", async () => {
   const first = await quickStart();
   expect(await (await fetch(`${first.url}/hello/?name=you`)).text()).toBe("Hello, you!\n");
@@ -62,6 +69,8 @@ test("the first start makes a private root key, a profile that works and a worke
   expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
   expect(first.output).not.toContain(key);
   const headers = { "x-api-key": key };
+  expect(await statusFor(first.url, "rebound.example"), "a name that is not this machine's").toBe(421);
+  expect(await statusFor(first.url, "panel.localhost")).toBe(200);
   const workers = (await (await fetch(`${first.url}/api/workers`, { headers })).json()) as { name: string }[];
   expect(workers.map(({ name }) => name)).toContain("hello");
   expect((await fetch(`${first.url}/api/workers/_/hello`, { method: "DELETE", headers })).status).toBe(200);

@@ -106,6 +106,29 @@ describe("signing in", () => {
   });
 });
 
+describe("over HTTPS", () => {
+  const https = { "x-forwarded-proto": "https" };
+  const attributes = "Path=/; HttpOnly; SameSite=Strict; Secure";
+
+  test("signing in gives a second cookie that only this host can set, and signing out clears both", async () => {
+    expect((await signIn(rootKey, https)).headers["set-cookie"]).toEqual([
+      `runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
+      `__Host-runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
+    ]);
+    expect((await signOut(https)).headers["set-cookie"]).toEqual([
+      `runtime_api_key=; Max-Age=0; ${attributes}`,
+      `__Host-runtime_api_key=; Max-Age=0; ${attributes}`,
+    ]);
+  });
+
+  test("the second cookie wins, and the first one alone stays valid", async () => {
+    const { key } = await createKey("second cookie");
+    expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
+    expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");
+    expectRefusal(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=unknown` }), "AUTH_REQUIRED");
+  });
+});
+
 describe("signing out", () => {
   test.each([
     ["no cookie", {}],

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
+import { PanelHost } from "../../../../src/server/http/panel-host.js";
 import { credentialsOf } from "../../../../src/server/access/credentials.js";
 
 const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);
@@ -62,8 +63,26 @@ describe("the session cookie", () => {
     ["\u00a0runtime_api_key=abc", []],
     ["__proto__=x; runtime_api_key=abc", ["abc"]],
     [";;; ;=; runtime_api_key=abc;", ["abc"]],
+    ["runtime_api_key=junk; __Host-runtime_api_key=own; runtime_api_key=more", ["own"]],
+    ["__Host-runtime_api_key=; runtime_api_key=abc", ["abc"]],
+    ["__host-runtime_api_key=junk; runtime_api_key=abc", ["abc"]],
+    ["__Secure-runtime_api_key=junk", []],
   ])("Cookie: %s gives %j", (cookie, expected) => {
     expect(secretsOf({ cookie })).toEqual(expected);
+  });
+});
+
+test.each([
+  ["panel.example.org", ["abc"]],
+  ["panel.example.org:8000", ["abc"]],
+  ["apps.example.org", []],
+  [undefined, []],
+])("with a host of the panel the cookie of a request to %s gives %j", (host, expected) => {
+  const headers = { cookie: "runtime_api_key=abc", ...(host !== undefined && { host }) };
+  expect(credentialsOf(headers, PanelHost.parse("panel.example.org")).map(({ secret }) => secret)).toEqual(expected);
+  expect(credentialsOf({ ...headers, "x-api-key": "key" }, PanelHost.parse("panel.example.org"))[0]).toEqual({
+    secret: "key",
+    channel: "header",
   });
 });
 
