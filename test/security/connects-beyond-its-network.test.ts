@@ -27,6 +27,12 @@ const tricks = {
   iterator: () => { Array.prototype[Symbol.iterator] = function* () { yield {}; yield "1.1.1.1"; yield 80; }; },
   isIP: () => { net.isIP = () => 0; syncBuiltinESMExports(); },
   check: () => { net.BlockList.prototype.check = () => false; },
+  SocketAddress: () => {
+    const open = new net.SocketAddress({ address: "1.1.1.1" });
+    for (const symbol of Object.getOwnPropertySymbols(open)) String.prototype[symbol] = open[symbol];
+    net.SocketAddress.isSocketAddress = () => true;
+  },
+  charCodeAt: () => { String.prototype.charCodeAt = () => 49; Array.prototype.map = Array.prototype.split = () => []; },
   apply: () => { Reflect.apply = (method, target, values) => method.call(target, ...values); Function.prototype.call = () => false; },
   prototype: () => { Object.prototype["127.0.0.1 80"] = true; Object.prototype[process.argv[2]] = true; },
 };
@@ -120,12 +126,15 @@ describe("a worker of a new installation", () => {
     expect(daemon.output()).toContain("RUNTIME_WORKER_NETWORK_ALLOW");
   });
 
-  test.each(["String", "iterator", "isIP", "check", "apply", "prototype"])("reaches none either after it replaced %s", async (trick) => {
-    await start({});
-    // What it gets in return is its own affair; it may even die of it.
-    await ask({ trick }).catch(() => undefined);
-    expect(connections).toBe(0);
-  });
+  test.each(["String", "iterator", "isIP", "check", "SocketAddress", "charCodeAt", "apply", "prototype"])(
+    "reaches none either after it replaced %s",
+    async (trick) => {
+      await start({});
+      // What it gets in return is its own affair; it may even die of it.
+      await ask({ trick }).catch(() => undefined);
+      expect(connections).toBe(0);
+    },
+  );
 
   test.each(["lookup", "handle", "dns"])("reaches none by the way of %s", async (way) => {
     await start({});

@@ -1,9 +1,10 @@
 import dgram from "node:dgram";
 import dns from "node:dns";
-import net, { BlockList } from "node:net";
+import net from "node:net";
 import { constants } from "node:os";
 import { parseNetworkTarget } from "../../../shared/network-target.js";
 import type { WorkerNetwork } from "../network/worker-network.js";
+import { AddressRanges } from "./address-ranges.js";
 import { prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./handle-prototypes.js";
 
 /** Networks that are not the internet: this machine, private ones, links (with the metadata services of clouds), and ways around. */
@@ -18,8 +19,6 @@ const loopbackNetworks = "127.0.0.0/8 ::1/128";
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;
-// oxlint-disable-next-line typescript/unbound-method -- called by `apply`
-const checkAddress = BlockList.prototype.check;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const lowerCase = String.prototype.toLowerCase;
 
@@ -44,16 +43,15 @@ export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report 
   if (!isOpen) {
     const targets = network.allow.map((text) => parseNetworkTarget(text)).filter((target) => target !== undefined && "host" in target);
     const allowed = new AllowedAddresses(targets);
-    const closed = listOf(closedNetworks);
-    const loopback = listOf(loopbackNetworks);
+    const closed = new AddressRanges(closedNetworks);
+    const loopback = new AddressRanges(loopbackNetworks);
     const isAllowed = (address: string, port: number): boolean => {
       const plain = withoutZone(address);
       const family = isIP(plain);
       if (family === 0) return false;
       if (allowed.has(plain, port)) return true;
-      const type = family === 4 ? "ipv4" : "ipv6";
-      if (apply(checkAddress, loopback, [plain, type])) return network.allowsLoopback;
-      return network.mode === "public" && !apply(checkAddress, closed, [plain, type]);
+      if (loopback.has(plain, family)) return network.allowsLoopback;
+      return network.mode === "public" && !closed.has(plain, family);
     };
     const judge = (address: string, port: number): boolean => {
       if (isAllowed(address, port)) return true;
@@ -171,16 +169,6 @@ function guardMethods(prototype: object, methods: readonly string[], isAllowed: 
       return isAllowed(values) ? apply(original, this, values) : accessDenied;
     });
   }
-}
-
-/** `networks` are separated by spaces. */
-function listOf(networks: string): BlockList {
-  const list = new BlockList();
-  for (const network of networks.split(" ")) {
-    const [address, prefix] = network.split("/") as [string, string];
-    list.addSubnet(address, Number(prefix), isIP(address) === 4 ? "ipv4" : "ipv6");
-  }
-  return list;
 }
 
 /** `fe80::1%eth0` without its interface. */
