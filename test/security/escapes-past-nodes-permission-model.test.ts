@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -17,6 +17,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
+import os from "node:os";
 import dgram from "node:dgram";
 import v8 from "node:v8";
 const [slot, secret, foreignPid] = process.argv.slice(2);
@@ -33,6 +34,10 @@ const attempts = {
   "writes a foreign file": () => fs.writeFileSync(secret, "x"),
   "truncates a foreign file": () => fs.truncateSync(secret),
   "changes the mode of a foreign file by writing": () => fs.openSync(secret, "r+"),
+  "changes the mode of a foreign file": () => fs.chmodSync(secret, 0o600) ?? "changed",
+  "changes the times of a foreign file": () => fs.utimesSync(secret, 0, 0) ?? "changed",
+  "changes the mode of its own file": () => fs.fchmodSync(fs.openSync(slot + "/app/main.mjs"), 0) ?? "changed",
+  "changes the priority of another process": () => os.setPriority(Number(foreignPid), os.getPriority()) ?? "changed",
   "makes a file": () => fs.writeFileSync("/tmp/made-by-an-attacker", "x"),
   "links a foreign file": () => fs.linkSync(secret, slot + "/app/stolen"),
   "runs a program": () => execFileSync("/bin/sh", ["-c", "id"]).toString(),
@@ -80,6 +85,7 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
   // Anybody may change it, as far as its mode says.
   await writeFile(secret, secretText);
   await chmod(secret, 0o666);
+  if (user !== undefined) await chown(secret, user, user);
   const policy = isolatePolicy({
     needs: { permissions: [], network: { mode: "all", allowsLoopback: false, allow: [] }, folder: undefined },
     slot,
@@ -114,6 +120,7 @@ describe.each(daemonUsers)("an app that Node does not restrict, of a daemon that
     const { got } = await attempt(name, uid, true);
     expect(got).toBeUndefined();
     expect(await readFile(secret, "utf8")).toBe(secretText);
+    expect((await stat(secret)).mode & 0o777).toBe(0o666);
     await expect(stat("/tmp/made-by-an-attacker")).rejects.toThrow("ENOENT");
     expect(await readFile(path.join(directory, "main.mjs"), "utf8")).toBe(attacker);
   });

@@ -47,7 +47,45 @@ const alwaysDenied = [
   "perf_event_open",
   "open_by_handle_at",
   "pidfd_getfd",
+  "syslog",
+  "fanotify_init",
+  // They outlive the process, and isolates of the same user share them.
+  "shmget",
+  "semget",
+  "msgget",
+  "mq_open",
 ];
+
+/** Landlock denies none of these, and a file of the same user need not be open for them. */
+const attributeCalls = [
+  "chmod",
+  "fchmod",
+  "fchmodat",
+  "fchmodat2",
+  "chown",
+  "fchown",
+  "lchown",
+  "fchownat",
+  "utime",
+  "utimes",
+  "futimesat",
+  "utimensat",
+  "setxattr",
+  "lsetxattr",
+  "fsetxattr",
+  "setxattrat",
+  "removexattr",
+  "lremovexattr",
+  "fremovexattr",
+  "removexattrat",
+  "file_setattr",
+];
+
+/** Their first argument is a process, which Landlock does not judge: another one of the same user could be the daemon. */
+const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
+
+/** Their second argument is a process when the first one has this value, and else a group of processes or a user. */
+const callsByKind = { setpriority: 0, ioprio_set: 1 };
 
 /** Reported as unknown to the kernel: libraries then use an older call, which the filter can judge by its arguments. */
 const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
@@ -107,6 +145,17 @@ export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: Pr
     ...alwaysDenied.flatMap((name) => failCall(name, denied)),
     ...unknownToIsolates.flatMap((name) => failCall(name, unknown)),
     ...(options.allowsUdp ? [] : failCall("bind", denied)),
+    ...(options.allowsUnixSockets ? [] : failCall("socketpair", denied)),
+    ...(options.allowsWriting ? [] : attributeCalls.flatMap((name) => failCall(name, denied))),
+    ...callsByProcess.flatMap((name) => whenNumber(name, ownProcessRules(0, options.pid))),
+    ...Object.entries(callsByKind).flatMap(([name, kind]) =>
+      whenNumber(name, [
+        step(loadWord, argumentOffset(0)),
+        step(jumpIfEqual, kind, 1, 0),
+        step(leave, denied),
+        ...ownProcessRules(1, options.pid),
+      ]),
+    ),
     ...(options.landlockAbi >= landlockHasTruncate || options.allowsWriting ? [] : failCall("truncate", denied)),
     ...whenNumber("clone", [
       step(loadWord, argumentOffset(0)),
@@ -139,6 +188,17 @@ function socketRules({ network, allowsUnixSockets }: SeccompOptions): BpfInstruc
     step(loadWord, argumentOffset(2)),
     step(jumpIfEqual, netlinkRoute, 0, 1),
     step(leave, onNetwork),
+    step(leave, denied),
+  ];
+}
+
+/** The argument names the calling process, as 0 or by its number. */
+function ownProcessRules(index: number, pid: number): BpfInstruction[] {
+  return [
+    step(loadWord, argumentOffset(index)),
+    step(jumpIfEqual, 0, 1, 0),
+    step(jumpIfEqual, pid, 0, 1),
+    step(leave, allow),
     step(leave, denied),
   ];
 }

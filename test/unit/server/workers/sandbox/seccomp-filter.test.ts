@@ -101,6 +101,39 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("listen", [], { allowsUdp: true })).toBe(failing(EPERM));
   });
 
+  test("denies changes of attributes unless files may be written", () => {
+    for (const name of ["fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "removexattr", "file_setattr"]) {
+      expect(judged(name), name).toBe(failing(EPERM));
+      expect(judged(name, [], { allowsWriting: true }), name).toBe(allowed);
+    }
+  });
+
+  test.each(["prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])(
+    "allows %s for its own process alone",
+    (name) => {
+      expect(judged(name, [0])).toBe(allowed);
+      expect(judged(name, [pid])).toBe(allowed);
+      expect(judged(name, [1])).toBe(failing(EPERM));
+    },
+  );
+
+  test("allows priorities of its own process alone", () => {
+    for (const [name, kind] of [
+      ["setpriority", 0],
+      ["ioprio_set", 1],
+    ] as const) {
+      expect(judged(name, [kind, 0])).toBe(allowed);
+      expect(judged(name, [kind, 1])).toBe(failing(EPERM));
+      expect(judged(name, [2, 0])).toBe(failing(EPERM));
+    }
+  });
+
+  test("denies pairs of Unix sockets, which send to others, and System V IPC", () => {
+    expect(judged("socketpair", [1, 2])).toBe(failing(EPERM));
+    expect(judged("socketpair", [1, 1], { allowsUnixSockets: true })).toBe(allowed);
+    for (const name of ["shmget", "semget", "msgget", "mq_open"]) expect(judged(name), name).toBe(failing(EPERM));
+  });
+
   test("covers what an older Landlock cannot deny", () => {
     expect(judged("kill", [1])).toBe(allowed);
     expect(judged("kill", [1], { landlockAbi: 5 })).toBe(failing(EPERM));
