@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isolatePolicy } from "../../src/server/workers/sandbox/isolate-policy.js";
 import { probeKernelLayers } from "../../src/server/workers/sandbox/probe-kernel-layers.js";
 import { sandboxCommand } from "../../src/server/workers/sandbox/sandbox-command.js";
-import { noLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
+import { layerNames, noLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
 import { asUser, daemonUsers } from "../support/start-daemon.js";
 import { WorkerServer } from "../support/worker-server.js";
 
@@ -90,7 +90,7 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
     needs: { permissions: [], network: { mode: "all", allowsLoopback: false, allow: [] }, folder: undefined },
     slot,
     program: slot,
-    isStrict: true,
+    required: layerNames,
   });
   const [file, ...args] = [
     ...(user === undefined ? [] : asUser(user)),

@@ -9,7 +9,7 @@ import { isolateFlag } from "./isolate-flags.js";
 import type { IsolateSettings } from "./isolate/isolate-settings.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { sandboxCommand } from "./sandbox/sandbox-command.js";
-import type { KernelLayers } from "./sandbox/sandbox-policy.js";
+import { layerNames, type KernelLayers } from "./sandbox/sandbox-policy.js";
 import { isolatePolicy } from "./sandbox/isolate-policy.js";
 
 /** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
@@ -97,9 +97,11 @@ export class IsolateCommand {
   }
 
   async #sandbox(needs: IsolateOptions): Promise<string[]> {
-    const { landlock, seccomp } = await this.#layers;
-    if (!landlock.isActive && !seccomp.isActive && !this.#isStrict) return [];
-    const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), isStrict: this.#isStrict });
+    const layers = await this.#layers;
+    // A layer that the kernel offers is required of each isolate: what an app asks for must not make it fail, and be left out.
+    const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
+    if (required.length === 0) return [];
+    const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), required });
     return sandboxCommand(policy);
   }
 

@@ -1,7 +1,7 @@
 import type { IsolateNeeds } from "../isolate-needs.js";
 import { channelDescriptor } from "../isolate/frames.js";
 import { allowsUnixSockets, needsNoNetwork } from "../network/worker-network.js";
-import type { SandboxPolicy } from "./sandbox-policy.js";
+import type { LayerName, SandboxPolicy } from "./sandbox-policy.js";
 import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 
 interface IsolatePolicyOptions {
@@ -9,11 +9,11 @@ interface IsolatePolicyOptions {
   readonly slot: string;
   /** The folder of the isolates' own program. */
   readonly program: string;
-  readonly isStrict: boolean;
+  readonly required: readonly LayerName[];
 }
 
 /** What the kernel lets an isolate do: read its slot, its app and what Node needs of the machine, and what its permissions add. */
-export function isolatePolicy({ needs, slot, program, isStrict }: IsolatePolicyOptions): SandboxPolicy {
+export function isolatePolicy({ needs, slot, program, required }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder } = needs;
   const granted = (kind: string): string[] =>
     permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
@@ -33,6 +33,6 @@ export function isolatePolicy({ needs, slot, program, isStrict }: IsolatePolicyO
     allowsUnixSockets: allowsPrograms || allowsUnixSockets(network),
     allowsPrograms,
     descriptors: [channelDescriptor],
-    isStrict,
+    required,
   };
 }

@@ -12,11 +12,11 @@ const notConfigured = 78;
 const [policyText, file, ...args] = process.argv.slice(2);
 const policy = policyText === undefined ? emptyPolicy : (JSON.parse(policyText) as SandboxPolicy);
 const { layers, exit } = await applyKernelLayers(policy);
-const missing = missingLayers(layers);
+const missing = missingLayers(layers, policy.required);
 if (file === undefined) {
   writeSync(1, JSON.stringify(layers));
   exit(0);
-} else if (policy.isStrict && missing.length > 0) {
+} else if (missing.length > 0) {
   writeSync(2, `The sandbox is not complete: ${missing.join("; ")}.\n`);
   exit(notConfigured);
 } else process.execve?.(file, [file, ...args], {});

@@ -14,8 +14,8 @@ export interface SandboxPolicy {
   readonly allowsPrograms: boolean;
   /** Descriptors that the isolate inherits, beyond the standard ones. */
   readonly descriptors: readonly number[];
-  /** A layer that the kernel does not offer ends the start. */
-  readonly isStrict: boolean;
+  /** The start ends where one of these cannot be applied. */
+  readonly required: readonly LayerName[];
 }
 
 /** Opens nothing and allows nothing. */
@@ -28,8 +28,13 @@ export const emptyPolicy: SandboxPolicy = {
   allowsUnixSockets: false,
   allowsPrograms: false,
   descriptors: [],
-  isStrict: false,
+  required: [],
 };
+
+/** A layer that the kernel enforces. */
+export type LayerName = "landlock" | "seccomp";
+
+export const layerNames: readonly LayerName[] = ["landlock", "seccomp"];
 
 /** Whether a layer stands between an isolate and the machine, and if not, why. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
@@ -49,9 +54,12 @@ export function noLayers(reason: string): KernelLayers {
   return { landlock: { isActive: false, reason, abi: 0, missingRights: [] }, seccomp: { isActive: false, reason } };
 }
 
-/** One phrase for each layer that is missing. */
-export function missingLayers({ landlock, seccomp }: KernelLayers): string[] {
-  return Object.entries({ Landlock: landlock, seccomp }).flatMap(([name, layer]: [string, LayerState]) =>
-    layer.isActive ? [] : [`${name} is missing (${layer.reason})`],
-  );
+const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", seccomp: "seccomp" };
+
+/** One phrase for each of the `required` layers that is missing. */
+export function missingLayers(layers: KernelLayers, required: readonly LayerName[] = layerNames): string[] {
+  return required.flatMap((name) => {
+    const layer: LayerState = layers[name];
+    return layer.isActive ? [] : [`${titles[name]} is missing (${layer.reason})`];
+  });
 }
