@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { IsolateCommand } from "../../src/server/workers/isolate-command.js";
+import { probeKernelLayers } from "../../src/server/workers/sandbox/probe-kernel-layers.js";
 import { sandboxCommand } from "../../src/server/workers/sandbox/sandbox-command.js";
 import { layerNames, type SandboxPolicy } from "../../src/server/workers/sandbox/sandbox-policy.js";
-import { WorkerServer } from "../support/worker-server.js";
 
 /** The kernel takes no rule for a file of this kind. */
 const withoutRule = "/proc/self/ns/net";
@@ -11,6 +12,7 @@ const withoutRule = "/proc/self/ns/net";
 const policy: SandboxPolicy = {
   readable: [withoutRule],
   runnable: ["/usr", "/lib", "/lib64", "/bin"],
+  grantedReadable: [],
   writable: [],
   network: "any",
   allowsUdp: false,
@@ -29,15 +31,9 @@ test("a program does not start when a required layer cannot be applied", async (
   });
 });
 
-test("a worker is not served without a layer that the daemon found, though its isolation is not strict", async () => {
-  const server = await WorkerServer.start({ permissions: ["network", "fs-read:/proc"] });
-  try {
-    await server.add("app", {
-      files: { "index.mjs": `export default { fetch: () => new Response("served") };` },
-      manifest: { entrypoint: "index.mjs", permissions: [`fs-read:${withoutRule}`] },
-    });
-    expect((await fetch(`${server.url}/app/`)).status).toBe(502);
-  } finally {
-    await server.stop();
-  }
+test("an isolate requires each layer that the daemon found, though its isolation is not strict", async () => {
+  const command = new IsolateCommand({ allowsNetwork: true, isStrict: false, layers: probeKernelLayers() });
+  const network = { mode: "public", allowsLoopback: false, allow: [] } as const;
+  const { args } = await command.build({ memoryBytes: 1, permissions: [], network, slot: "/slot", user: undefined, isShared: false });
+  expect(args.join(" ")).toContain('"required":["landlock","seccomp"]');
 });

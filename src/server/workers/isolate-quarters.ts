@@ -1,9 +1,12 @@
-import { chmod, chown, mkdir, stat } from "node:fs/promises";
+import { closeSync } from "node:fs";
+import { chmod, chown, stat } from "node:fs/promises";
 import path from "node:path";
+import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../observe/log.js";
 import { isolateProgram } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateUsers } from "./isolate-users.js";
+import { makeGranted, openGranted, SymbolicLinkError } from "./sandbox/granted-paths.js";
 import type { LayerState } from "./sandbox/sandbox-policy.js";
 import { sandboxProgram } from "./sandbox/sandbox-command.js";
 import { SlotDirectories, type SlotDirectoryPaths } from "./slot-directories.js";
@@ -57,7 +60,7 @@ export class IsolateQuarters {
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
-    await makeWritable(permissions, user);
+    prepareGranted(permissions, user);
     if (folder !== undefined && user !== undefined) await makeReadable(folder, user);
     const slot = await slots.createSlot(slotName, user);
     return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
@@ -103,13 +106,22 @@ async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: Q
   return { slots, users: undefined, ownUser: { isActive: false, reason } };
 }
 
-/** Makes the folders that an isolate may write to and that are not there; those that are belong to whoever made them. */
-async function makeWritable(permissions: readonly string[], user: number | undefined): Promise<void> {
+/**
+ * Makes the folders that an isolate may write to and that are not there; those that are belong to whoever made them. Throws
+ * WORKER_START_FAILED for a path through a symbolic link: the worker could have made it, and would reach what the operator did not grant.
+ */
+function prepareGranted(permissions: readonly string[], user: number | undefined): void {
   for (const permission of permissions) {
-    if (!permission.startsWith("fs-write:")) continue;
-    const folder = permission.slice("fs-write:".length);
-    const isNew = await mkdir(folder, { recursive: true, mode: 0o755 }).catch(() => undefined);
-    if (isNew !== undefined && user !== undefined) await chown(folder, user, user);
+    const [, kind, target] = /^fs-(read|write):(.+)$/.exec(permission) ?? [];
+    if (target === undefined) continue;
+    try {
+      if (kind === "write") makeGranted(target, user);
+      else closeSync(openGranted(target));
+    } catch (error) {
+      // What is not there, or cannot be made, is not open to the isolate either.
+      if (error instanceof SymbolicLinkError)
+        throw new ApiError("WORKER_START_FAILED", `The worker's permission ${permission} cannot be granted: ${error.message}.`);
+    }
   }
 }
 

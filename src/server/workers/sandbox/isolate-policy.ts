@@ -19,14 +19,9 @@ export function isolatePolicy({ needs, slot, program, required }: IsolatePolicyO
     permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
   const allowsPrograms = permissions.includes("child-process");
   return {
-    readable: [
-      slot,
-      program,
-      ...(folder === undefined ? [] : [folder]),
-      ...readableSystemPaths({ allowsPrograms }),
-      ...granted("fs-read:"),
-    ],
+    readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths({ allowsPrograms })],
     runnable: runnableSystemPaths({ allowsPrograms }),
+    grantedReadable: granted("fs-read:"),
     writable: granted("fs-write:"),
     network: needsNoNetwork(network) ? "none" : "any",
     allowsUdp: permissions.includes("udp"),

@@ -1,11 +1,9 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { openGranted, pathOnly } from "./granted-paths.js";
 import { KernelError, type Kernel } from "./kernel.js";
 import { handledRights, missingRights, ruleRights, type HandledRights, type LandlockAccess } from "./landlock-rights.js";
 import type { KernelLayers, SandboxPolicy } from "./sandbox-policy.js";
 import type { SystemCalls } from "./system-calls.js";
-
-/** `O_PATH` of Linux: a descriptor that only names a file. */
-const pathOnly = 0o10_000_000;
 
 /** Files of procfs that Node reads for `process.memoryUsage()` and `os.cpus()`; they tell of no other process. */
 const processorFiles = ["/proc/self/stat", "/proc/stat", "/proc/cpuinfo"];
@@ -18,8 +16,8 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     abi = kernel.landlockVersion(call("landlock_create_ruleset"));
     const handled = handledRights(abi, { deniesConnecting: policy.network === "none" });
     const ruleset = kernel.createRuleset(call("landlock_create_ruleset"), rulesetAttributes(abi, handled));
-    const allow = (path: string, access: readonly LandlockAccess[], { staysOpen = false } = {}): void => {
-      const descriptor = openPath(path);
+    const allow = (path: string, access: readonly LandlockAccess[], { staysOpen = false, isGranted = false } = {}): void => {
+      const descriptor = openPath(path, isGranted);
       if (descriptor === undefined) return;
       const rights = ruleRights(access, handled.files, { isFolder: fstatSync(descriptor).isDirectory() });
       kernel.allowPath(call("landlock_add_rule"), ruleset, pathAttributes(rights, descriptor));
@@ -28,7 +26,8 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     };
     for (const path of policy.readable) allow(path, ["read"]);
     for (const path of policy.runnable) allow(path, ["run"]);
-    for (const path of policy.writable) allow(path, ["write"]);
+    for (const path of policy.grantedReadable) allow(path, ["read"], { isGranted: true });
+    for (const path of policy.writable) allow(path, ["write"], { isGranted: true });
     allow("/dev/null", ["read", "write"]);
     // A rule follows the inode. procfs creates another inode for the same file unless a process keeps it open.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
@@ -42,9 +41,9 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
 }
 
 /** Undefined for what is not there, or not open to this user anyway. */
-function openPath(path: string): number | undefined {
+function openPath(path: string, isGranted: boolean): number | undefined {
   try {
-    return openSync(path, pathOnly | constants.O_RDONLY);
+    return isGranted ? openGranted(path) : openSync(path, pathOnly | constants.O_RDONLY);
   } catch {
     return undefined;
   }

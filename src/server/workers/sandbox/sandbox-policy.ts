@@ -4,7 +4,9 @@ export interface SandboxPolicy {
   readonly readable: readonly string[];
   /** Files and folders that may be read, and whose programs may be run. */
   readonly runnable: readonly string[];
-  /** Files and folders that may be written to and changed. */
+  /** The same of those that permissions name: not followed through symbolic links. */
+  readonly grantedReadable: readonly string[];
+  /** Files and folders that may be written to and changed: not followed through symbolic links. */
   readonly writable: readonly string[];
   /** `none`: no socket to any network. */
   readonly network: "any" | "none";
@@ -22,6 +24,7 @@ export interface SandboxPolicy {
 export const emptyPolicy: SandboxPolicy = {
   readable: [],
   runnable: [],
+  grantedReadable: [],
   writable: [],
   network: "none",
   allowsUdp: false,
