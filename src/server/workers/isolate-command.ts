@@ -108,7 +108,7 @@ export class IsolateCommand {
   #privileges(user: number | undefined): string[] {
     if (this.#setpriv === undefined) return [];
     // An isolate must not outlive a daemon that was killed, whatever the app in it does.
-    return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? [] : userFlags(user)), "--"];
+    return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? rootFlags() : userFlags(user)), "--"];
   }
 
   #limits(options: IsolateOptions): string[] {
@@ -137,6 +137,27 @@ function settingsOf({ permissions, network }: IsolateOptions): IsolateSettings {
 /** Flags of setpriv for a user of its own, who is in no group and cannot become anybody else. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
+}
+
+/**
+ * Flags of setpriv for an isolate that runs as root: of the capabilities of root only that to reach the files of other users, within
+ * what Landlock leaves. None where root itself cannot give up capabilities.
+ */
+function rootFlags(): string[] {
+  if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];
+  return ["--inh-caps=-all", "--bounding-set=-all,+dac_override,+dac_read_search"];
+}
+
+/** `CAP_SETPCAP` of `linux/capability.h`. */
+const changeCapabilities = 1n << 8n;
+
+function mayDropCapabilities(): boolean {
+  try {
+    const effective = /^CapEff:\s+(\w+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+    return effective !== undefined && (BigInt(`0x${effective}`) & changeCapabilities) !== 0n;
+  } catch {
+    return false;
+  }
 }
 
 /** Where there are no processors for helpers, garbage is collected by the thread that makes it; compiling is never left to it alone. */
