@@ -139,17 +139,19 @@ test("without the kernel's layers Node still denies files, programs and listenin
     await server.add("app", {
       files: {
         "index.mjs": `
-          import fs from "node:fs"; import { execFileSync } from "node:child_process"; import net from "node:net"; import v8 from "node:v8";
+          import fs from "node:fs"; import { execFileSync } from "node:child_process"; import net from "node:net"; import v8 from "node:v8"; import { DatabaseSync } from "node:sqlite"; import { createRequire } from "node:module";
           const codeOf = (act) => { try { act(); return "done"; } catch (error) { return error.code ?? "thrown"; } };
           export default { fetch: () => Response.json([
             codeOf(() => fs.readFileSync("/etc/passwd")), codeOf(() => fs.writeFileSync("/tmp/x-of-a-test", "")),
             codeOf(() => execFileSync("/bin/true")), codeOf(() => net.createServer().listen(0)), codeOf(() => v8.setFlagsFromString("--trace-opt")),
+            codeOf(() => new DatabaseSync(":memory:").exec("ATTACH '/tmp/x-of-a-test' AS other")),
+            codeOf(() => new (createRequire(import.meta.url)("node:sqlite").DatabaseSync)("/tmp/x-of-a-test")),
           ]) };`,
       },
       manifest: { entrypoint: "index.mjs" },
     });
     const codes = (await (await fetch(`${server.url}/app/`)).json()) as string[];
-    expect(codes).toEqual(["ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "EACCES", "thrown"]);
+    expect(codes).toEqual(["ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "EACCES", "thrown", "thrown", "thrown"]);
   } finally {
     await server.stop();
   }

@@ -90,7 +90,7 @@ export class IsolateCommand {
       `--allow-fs-read=${path.dirname(isolateProgram)}`,
       isolateProgram,
       options.slot,
-      JSON.stringify(settingsOf(options)),
+      JSON.stringify(settingsOf(options, await this.#layers)),
     ];
     const [file, ...args] = [...this.#privileges(options.user), ...this.#limits(options), ...(await this.#sandbox(options)), ...node];
     return { file: file as string, args };
@@ -130,8 +130,13 @@ export class IsolateCommand {
   }
 }
 
-function settingsOf({ permissions, network }: IsolateOptions): IsolateSettings {
-  return { network, allowsUdp: permissions.includes("udp"), allowsPrograms: permissions.includes("child-process") };
+function settingsOf({ permissions, network }: IsolateOptions, { landlock }: KernelLayers): IsolateSettings {
+  return {
+    network,
+    allowsUdp: permissions.includes("udp"),
+    allowsPrograms: permissions.includes("child-process"),
+    allowsDatabases: landlock.isActive || permissions.some((permission) => permission.startsWith("fs-")),
+  };
 }
 
 /** Flags of setpriv for a user of its own, who is in no group and cannot become anybody else. */

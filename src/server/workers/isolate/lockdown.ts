@@ -34,13 +34,15 @@ export interface LockdownOptions {
   readonly channel: Socket;
   readonly allowsUdp: boolean;
   readonly allowsPrograms: boolean;
+  /** It may use node:sqlite. */
+  readonly allowsDatabases: boolean;
   readonly network: WorkerNetwork;
   /** Tells the worker's log. */
   readonly report: (text: string) => void;
 }
 
 /** Takes away, before any app code runs, what could touch the daemon or other isolates. */
-export function lockDown({ channel, allowsUdp, allowsPrograms, network, report }: LockdownOptions): void {
+export function lockDown({ channel, allowsUdp, allowsPrograms, allowsDatabases, network, report }: LockdownOptions): void {
   for (const name of takenFromProcess) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
@@ -52,9 +54,20 @@ export function lockDown({ channel, allowsUdp, allowsPrograms, network, report }
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
   // The kernel denies it, which would be an error instead of an empty list.
   os.networkInterfaces = () => ({});
+  if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
   denyListening({ pipe: channel, allowsUdp });
   syncBuiltinESMExports();
+}
+
+/** node:sqlite opens files past the permission model, by ATTACH too. */
+function denyDatabases(): void {
+  const sqlite = process.getBuiltinModule("node:sqlite") as Record<string, unknown>;
+  for (const name of ["DatabaseSync", "backup"]) {
+    sqlite[name] = function denied(): never {
+      return unavailable(`node:sqlite (${name}), where the kernel does not restrict files,`);
+    };
+  }
 }
 
 function unavailable(name: string): never {
