@@ -45,6 +45,12 @@ export class IsolateChild {
     }
   }
 
+  /** Reads no more of what it wrote. */
+  closeOutput(): void {
+    this.stdout.destroy();
+    this.stderr.destroy();
+  }
+
   kill(): void {
     this.#process.kill();
   }

@@ -281,6 +281,8 @@ export class IsolateProcess {
     this.#state = "exited";
     this.#background.end();
     this.#channel.close();
+    // A program that it left running may hold the other end: nothing else would end it, nor the wait for `exited`.
+    this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();
     this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`));

@@ -43,6 +43,7 @@ interface OpenQuarters {
 export class IsolateQuarters {
   readonly #ready: Promise<OpenQuarters>;
   #slots = 0;
+  readonly #endings = new Set<Promise<void>>();
 
   constructor(options: QuartersOptions) {
     this.#ready = open(options);
@@ -71,12 +72,21 @@ export class IsolateQuarters {
     const { users } = await this.#ready;
     if (user === undefined || users === undefined) return;
     const hasOwnProcesses = permissions.some((permission) => ["child-process", "worker-threads", "addons"].includes(permission));
-    if (hasOwnProcesses && !users.isShared(user)) await users.endAll(user);
+    if (hasOwnProcesses && !users.isShared(user)) await this.#endAll(users, user);
     users.giveBack(user);
+  }
+
+  async #endAll(users: IsolateUsers, user: number): Promise<void> {
+    const ending = users.endAll(user);
+    this.#endings.add(ending);
+    await ending;
+    this.#endings.delete(ending);
   }
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
+    // A daemon that ends before would leave the processes of workers running.
+    await Promise.all(this.#endings);
     await slots.remove();
   }
 }
