@@ -120,6 +120,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
     ...slotDirectories(besidePackages, path.join(stateDirectory, "slots")),
     ownUsers: config.workerUids && {
       uids: config.workerUids,
+      daemon: stateDirectory,
       slots: slotDirectories(besidePackages, path.join("/run", `runtimed-${daemonDigest(stateDirectory)}`)),
       appDirectories: [config.builtInDirectory, ...config.workerDirectories, ...config.pluginDirectories].filter((folder) =>
         existsSync(folder),

@@ -90,6 +90,7 @@ export class WorkerServer {
       slotsDirectory: path.join(directory, ".slots"),
       ownUsers: {
         uids: { first: 1_900_100_000, last: 1_900_109_999 },
+        daemon: directory,
         slots: { slotsDirectory: path.join(directory, ".slots") },
         appDirectories: [],
       },

@@ -17,6 +17,8 @@ export interface QuartersOptions extends SlotDirectoryPaths {
   readonly ownUsers?:
     | {
         readonly uids: { readonly first: number; readonly last: number };
+        /** Names the daemon among those that were given the same users. */
+        readonly daemon: string;
         /** In place of those above: every user must be able to go into them. */
         readonly slots: SlotDirectoryPaths;
         /** The folders of apps, which they have to be able to go into. */
@@ -93,7 +95,7 @@ export class IsolateQuarters {
 
 async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: QuartersOptions): Promise<OpenQuarters> {
   let reason = ownUsers ? "the daemon is not root, or the program setpriv is missing" : "RUNTIME_WORKER_UIDS is off";
-  const users = IsolateUsers.find(ownUsers?.uids);
+  const users = IsolateUsers.find(ownUsers?.uids, ownUsers?.daemon);
   if (ownUsers && users) {
     const { uids, appDirectories } = ownUsers;
     const slots = new SlotDirectories(ownUsers.slots, 0o711);

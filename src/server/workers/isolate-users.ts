@@ -16,19 +16,24 @@ export class IsolateUsers {
   readonly #first: number;
   readonly #count: number;
   readonly #namedCount: number;
+  readonly #daemon: string;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
   /** From anywhere on: a daemon beside us that was given the same range should not have the same users. */
   #next: number;
 
-  /** Undefined where this process cannot run programs as other users at all. */
-  static find(range: { readonly first: number; readonly last: number } | undefined): IsolateUsers | undefined {
+  /**
+   * Undefined where this process cannot run programs as other users at all. `daemon` names this daemon: another one on the machine gives a
+   * worker of the same name another user, since each ends all that runs as the users of its workers.
+   */
+  static find(range: { readonly first: number; readonly last: number } | undefined, daemon = ""): IsolateUsers | undefined {
     const setpriv = findSystemTool("setpriv");
     if (range === undefined || setpriv === undefined || process.getuid?.() !== 0) return undefined;
-    return new IsolateUsers(range, setpriv);
+    return new IsolateUsers(range, daemon, setpriv);
   }
 
-  private constructor(range: { readonly first: number; readonly last: number }, setpriv: string) {
+  private constructor(range: { readonly first: number; readonly last: number }, daemon: string, setpriv: string) {
+    this.#daemon = daemon;
     this.#first = range.first;
     const count = range.last - range.first + 1;
     this.#namedCount = Math.floor(count * namedShare);
@@ -59,9 +64,9 @@ export class IsolateUsers {
     return this.#hold(this.#first + this.#next);
   }
 
-  /** The user that belongs to a name: the same each time, also after a restart of the daemon. */
+  /** The user that belongs to a name in this daemon: the same each time, also after a restart. */
   takeNamed(name: string): number {
-    const hash = createHash("sha256").update(name).digest().readUInt32LE(0);
+    const hash = createHash("sha256").update(`${this.#daemon}\0${name}`).digest().readUInt32LE(0);
     if (this.#namedCount === 0) return this.#hold(this.#first);
     return this.#hold(this.#first + this.#count + (hash % this.#namedCount));
   }
