@@ -45,7 +45,7 @@ export class RequestHeads {
   readonly #isOurKey: (token: string) => boolean;
   /** Rule and lower-case form by the spelling that clients use. */
   readonly #knownNames = new Map<string, { rule: Rule; lower: string }>();
-  #lastHost = { text: "", isSound: false };
+  #lastHost = { text: "", isSound: true };
 
   constructor(options: { isOurKey: (token: string) => boolean }) {
     this.#isOurKey = options.isOurKey;

@@ -37,6 +37,7 @@ export class CronJobs {
     if (current && current.version === version) return;
     for (const job of current?.jobs ?? []) job.stop();
     this.#plans.delete(name);
+    if (current && !version) this.#tell(current.version, "warn", `Its jobs stop: no version answers for ${name}.`);
     if (!version || version.manifest.cron.length === 0) return;
     const refusal = cronRefusal(version.manifest);
     if (refusal !== undefined) return this.#tell(version, "warn", `${refusal} None of its jobs runs.`);
