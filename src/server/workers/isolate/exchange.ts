@@ -1,5 +1,6 @@
 import { LazyRequest } from "../../web/lazy-request.js";
 import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes } from "./frames.js";
+import { describeAnswer } from "./foreign-response.js";
 import type { FrameWriter } from "./frame-writer.js";
 import type { LogChannel } from "./log-channel.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
@@ -78,15 +79,25 @@ export class Exchange {
   /** Sends what the app answered. */
   answer(value: unknown): void {
     if (this.#isDone) return;
-    const parts = PlainResponse.takeApart(value);
+    const parts = this.#takeApart(value);
     if (this.#isCancelled) {
       if (parts && "headers" in parts) abandonAnswer(parts);
       this.#finish(FrameKind.Abort);
       return;
     }
-    if (!parts) return this.#refuse(FailureReason.NotAResponse, "The app answered with something that is not a Response.");
+    if (!parts) return this.#refuse(FailureReason.NotAResponse, `The app answered with ${describeAnswer(value)} instead of a Response.`);
     if ("headers" in parts) this.#sendNative(parts);
     else this.#sendPlain(parts);
+  }
+
+  /** What another implementation made may throw when it is asked for its headers. */
+  #takeApart(value: unknown): ReturnType<typeof PlainResponse.takeApart> {
+    try {
+      return PlainResponse.takeApart(value);
+    } catch (error) {
+      this.#log.report(error);
+      return undefined;
+    }
   }
 
   /** The app threw or rejected. */

@@ -1,3 +1,4 @@
+import { toNativeResponse } from "./foreign-response.js";
 import { lineFeed } from "./frames.js";
 import { toSwitchingResponse, webSocketOf } from "./web-socket-response.js";
 import type { PairedWebSocket } from "./web-socket.js";
@@ -61,10 +62,10 @@ export class PlainResponse {
     return NativeResponse.redirect(url, status ?? 302);
   }
 
-  /** Its parts when no stream is involved, its native form otherwise; undefined when it is no Response at all. */
+  /** Its parts when no stream is involved, its native form otherwise; undefined when it has not the shape of a Response. */
   static takeApart(value: unknown): ResponseParts | Response | undefined {
     if (typeof value !== "object" || value === null) return undefined;
-    if (!(#head in value)) return value instanceof NativeResponse ? value : undefined;
+    if (!(#head in value)) return value instanceof NativeResponse ? value : toNativeResponse(value);
     if (value.#native) return value.#native;
     if (value.#isBodyUsed) return value.#toNative();
     return { status: value.#status, head: value.#headers ? headLines(value.#headers) : value.#head, body: value.#body };
