@@ -13,8 +13,17 @@ function project(name: string, group: number, include: string[], options: Projec
   };
 }
 
+/** For hostile code, kills and slow machines. */
+const longTestTimeout = 60_000;
+
 /** Nothing else runs beside these: they count what a process uses, or load the machine. */
-const alone: ProjectOptions = { maxWorkers: 1, fileParallelism: false, testTimeout: 60_000 };
+const alone: ProjectOptions = { maxWorkers: 1, fileParallelism: false, testTimeout: longTestTimeout };
+
+/** Resilience tests that neither count resources of the machine nor load it. */
+const recovery = [
+  "test/resilience/{access,audit,http,packages}/**/*.test.ts",
+  "test/resilience/{hostile-files,hostile-plugin-archives,hostile-uploads,kernel-without-landlock,kill-daemon,lost-directories}.test.ts",
+];
 
 /** The tiers are described in CONTRIBUTING.md: `npm test`, `npm run test:all` and `npm run test:long` choose among these projects. */
 export default defineConfig({
@@ -34,7 +43,8 @@ export default defineConfig({
       project("security", 1, ["test/security/**/*.test.ts"]),
       project("journeys", 1, ["test/e2e/journeys/*.test.ts"]),
       project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,panel,plugins,packages,cluster}/**/*.test.ts"]),
-      project("resilience", 3, ["test/resilience/**/*.test.ts"], alone),
+      project("recovery", 2, recovery, { testTimeout: longTestTimeout }),
+      project("resilience", 3, ["test/resilience/**/*.test.ts"], { ...alone, exclude: recovery }),
       project("systemd", 4, ["test/systemd/*.test.ts"], alone),
       project("boot", 4, ["test/boot/*.test.ts"], alone),
       project("proxies", 5, ["test/proxies/*.test.ts"], alone),

@@ -60,10 +60,13 @@ test(
   { timeout },
   async () => {
     const daemon = await startDaemon();
-    onTestFinished(daemon.dispose);
     const directories = ["workers", "plugins"].map((kind) => path.join(daemon.directory, kind));
-    // Or they could not be deleted.
-    onTestFinished(() => makeWritable(directories, true));
+    onTestFinished(async () => {
+      // A running daemon deletes files while chattr visits them.
+      await daemon.kill();
+      await makeWritable(directories, true);
+      await daemon.dispose();
+    });
     const client = connect(daemon.url, daemon.rootKey);
     await uploadAll(client);
     const digests = () => Promise.all(directories.map((directory) => treeDigest(directory)));
