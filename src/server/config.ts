@@ -5,7 +5,7 @@ import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-p
 import { parseSizeBytes } from "../shared/size.js";
 import { ConfigError } from "./config-error.js";
 import { AllowedHosts } from "./http/allowed-hosts.js";
-import { PanelHost } from "./http/panel-host.js";
+import { PanelHost } from "./access/panel-host.js";
 import { compiledFile } from "./package-root.js";
 import { readPrimary, type PrimarySource } from "./primary-source.js";
 import { readRootKey, type RootKeyFile } from "./root-key-source.js";

@@ -4,7 +4,6 @@ import { mkdir, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { hostname } from "node:os";
 import path from "node:path";
-import type { Principal } from "../shared/contract/principal.js";
 import { credentialsOf } from "./access/credentials.js";
 import { concealKeys } from "./access/key-secret.js";
 import type { KeyStore } from "./access/key-store.js";

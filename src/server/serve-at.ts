@@ -3,7 +3,7 @@ import { ApiError } from "../shared/api-error.js";
 import { answerError } from "./answer-error.js";
 import { schemeOf } from "./http/forwarded-proto.js";
 import type { FrontDoorOptions } from "./http/front-door.js";
-import type { PanelHost } from "./http/panel-host.js";
+import type { PanelHost } from "./access/panel-host.js";
 import { requestIdOf } from "./http/request-id.js";
 import { couldBePanel, isPanel, pathOf } from "./plugins/reserved-paths.js";
 

@@ -101,6 +101,6 @@ async function plantCookies(page: Page, appsOrigin: string, attackerKey: string)
     `=__Host-runtime_api_key=junk; path=/; domain=${domain}`,
   ];
   const query = new URLSearchParams(all.map((cookie): [string, string] => ["cookie", cookie]));
-  await page.goto(`${appsOrigin}/attacker/?${query}`);
+  await page.goto(`${appsOrigin}/attacker/?${query.toString()}`);
   await page.evaluate(`for (const cookie of ${JSON.stringify(all)}) document.cookie = cookie;`);
 }

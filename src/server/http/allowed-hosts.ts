@@ -1,5 +1,4 @@
-import { hostNameOf } from "./panel-host.js";
-import { isHost } from "./request-head.js";
+import { hostNameOf, isHost } from "../web/host.js";
 
 /** A name of any label below another one, such as `*.example.org`. */
 const wildcard = "*.";

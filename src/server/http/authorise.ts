@@ -7,7 +7,7 @@ import { fromPathSegments } from "../../shared/package-name.js";
 import { credentialsOf } from "../access/credentials.js";
 import { assertPluginUpload, type PluginUploadMode } from "../access/plugin-uploads.js";
 import type { Principals } from "../access/principals.js";
-import type { PanelHost } from "./panel-host.js";
+import type { PanelHost } from "../access/panel-host.js";
 import { schemeOf } from "./forwarded-proto.js";
 import { assertOwnOrigin, assertOwnScheme } from "./origin-guard.js";
 

@@ -8,7 +8,7 @@ import { toApiError } from "../answer-error.js";
 import type { ChangingCall } from "../audit/changes.js";
 import type { CallState } from "./answer-every-request.js";
 import { changeSubjectOf, keyIdIn, type NamedKey } from "./change-subject.js";
-import type { PanelHost } from "./panel-host.js";
+import type { PanelHost } from "../access/panel-host.js";
 
 /** Where changes are told of, and attempts at them. */
 export interface ChangesPort {

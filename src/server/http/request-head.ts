@@ -1,13 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 
-const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
-
-/** Whether a Host header is a name or an address with an optional port: no user info, no path. */
-export function isHost(host: string | undefined): host is string {
-  return host !== undefined && hostPattern.test(host) && URL.canParse(`http://${host}`);
-}
-
 /** What makes a request ambiguous although Node took it, so that a proxy could read it otherwise; undefined when nothing does. */
 export function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;

@@ -115,8 +115,6 @@ export class RequestHeads {
 
   #cookieLine(value: string): string {
     if (!value.toLowerCase().includes(sessionCookie) && !generatedKey.test(value)) return `${lineFeed}cookie${lineFeed}${value}`;
-    const isKept = (pair: string): boolean =>
-      !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
     const kept = value.split(";").filter((pair) => isKept(pair));
     const text = kept.join(";").trim();
     return text === "" ? "" : `${lineFeed}cookie${lineFeed}${text}`;
@@ -135,4 +133,9 @@ export class RequestHeads {
     }
     return this.#lastHost.isSound;
   }
+}
+
+/** A cookie that neither is a session nor carries a key. */
+function isKept(pair: string): boolean {
+  return !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
 }

@@ -18,6 +18,9 @@ interface Plan {
 
 const plan = async (words: string) => JSON.parse((await shell.run(`${words} --json`)).stdout) as Plan;
 
+const serviceOf = async (words: string) =>
+  (await plan(`daemon install --user --dry-run ${words}`)).steps.flatMap(({ content = [] }) => content)[0];
+
 test("a dry run of an installation shows each step in order, and does none of them", async () => {
   const { status, stdout } = await shell.run("daemon install --user --dry-run");
 
@@ -46,9 +49,6 @@ test("the units have this machine's paths and the address that was asked for, an
 });
 
 test("the service restricts uploads of plugins, and has the panel's host that was asked for, or none", async () => {
-  const serviceOf = async (words: string) =>
-    (await plan(`daemon install --user --dry-run ${words}`)).steps.flatMap(({ content = [] }) => content)[0];
-
   expect(await serviceOf("")).toMatch(/^Environment=RUNTIME_PLUGIN_UPLOADS=admin$/m);
   expect(await serviceOf("")).not.toMatch(/^Environment=RUNTIME_PANEL_HOST=/m);
   expect(await serviceOf("--panel-host panel.example.org")).toMatch(/^Environment=RUNTIME_PANEL_HOST=panel\.example\.org$/m);

@@ -35,6 +35,13 @@ async function ask(origin: string, host: string, call: Call) {
   }
 }
 
+const signInAt = (host: string, { url, rootKey }: TestDaemon) =>
+  ask(url, host, {
+    method: "POST",
+    path: "/api/admin/session",
+    headers: { origin: `http://${host}`, "content-type": "application/json" },
+    body: JSON.stringify({ key: rootKey }),
+  });
 const cookieOf = ({ rootKey }: TestDaemon, name = "runtime_api_key") => ({ cookie: `${name}=${encodeURIComponent(rootKey)}` });
 
 describe("with RUNTIME_PANEL_HOST", () => {
@@ -94,18 +101,11 @@ describe("with RUNTIME_PANEL_HOST", () => {
   });
 
   test("nobody signs in at another host, and no cookie is set there", async () => {
-    const signIn = (host: string) =>
-      ask(daemon.url, host, {
-        method: "POST",
-        path: "/api/admin/session",
-        headers: { origin: `http://${host}`, "content-type": "application/json" },
-        body: JSON.stringify({ key: daemon.rootKey }),
-      });
-    const refused = await signIn(apps);
+    const refused = await signInAt(apps, daemon);
     expectRefusal(refused, "PANEL_HOST_REQUIRED");
     expect(refused.headers["set-cookie"]).toBeUndefined();
     expect(refused.text).toContain(`http://${panel}/cpanel/`);
-    expect((await signIn(panel)).status).toBe(200);
+    expect((await signInAt(panel, daemon)).status).toBe(200);
   });
 
   test("a cookie of a session reaches no worker, under either name", async () => {

@@ -70,7 +70,7 @@ function isObjectWith(value: unknown, name: PropertyKey): boolean {
   return typeof value === "object" && value !== null && name in value;
 }
 
-async function* piecesByReader(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+async function* piecesByReader(body: ReadableStream<Uint8Array>): AsyncGenerator {
   const reader = body.getReader();
   let isOver = false;
   try {
@@ -85,7 +85,7 @@ async function* piecesByReader(body: ReadableStream<Uint8Array>): AsyncGenerator
   }
 }
 
-async function* wholeBody(response: ForeignResponse): AsyncGenerator<unknown> {
+async function* wholeBody(response: ForeignResponse): AsyncGenerator {
   yield new Uint8Array((await response.arrayBuffer?.()) ?? new ArrayBuffer(0));
 }
 

@@ -1,4 +1,4 @@
-import { isHost } from "./request-head.js";
+import { hostNameOf, isHost, portOf } from "../web/host.js";
 
 /** Ports that browsers leave out of a Host header. */
 const usualPorts: ReadonlySet<string> = new Set(["80", "443"]);
@@ -40,13 +40,4 @@ export class PanelHost {
     const port = this.#port ?? (isHost(host) ? portOf(host) : undefined);
     return `${scheme}://${this.name}${port === undefined ? "" : `:${port}`}${path}`;
   }
-}
-
-/** The name or address of a Host header, in lower case and in one spelling. */
-export function hostNameOf(host: string): string {
-  return new URL(`http://${host}`).hostname.replace(/\.$/, "");
-}
-
-function portOf(host: string): string | undefined {
-  return /:(\d+)$/.exec(host)?.[1];
 }
