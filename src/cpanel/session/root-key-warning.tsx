@@ -25,7 +25,7 @@ export function RootKeyWarning() {
       toasts.say(`You are signed in with the key "${name}", which ends in a day.`);
     });
   return (
-    <div className="banner banner-warn" role="status">
+    <div className="banner banner-warn banner-stacked" role="status">
       <p>You are signed in with the root key, which never ends and cannot be revoked here.</p>
       <Button isPending={isPending} onPress={() => void replace()}>
         Use a key for one day instead

@@ -19,7 +19,7 @@ export function AccessWarning() {
     ({ name, status }) => (name === "panel-origin" || name === "plugin-uploads") && status !== "ok" && !hidden.includes(name),
   );
   return warnings.map(({ name, message = "" }) => (
-    <div key={name} className="banner banner-warn" role="status">
+    <div key={name} className="banner banner-warn banner-stacked" role="status">
       <p>{message.charAt(0).toUpperCase() + message.slice(1)}.</p>
       <Button onPress={() => setHidden([...hidden, name])}>Hide</Button>
     </div>

@@ -29,13 +29,13 @@ export function accessWarnings({ config, keys, now }: AccessWarningOptions): Acc
     {
       name: "panel-origin",
       message: sharesOrigin
-        ? "the panel and workers share one origin, so a page of a worker can act as the operator who looks at it, and other keys than the root key can install workers: set RUNTIME_PANEL_HOST"
+        ? "pages of workers can act as the operator who opens them, and not only the root key can install workers: set RUNTIME_PANEL_HOST"
         : undefined,
     },
     {
       name: "plugin-uploads",
       message: mayUploadAnywhere
-        ? "a key with a namespace restriction can upload plugins, which run as the daemon, with every key: set RUNTIME_PLUGIN_UPLOADS to admin, root or off"
+        ? "a key with a namespace restriction can upload plugins, which run as the daemon: set RUNTIME_PLUGIN_UPLOADS to admin, root or off"
         : undefined,
     },
   ];
