@@ -51,7 +51,8 @@ export const variables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_ROOT_KEY",
     fallback: "",
-    meaning: "The root key. Better: the systemd credential `root-key`, or `RUNTIME_ROOT_KEY_FILE`; both win over this.",
+    meaning:
+      "The root key. Better: the systemd credential `root-key`, or `RUNTIME_ROOT_KEY_FILE`; both win over this. Without any of them `root.key` in the state directory counts; a daemon started at a terminal makes it.",
   },
   { name: "RUNTIME_ROOT_KEY_FILE", fallback: "", meaning: "File that holds the root key; SIGHUP reads it again." },
   { name: "RUNTIME_CPANEL", fallback: "on", meaning: "`off`: the control panel is not served." },

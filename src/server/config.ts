@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { pluginUploadModes, type PluginUploadMode } from "./access/plugin-uploads.js";
 import { parseDurationMs } from "../shared/duration.js";
@@ -7,8 +8,9 @@ import { ConfigError } from "./config-error.js";
 import { AllowedHosts } from "./http/allowed-hosts.js";
 import { PanelHost } from "./access/panel-host.js";
 import { compiledFile } from "./package-root.js";
+import { ownRootKeyFile } from "./own-root-key.js";
 import { readPrimary, type PrimarySource } from "./primary-source.js";
-import { readRootKey, type RootKeyFile } from "./root-key-source.js";
+import { readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
 import { valueOf, type Environment } from "./config-variables.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./systemd/service-environment.js";
 import { networkTargetForms, parseNetworkTarget } from "../shared/network-target.js";
@@ -122,7 +124,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ...hostsOfRequests(value("RUNTIME_PANEL_HOST"), value("RUNTIME_PUBLIC_URL"), value("RUNTIME_ALLOWED_HOSTS")),
     service: readServiceEnvironment(environment, process),
     apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
-    ...readRootKey(environment),
+    ...readRootKeyOrOwn(environment, process.cwd),
     sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
     ...readDirectories(environment, process.cwd),
     primary: readPrimary(environment, value),
@@ -173,6 +175,14 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     ),
     prettyLog: process.stdoutIsTerminal,
   };
+}
+
+/** The root key that the operator gives, or the one that the daemon has made in its state directory. */
+function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
+  const given = readRootKey(environment);
+  if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
+  const own = ownRootKeyFile(readDirectories(environment, cwd).stateDirectory);
+  return existsSync(own.file) ? { rootKey: readRootKeyFile(own), rootKeyFile: own } : given;
 }
 
 /** Where the daemon of this environment keeps what it stores. */

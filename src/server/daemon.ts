@@ -1,4 +1,3 @@
-import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { accessWarnings, type AccessWarning } from "./access/access-warnings.js";
 import type { Principals } from "./access/principals.js";
@@ -30,6 +29,8 @@ import { PluginCode } from "./plugins/plugin-code.js";
 import { readReadiness } from "./readiness.js";
 import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
 import { readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
+import { ownRootKeyName } from "./own-root-key.js";
+import { openStateDirectory } from "./state-directory.js";
 import type { NetworkMode } from "./workers/network/network-ceiling.js";
 import { defaultNetworkMode } from "./workers/network/network-default.js";
 import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
@@ -56,8 +57,8 @@ export class Daemon {
   /** Listens at once, answers for real when all rooms are open. */
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
+    await openStateDirectory(stateDirectory);
     const networkMode = await this.#networkMode();
-    await makePrivate(stateDirectory);
     const kernelLayers = probeKernelLayers();
     if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
     const lock = new StateLock(stateDirectory);
@@ -106,7 +107,7 @@ export class Daemon {
 
   async #networkMode(): Promise<NetworkMode> {
     if (this.#config.workerNetwork.mode !== undefined) return this.#config.workerNetwork.mode;
-    const { mode, isChosen } = await defaultNetworkMode(this.#config.stateDirectory);
+    const { mode, isChosen } = await defaultNetworkMode(this.#config.stateDirectory, [ownRootKeyName]);
     if (!isChosen)
       this.#log.warn(
         `workers may connect to ${mode} addresses, private ones and those of this machine too: set RUNTIME_WORKER_NETWORK to public, or to all to keep it`,
@@ -225,9 +226,4 @@ export class Daemon {
       ? readReadiness(this.#rooms, this.#accessWarnings(this.#rooms))
       : { missing: "it is starting", checks: [] };
   }
-}
-
-async function makePrivate(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700);
 }

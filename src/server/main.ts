@@ -1,12 +1,16 @@
+import { readCommandLine } from "./command-line.js";
 import { ConfigError } from "./config-error.js";
+import { configWarnings } from "./config-warnings.js";
 import { readConfig, type Config } from "./config.js";
 import { Daemon } from "./daemon.js";
 import { AdminListenError, type Origins } from "./doors.js";
 import { keepCallsYoung } from "./keep-calls-young.js";
+import { nextSteps } from "./next-steps.js";
 import { NewerStateError } from "./newer-state-error.js";
 import { createLog, readableForm } from "./observe/log.js";
 import { LogLevel } from "./observe/log-level.js";
 import { LogOutput } from "./observe/log-output.js";
+import { makeOwnRootKey, ownRootKeyFile } from "./own-root-key.js";
 import { spareFullCollections } from "./spare-full-collections.js";
 import { openNotifyChannel } from "./systemd/notify-channel.js";
 import { serviceVariables } from "./systemd/service-environment.js";
@@ -16,6 +20,9 @@ import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
 /** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */
 const finalFailureStatus = 78;
+const finalFailures = [ConfigError, NewerStateError, MissingSandboxError];
+/** Wrong arguments, as those of runtimectl. */
+const usageStatus = 2;
 /** Variables that hold secrets; taken out of the environment before any worker or plugin code runs. */
 const secretVariables = [
   "RUNTIME_ROOT_KEY",
@@ -25,15 +32,29 @@ const secretVariables = [
   "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE",
 ];
 
+/** What `runtimed` runs: the daemon, or what its arguments ask for instead. */
+export async function runProgram(words: readonly string[]): Promise<void> {
+  const commandLine = readCommandLine(words);
+  if (commandLine.kind === "run") {
+    await runDaemon();
+  } else if (commandLine.kind === "print") process.stdout.write(commandLine.text);
+  else {
+    process.stderr.write(commandLine.text);
+    process.exitCode = usageStatus;
+  }
+}
+
 /** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
 export async function runDaemon(): Promise<Origins> {
-  const config = readConfigOrExit();
+  const environment = { ...process.env };
+  const config = await readConfigOrExit();
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
   const level = new LogLevel();
   const form = config.prettyLog ? await readableForm() : undefined;
   const output = new LogOutput();
   const log = createLog({ level: config.logLevel, output, form, onChild: level.noteChild });
   level.of(log);
+  for (const warning of configWarnings(environment, config)) log.warn(warning);
   const daemon = new Daemon(config, log);
   const manager = new ServiceManager(await openNotifyChannel(config.service.notifySocket, log));
   const end = (status: number) => output.end().then(() => process.exit(status));
@@ -63,16 +84,20 @@ export async function runDaemon(): Promise<Origins> {
     supervised.begin();
     keepCallsYoung();
     spareFullCollections();
+    if (config.prettyLog && config.rootKeyFile?.file === ownRootKeyFile(config.stateDirectory).file)
+      process.stdout.write(nextSteps(origins, config));
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
-    return await end(error instanceof NewerStateError || error instanceof MissingSandboxError ? finalFailureStatus : 1);
+    return await end(finalFailures.some((kind) => error instanceof kind) ? finalFailureStatus : 1);
   }
 }
 
-function readConfigOrExit(): Config {
+/** Reads the configuration; at a terminal, where nobody has given a root key, the daemon makes one. */
+async function readConfigOrExit(): Promise<Config> {
   try {
-    return readConfig(process.env, { pid: process.pid, cwd: process.cwd(), stdoutIsTerminal: process.stdout.isTTY });
+    const config = readConfig(process.env, { pid: process.pid, cwd: process.cwd(), stdoutIsTerminal: process.stdout.isTTY });
+    return config.rootKey === undefined && config.prettyLog ? await makeOwnRootKey(config) : config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`runtimed: ${error.message}\n`);

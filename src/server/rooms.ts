@@ -14,6 +14,7 @@ import type { StateLock } from "./access/state-lock.js";
 import { AuditLog } from "./audit/audit-log.js";
 import { Changes } from "./audit/changes.js";
 import type { Config } from "./config.js";
+import { makeDirectory } from "./make-directory.js";
 import { AnsweringVersions } from "./observe/answering-versions.js";
 import type { Log } from "./observe/log.js";
 import { PluginCounters } from "./observe/plugin-counters.js";
@@ -261,7 +262,7 @@ function reservedNames(apiBase: string): ReadonlySet<string> {
 async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
   for (const directory of directories) {
     if (path.basename(directory).startsWith(".")) continue;
-    await mkdir(directory, { recursive: true }).catch((error: unknown) =>
+    await makeDirectory(directory).catch((error: unknown) =>
       log.warn({ err: error, directory }, "a configured directory is missing and cannot be made"),
     );
   }

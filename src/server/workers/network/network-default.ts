@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { networkModes, type NetworkMode } from "./network-ceiling.js";
 
@@ -8,11 +8,16 @@ const modeOfNewInstallations: NetworkMode = "public";
 /** Workers of an installation from before the variable rely on it. */
 const modeOfOldInstallations: NetworkMode = "all";
 
-/** The mode of a daemon whose operator chose none; `isChosen` is false where nobody ever did. Makes the state directory. */
-export async function defaultNetworkMode(stateDirectory: string): Promise<{ mode: NetworkMode; isChosen: boolean }> {
-  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+/**
+ * The mode of a daemon without RUNTIME_WORKER_NETWORK, written down by its first start; `isChosen` is false where no start did. An
+ * installation is new whose state directory holds nothing but `newFiles`.
+ */
+export async function defaultNetworkMode(
+  stateDirectory: string,
+  newFiles: readonly string[] = [],
+): Promise<{ mode: NetworkMode; isChosen: boolean }> {
   const file = path.join(stateDirectory, fileName);
-  const names = await readdir(stateDirectory);
+  const names = (await readdir(stateDirectory)).filter((name) => !newFiles.includes(name));
   if (names.length === 0) await writeFile(file, `${modeOfNewInstallations}\n`, { mode: 0o600 });
   else if (!names.includes(fileName)) return { mode: modeOfOldInstallations, isChosen: false };
   const text = (await readFile(file, "utf8")).trim();
