@@ -2,7 +2,9 @@ import { Concealment } from "./concealment.js";
 import { withFields } from "./document-fields.js";
 import type { OutputFormat } from "./output-mode.js";
 import { factLines, knownFacts, type Facts } from "./facts.js";
+import type { GlobalFlags } from "./command.js";
 import { printable, printableJson, printableLines } from "./printable.js";
+import { repeatFlags } from "./repeated-flags.js";
 import type { ResultFile } from "./result-file.js";
 import { alignedTable, tabSeparated } from "./table.js";
 
@@ -28,6 +30,8 @@ export interface OutputMode {
   readonly verbosity?: number;
   readonly resultFile?: ResultFile | undefined;
   readonly concealment?: Concealment;
+  /** Flags of this command that commands in messages need too. */
+  readonly connectionFlags?: Pick<GlobalFlags, "profile" | "url" | "keyFile"> | undefined;
 }
 
 /**
@@ -114,9 +118,14 @@ export class Output {
     this.#terminal.writeStdout(bytes);
   }
 
+  /** A text whose `runtimectl` commands reach the daemon that this command talks to. */
+  repeatFlags(text: string): string {
+    return repeatFlags(text, this.#mode.connectionFlags ?? {});
+  }
+
   /** What a person would like to know besides the result. */
   note(text: string): void {
-    if (!this.#mode.quiet && !this.isJson) this.#tell(printableLines(text));
+    if (!this.#mode.quiet && !this.isJson) this.#tell(printableLines(this.repeatFlags(text)));
   }
 
   /** A line below a table, for people only. */
@@ -125,7 +134,7 @@ export class Output {
   }
 
   warn(text: string): void {
-    this.#tell(`${this.#colored("33", "warning:")} ${printableLines(text)}`);
+    this.#tell(`${this.#colored("33", "warning:")} ${printableLines(this.repeatFlags(text))}`);
   }
 
   /** A line about HTTP, with `--verbose`; those of level 2 with `-vv`. */
@@ -134,7 +143,12 @@ export class Output {
   }
 
   /** The failure that ends the command: a document with `--json`, otherwise words. Always on stderr. */
-  failure(error: FailureReport, stack?: string): void {
+  failure(given: FailureReport, stack?: string): void {
+    const error = {
+      ...given,
+      message: this.repeatFlags(given.message),
+      ...(given.hint !== undefined && { hint: this.repeatFlags(given.hint) }),
+    };
     this.#mode.resultFile?.append({ error });
     if (this.verbosity >= 2 && stack !== undefined) this.#tell(printableLines(stack));
     if (this.isJson) return this.#tell(printableJson({ error }));

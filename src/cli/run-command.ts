@@ -121,6 +121,7 @@ class CommandRun {
       quiet,
       verbosity: environment.RUNTIMECTL_DEBUG === undefined ? verbose : 2,
       concealment: this.#concealment,
+      connectionFlags: flags,
     };
     this.#output = new Output(terminal, mode);
     const file = environment.RUNTIMECTL_OUTPUT_FILE;

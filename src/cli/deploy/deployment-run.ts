@@ -141,7 +141,8 @@ export class DeploymentRun {
     const { opened, deployable, target, action } = this.#parts;
     const { name, version } = deployable.plan.facts;
     const answersAt = url ?? (await target.locate()).url;
-    const undo = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
+    const line = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
+    const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
     this.#context.output.note(
       action === "none" ? `${name}@${version} is there with the same content; nothing was sent` : `Done in ${seconds} s`,

@@ -1,3 +1,4 @@
+import { repeatFlags } from "../../repeated-flags.js";
 import { Box } from "ink";
 import { useMemo, useState, useSyncExternalStore } from "react";
 import { useDashboard } from "../hooks/use-dashboard.js";
@@ -74,7 +75,12 @@ function useShellKeys(current: ScreenId, session: Session | undefined, show: (sc
     "screen.next": () => step(1),
     "screen.previous": () => step(-1),
     palette: () => overlays.show({ kind: "palette" }),
-    commandLine: () => overlays.show({ kind: "lines", title: "The same as commands", lines: dispatcher.lines() }),
+    commandLine: () =>
+      overlays.show({
+        kind: "lines",
+        title: "The same as commands",
+        lines: dispatcher.lines().map((line) => repeatFlags(line, session.context.flags)),
+      }),
     refresh: () => session.live.refresh(),
     ...(undo.isPossible ? { undo: () => void undo.run() } : {}),
   };

@@ -1,3 +1,4 @@
+import { shellWord } from "../../shell-word.js";
 import { Box } from "ink";
 import { useEffect, useRef, useState } from "react";
 import { completePath } from "../complete-path.js";
@@ -131,7 +132,7 @@ function Preview({ session: { settings }, step: { source, upload }, onAgreed, on
       return true;
     },
   });
-  const line = `runtimectl workers upload ${/^[\w@./+~-]+$/.test(source) ? source : `'${source.replaceAll("'", String.raw`'\''`)}'`}`;
+  const line = `runtimectl workers upload ${shellWord(source)}`;
   const facts = [...upload.facts, { name: "to", value: settings.origin.value }, { name: "same as", value: line }];
   return (
     <Box flexDirection="column" height={rows}>

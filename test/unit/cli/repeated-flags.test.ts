@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { repeatFlags } from "../../../src/cli/repeated-flags.js";
+
+test.each([
+  ["Undo: runtimectl workers disable app@1.0.0", "Undo: runtimectl -p prod workers disable app@1.0.0"],
+  [
+    "a\nundo: runtimectl workers enable a\nundo: runtimectl workers enable b",
+    "a\nundo: runtimectl -p prod workers enable a\nundo: runtimectl -p prod workers enable b",
+  ],
+  ["runtimectl files get x && runtimectl deploy y", "runtimectl -p prod files get x && runtimectl -p prod deploy y"],
+  ["sign in with: runtimectl auth login", "sign in with: runtimectl -p prod auth login"],
+  ["runtimectl auth login --profile other --url URL", "runtimectl auth login --profile other --url URL"],
+  ["runtimectl -p other status", "runtimectl -p other status"],
+  ["sudo runtimectl daemon install", "sudo runtimectl daemon install"],
+  ["runtimectl profile list", "runtimectl profile list"],
+  ["runtimectl --help", "runtimectl --help"],
+  ["the runtimectl of another version", "the runtimectl of another version"],
+  ["nothing to repeat", "nothing to repeat"],
+])("of a command with -p prod, %j becomes %j", (text, expected) => {
+  expect(repeatFlags(text, { profile: "prod" })).toBe(expected);
+});
+
+test("every flag that chooses the daemon is repeated, as a shell takes it, and none where none was given", () => {
+  const flags = { profile: "prod", url: "https://rt.example.org", keyFile: "my keys/it's.key" };
+  expect(repeatFlags("runtimectl status", flags)).toBe(
+    `runtimectl -p prod --url https://rt.example.org --key-file 'my keys/it'\\''s.key' status`,
+  );
+  expect(repeatFlags("runtimectl status", {})).toBe("runtimectl status");
+});
