@@ -33,7 +33,14 @@ export type ManifestReading =
 export function parseManifest(text: string, fileName: string): Manifest {
   const { manifest, faults } = readManifest(text);
   if (manifest) return manifest;
-  throw invalidMetadata(fileName, faults[0].message, faults[0].cause);
+  throw invalidMetadata(fileName, `${faults[0].message}${placeIn(text, faults[0].offset)}`, faults[0].cause);
+}
+
+/** Where a character stands, to be added to a message; empty when it is not known. */
+export function placeIn(text: string, offset: number | undefined): string {
+  if (offset === undefined) return "";
+  const before = text.slice(0, offset).split("\n");
+  return ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`;
 }
 
 /**

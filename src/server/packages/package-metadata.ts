@@ -3,7 +3,7 @@ import path from "node:path";
 import { isScalar } from "yaml";
 import { invalidMetadata, longestManifestBytes, parseManifest } from "../../shared/manifest-yaml.js";
 import { enabledOf, nameOf, versionOf, type PackageMetadata } from "../../shared/package-metadata.js";
-import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import { manifestFileNames, type MetadataFileName } from "../../shared/metadata-file-names.js";
 import { plainManifest } from "./plain-manifest.js";
 
 /** A package.json lists more than a manifest does. */
@@ -14,8 +14,13 @@ const longestPackageJsonBytes = 1024 * 1024;
  * Throws `MISSING_PACKAGE_NAME`, `INVALID_PACKAGE_NAME`, `INVALID_PACKAGE_VERSION` or `INVALID_PACKAGE_METADATA`.
  */
 export function readPackageMetadata(folder: string): PackageMetadata | undefined {
-  const manifest = readManifest(folder);
-  const packageJson = readPackageJson(folder);
+  return parsePackageMetadata((fileName) => readMetadataText(path.join(folder, fileName), longestBytes(fileName)));
+}
+
+/** The same for texts, of which `textOf` has those that are there, by the names of the files. */
+export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => string | undefined): PackageMetadata | undefined {
+  const manifest = readManifest(textOf);
+  const packageJson = readPackageJson(textOf);
   if (!manifest && !packageJson) return undefined;
   const declared = manifest && withoutEmpty(manifest.fields);
   const fields = { ...packageJson, ...declared };
@@ -23,10 +28,9 @@ export function readPackageMetadata(folder: string): PackageMetadata | undefined
   return { name, version: versionOf(fields, manifest?.versionText), enabled: enabledOf(fields), fields, declared };
 }
 
-/** The text of a file that is a regular one and not too long; undefined when there is none. Links are not followed. */
-export function readMetadataText(filePath: string, maxBytes: number): string | undefined {
-  const fileName = path.basename(filePath);
-  const bytes = readRegularFile(filePath, maxBytes);
+/** The text of a file that is a regular one and not too long; undefined when there is none. Links are not followed. Errors call it `fileName`. */
+export function readMetadataText(filePath: string, maxBytes: number, fileName = path.basename(filePath)): string | undefined {
+  const bytes = readRegularFile(filePath, maxBytes, fileName);
   if (!bytes) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -35,8 +39,7 @@ export function readMetadataText(filePath: string, maxBytes: number): string | u
   }
 }
 
-function readRegularFile(filePath: string, maxBytes: number): Buffer | undefined {
-  const fileName = path.basename(filePath);
+function readRegularFile(filePath: string, maxBytes: number, fileName: string): Buffer | undefined {
   const file = openIfThere(filePath);
   if (file === undefined) return undefined;
   try {
@@ -63,9 +66,14 @@ function openIfThere(filePath: string): number | undefined {
   }
 }
 
-function readManifest(folder: string) {
+/** Bytes that a file of metadata may have. */
+export function longestBytes(fileName: MetadataFileName): number {
+  return fileName === "package.json" ? longestPackageJsonBytes : longestManifestBytes;
+}
+
+function readManifest(textOf: (fileName: MetadataFileName) => string | undefined) {
   for (const fileName of manifestFileNames) {
-    const text = readMetadataText(path.join(folder, fileName), longestManifestBytes);
+    const text = textOf(fileName);
     if (text === undefined) continue;
     const plain = plainManifest(text);
     if (plain) return { fields: plain, versionText: undefined };
@@ -76,14 +84,15 @@ function readManifest(folder: string) {
   return undefined;
 }
 
-function readPackageJson(folder: string): Record<string, unknown> | undefined {
-  const text = readMetadataText(path.join(folder, "package.json"), longestPackageJsonBytes);
+function readPackageJson(textOf: (fileName: MetadataFileName) => string | undefined): Record<string, unknown> | undefined {
+  const text = textOf("package.json");
   if (text === undefined) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalidMetadata("package.json", "it is not valid JSON", error);
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec((error as Error).message) ?? [];
+    throw invalidMetadata("package.json", `it is not valid JSON${line === undefined ? "" : ` (line ${line}, column ${column})`}`, error);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidMetadata("package.json", "it is not a JSON object");
   return value as Record<string, unknown>;

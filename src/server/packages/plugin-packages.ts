@@ -155,6 +155,13 @@ export class PluginPackages implements PackageKeeper {
     return found ? [found.name] : [];
   }
 
+  assertUsable({ directory, folder }: Unit, metadata: PackageMetadata): void {
+    const { name } = metadata;
+    const changed = { directory: { path: directory, source: "uploaded" as const }, folder, name, metadata };
+    const builtIn = this.#catalog.find(name)?.builtIn;
+    parsePlugin(fieldsOf(builtIn ? { code: builtIn, overlay: changed } : { code: changed, overlay: undefined }), this.#options);
+  }
+
   assertAcceptable(unit: Unit, { name = unit.name, base }: Readonly<Record<string, unknown>>): void {
     if (typeof name !== "string") return;
     refuseReservedName(name, this.#options.reservedNames);

@@ -2,6 +2,8 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Worker } from "../../shared/contract/workers.js";
+import type { PackageMetadata } from "../../shared/package-metadata.js";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
 import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive-unpacker.js";
@@ -115,9 +117,7 @@ export class WorkerPackages implements PackageKeeper {
       const { name, version } = metadata;
       refuseReservedName(name, this.#options.reservedNames);
       authorise(name);
-      const manifest = parseWorkerManifest(metadata);
-      const refusal = this.#options.refusal?.(manifest, name);
-      if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
+      const manifest = this.#servable(metadata);
       const from = path.join(content, root);
       await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
@@ -207,6 +207,10 @@ export class WorkerPackages implements PackageKeeper {
     return versions.filter((version) => version.folder === folder || version.folder === workerFolder).map(({ name }) => name);
   }
 
+  assertUsable(_unit: Unit, metadata: PackageMetadata): void {
+    this.#servable(metadata);
+  }
+
   assertAcceptable(unit: Unit, { name = unit.name }: Readonly<Record<string, unknown>>): void {
     if (typeof name !== "string") return;
     refuseReservedName(name, this.#options.reservedNames);
@@ -218,6 +222,14 @@ export class WorkerPackages implements PackageKeeper {
     this.#poll.close();
     await this.#areas.close();
     await this.#known.save();
+  }
+
+  /** The manifest of a worker that would be served here; throws `INVALID_PACKAGE_METADATA`. */
+  #servable(metadata: PackageMetadata): WorkerManifest {
+    const manifest = parseWorkerManifest(metadata);
+    const refusal = this.#options.refusal?.(manifest, metadata.name);
+    if (refusal !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", refusal);
+    return manifest;
   }
 
   #refuseTakenPath(name: string): void {

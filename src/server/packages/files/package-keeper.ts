@@ -1,3 +1,4 @@
+import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import type { Unit } from "./unit.js";
 
 /** A change of files: prepared aside, then done in one instant. */
@@ -20,6 +21,8 @@ export interface PackageKeeper {
   changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
   /** The names under which what lies in a unit counts, besides that of its place. */
   namesIn(unit: Unit): string[];
+  /** Throws when a package of this metadata in the unit would not be served, or not be loaded. */
+  assertUsable(unit: Unit, metadata: PackageMetadata): void;
   /** Throws when a package that says this about itself may not lie in the unit. */
   assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
 }
