@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, open, rm, statfs, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { temporaryDirectory } from "./temporary-directory.js";
 
 /** A file system of a few megabytes that can be filled; only programs that are started by its launcher see it. */
@@ -43,9 +43,11 @@ export class SmallDisk {
       await writeFile(path.join(this.#names, String(number)), "");
   }
 
+  /** Waits until nobody has a file open for writing. */
   async makeReadOnly(): Promise<void> {
     const [program = "", ...args] = this.launcher;
-    await promisify(execFile)(program, [...args, "mount", "-o", "remount,ro", this.directory]);
+    const remount = () => promisify(execFile)(program, [...args, "mount", "-o", "remount,ro", this.directory]);
+    await expect.poll(() => remount().then(() => "read-only", String)).toBe("read-only");
   }
 
   /** Takes away what it was filled with. */
