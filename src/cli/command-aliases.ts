@@ -4,5 +4,32 @@ export const nounAliases: Readonly<Record<string, string>> = { worker: "workers"
 /** Other words for verbs: each stands for the first of these that the noun has, unless the noun has a verb of that name itself. */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke"] };
 
-/** Words that stand for a noun with its verb. */
-export const commandAliases: Readonly<Record<string, readonly [noun: string, verb: string]>> = { rollback: ["workers", "rollback"] };
+/** Words of other tools that stand for a command, and for what is given to it first. */
+export const commandAliases: Readonly<Record<string, readonly string[]>> = {
+  rollback: ["workers", "rollback"],
+  list: ["workers", "list"],
+  ps: ["workers", "list"],
+  logs: ["workers", "logs"],
+  tail: ["workers", "logs", "--follow"],
+  upload: ["workers", "upload"],
+  enable: ["workers", "enable"],
+  disable: ["workers", "disable"],
+  restart: ["workers", "restart"],
+  open: ["workers", "open"],
+  rm: ["workers", "delete"],
+  login: ["auth", "login"],
+  logout: ["auth", "logout"],
+  whoami: ["auth", "status"],
+  top: ["tui"],
+  dashboard: ["tui"],
+};
+
+/** What to do instead, for words of other tools that stand for no command here. */
+export const commandHints: Readonly<Record<string, string>> = {
+  env: "the variables of a worker are the key env of its manifest.yaml",
+  secret: "the variables of a worker are the key env of its manifest.yaml; there is no store for secrets yet",
+  secrets: "the variables of a worker are the key env of its manifest.yaml; there is no store for secrets yet",
+  publish: "runtimectl deploy",
+  update: "npm install --global runtimectl@latest",
+  upgrade: "npm install --global runtimectl@latest",
+};

@@ -2,11 +2,12 @@ import { commandAliases, nounAliases, verbAliases } from "./command-aliases.js";
 import { commandTable, isNoun, type NounEntry } from "./command-table.js";
 import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
+import type { HelpStyle } from "./help-layout.js";
 
 /** What the words of a command line name. */
 export type FoundCommand =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
-  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
   /** A shell asks how its last word could go on. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
@@ -19,16 +20,22 @@ export function findCommand(given: readonly string[]): FoundCommand {
   const [word, secondWord] = positions.map((position) => given[position] ?? "");
   const restAfter = (count: number) => given.filter((_, index) => !positions.slice(0, count).includes(index));
   if (word === undefined) return withoutWords(given);
-  const both = ownValue(commandAliases, word);
-  const first = both?.[0] ?? ownValue(nounAliases, word) ?? word;
+  if (word === "version") return { kind: "version" };
+  const [aliasWord, aliasVerb, ...aliasRest] = ownValue(commandAliases, word) ?? [];
+  const first = aliasWord ?? ownValue(nounAliases, word) ?? word;
   const entry = ownValue(commandTable, first);
   if (entry === undefined) return { kind: "unknown", word: first, noun: undefined, candidates: Object.keys(commandTable) };
   if (!isNoun(entry)) return { kind: "command", words: first, summary: entry.summary, rest: restAfter(1) };
-  const second = both?.[1] ?? secondWord;
-  if (second === undefined) return { kind: "help", text: nounHelp(first, entry) };
+  const second = aliasVerb ?? secondWord;
+  if (second === undefined) return { kind: "help", text: (style) => nounHelp(first, entry, style) };
   const verb = verbOf(entry, second);
   if (verb === undefined) return { kind: "unknown", word: second, noun: first, candidates: Object.keys(entry.verbs) };
-  return { kind: "command", words: `${first} ${verb.name}`, summary: verb.summary, rest: restAfter(both ? 1 : 2) };
+  return {
+    kind: "command",
+    words: `${first} ${verb.name}`,
+    summary: verb.summary,
+    rest: [...aliasRest, ...restAfter(aliasVerb === undefined ? 2 : 1)],
+  };
 }
 
 /** The verb of this name, or that this is another word for. */
@@ -48,7 +55,7 @@ function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): 
 /** Only flags, or nothing at all. */
 function withoutWords(given: readonly string[]): FoundCommand {
   if (given.includes("-V") || given.includes("--version")) return { kind: "version" };
-  if (given.length === 0 || given.includes("-h") || given.includes("--help")) return { kind: "help", text: rootHelp() };
+  if (given.length === 0 || given.includes("-h") || given.includes("--help")) return { kind: "help", text: rootHelp };
   return { kind: "unknown", word: given[0] ?? "", noun: undefined, candidates: [] };
 }
 

@@ -1,37 +1,58 @@
 import type { CommandDefinition } from "./command.js";
 import { commandAliases, nounAliases, verbAliases } from "./command-aliases.js";
-import { commandTable, isNoun, type NounEntry } from "./command-table.js";
+import { commandTable, type CommandEntry, type NounEntry } from "./command-table.js";
 import { globalOptions, versionOption } from "./global-options.js";
+import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js";
+
+/** Commands by what they are for; each of the table stands in one of these. */
+const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
+  ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
+  ["Manage", ["workers", "plugins", "files", "keys"]],
+  ["Watch", ["status", "tui", "events", "audit", "doctor"]],
+  ["Connect", ["auth", "profile", "api"]],
+  ["This machine", ["daemon", "completion", "help"]],
+];
 
 /** The help of `runtimectl` itself. */
-export function rootHelp(): string {
-  return sections([
-    [
-      "Examples",
-      columns([
-        ["runtimectl auth login", "sign in; the key is asked for and kept"],
-        ["runtimectl deploy ./dir", "pack a folder, upload it, check it, print its URL"],
-        ["runtimectl dev ./dir", "the same on this machine, while you work on it"],
-        ["runtimectl workers list", "what is installed"],
-        ["runtimectl keys create --role editor", "a key for a colleague or CI, 90 days"],
-        ["runtimectl status", "is it healthy, who am I"],
-        ["runtimectl doctor", "what is wrong between here and the daemon"],
-        ["runtimectl api GET workers", "any call, signed in"],
-      ]),
-    ],
-    ["Usage", "  runtimectl <command> [arguments] [flags]"],
-    [
-      "Commands",
-      columns(
-        Object.entries(commandTable).map(([name, entry]) => [
-          isNoun(entry) ? `${name} ${Object.keys(entry.verbs).join("|")}` : name,
-          entry.summary,
-        ]),
-      ),
-    ],
-    ["Flags of every command", columns([...globalOptions, versionOption].map((option) => [option.flags, option.description]))],
-    ["More", `  runtimectl <command> --help\n  runtimectl help environment|exit-codes|formatting|config|keys\n  short: ${shortWords()}`],
+export function rootHelp(style: HelpStyle): string {
+  const commands = groups.map(([title, names]): [string, string] => [
+    title,
+    columns(
+      names.map((name) => [name, (commandTable[name] as CommandEntry).summary]),
+      style,
+    ),
   ]);
+  return sections(
+    [
+      [
+        "Examples",
+        columns(
+          [
+            ["runtimectl auth login", "sign in; the key is asked for and kept"],
+            ["runtimectl deploy ./dir", "pack a folder, upload it, check it, print its URL"],
+            ["runtimectl workers logs app -f", "what a worker writes, as it comes"],
+            ["runtimectl keys create --role editor", "a key for a colleague or CI, 90 days"],
+            ["runtimectl doctor", "what is wrong between here and the daemon"],
+          ],
+          style,
+        ),
+      ],
+      ["Usage", "  runtimectl <command> [arguments] [flags]"],
+      ...commands,
+      [
+        "Flags of every command",
+        columns(
+          [...globalOptions, versionOption].map((option) => [option.flags, option.description]),
+          style,
+        ),
+      ],
+      [
+        "More",
+        `  runtimectl <command> --help\n  runtimectl help environment|exit-codes|formatting|config|keys\n${paragraphs(`short: ${shortWords()}`, style)}`,
+      ],
+    ],
+    style,
+  );
 }
 
 function shortWords(): string {
@@ -48,12 +69,15 @@ export function aliasPairs(): readonly (readonly [alias: string, meaning: string
 }
 
 /** The help of a noun such as `workers`. */
-export function nounHelp(name: string, noun: NounEntry): string {
+export function nounHelp(name: string, noun: NounEntry, style: HelpStyle): string {
   const lines = Object.entries(noun.verbs).map(([verb, entry]): [string, string] => [`runtimectl ${name} ${verb}`, entry.summary]);
-  return `${noun.summary}.\n\n${sections([
-    ["Commands", columns(lines)],
-    ["More", `  runtimectl ${name} <verb> --help${shortWordsOf(name, noun)}`],
-  ])}`;
+  return `${noun.summary}.\n\n${sections(
+    [
+      ["Commands", columns(lines, style)],
+      ["More", paragraphs(`runtimectl ${name} <verb> --help${shortWordsOf(name, noun)}`, style)],
+    ],
+    style,
+  )}`;
 }
 
 /** One line with the other words for this noun and its verbs, if there are any. */
@@ -64,30 +88,35 @@ function shortWordsOf(name: string, { verbs }: NounEntry): string {
     return meaning === undefined ? [] : [`${alias} = ${meaning}`];
   });
   const parts = [...nouns.map((alias) => `${alias} = ${name}`), ...short];
-  return parts.length === 0 ? "" : `\n  short: ${parts.join(", ")}`;
+  return parts.length === 0 ? "" : `\nshort: ${parts.join(", ")}`;
 }
 
 /** The help of one command: examples first. */
-export function commandHelp(words: string, summary: string, command: CommandDefinition): string {
+export function commandHelp(words: string, summary: string, command: CommandDefinition, style: HelpStyle): string {
   const given = command.arguments ?? [];
   const usage = ["runtimectl", words, ...given.map((argument) => argument.syntax), "[flags]"].join(" ");
   const parts: [string, string][] = [
-    ["Examples", columns(command.examples)],
-    ["Usage", `  ${usage}`],
+    ["Examples", columns(command.examples, style)],
+    ["Usage", paragraphs(usage, style)],
   ];
-  if (given.length > 0) parts.push(["Arguments", columns(given.map((argument) => [argument.syntax, argument.description]))]);
-  if (command.options?.length) parts.push(["Flags", columns(command.options.map((option) => [option.flags, option.description]))]);
-  if (command.fields) parts.push(["Fields for --json=", `  ${command.fields.join(", ")}`]);
-  if (command.notes !== undefined) parts.push(["Notes", command.notes.replace(/^/gm, "  ")]);
-  parts.push(["Flags of every command", columns(globalOptions.map((option) => [option.flags, option.description]))]);
-  return `${summary}.\n\n${sections(parts)}`;
-}
-
-function sections(parts: readonly (readonly [title: string, body: string])[]): string {
-  return `${parts.map(([title, body]) => `${title}:\n${body}`).join("\n\n")}\n`;
-}
-
-function columns(rows: readonly (readonly [left: string, right: string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+  if (given.length > 0)
+    parts.push([
+      "Arguments",
+      columns(
+        given.map((argument) => [argument.syntax, argument.description]),
+        style,
+      ),
+    ]);
+  if (command.options?.length)
+    parts.push([
+      "Flags",
+      columns(
+        command.options.map((option) => [option.flags, option.description]),
+        style,
+      ),
+    ]);
+  if (command.fields) parts.push(["Fields for --json=", paragraphs(command.fields.join(", "), style)]);
+  if (command.notes !== undefined) parts.push(["Notes", paragraphs(command.notes, style)]);
+  parts.push(["Flags of every command", "  runtimectl --help"]);
+  return `${paragraphs(`${summary}.`, style, "")}\n\n${sections(parts, style)}`;
 }

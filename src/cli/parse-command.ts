@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from "commander";
+import type { HelpStyle } from "./help-layout.js";
 import { commandHelp } from "./help.js";
 import { usageError } from "./command-error.js";
 import { globalOptions } from "./global-options.js";
@@ -13,11 +14,11 @@ export interface ParsedCommand {
 export function parseCommand(
   command: { readonly words: string; readonly summary: string; readonly definition: CommandDefinition },
   given: readonly string[],
-  onHelp: (text: string) => void,
+  { style, onHelp }: { readonly style: HelpStyle; readonly onHelp: (text: string) => void },
 ): ParsedCommand | undefined {
   const parser = new Command(command.words).exitOverride().helpOption("-h, --help");
   parser.configureOutput({ writeOut: onHelp, writeErr: () => {} });
-  parser.helpInformation = () => commandHelp(command.words, command.summary, command.definition);
+  parser.helpInformation = () => commandHelp(command.words, command.summary, command.definition, style);
   for (const argument of command.definition.arguments ?? []) parser.addArgument(toArgument(argument));
   for (const option of globalOptions) if (!option.flags.startsWith("-h")) parser.addOption(toOption(option));
   for (const option of command.definition.options ?? []) parser.addOption(toOption(option));

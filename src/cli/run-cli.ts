@@ -1,6 +1,9 @@
+import { readEnvironment } from "./environment.js";
 import type { ExitCode } from "./exit-codes.js";
 import { findCommand } from "./find-command.js";
+import { helpStyleOf } from "./help-layout.js";
 import type { Io } from "./io.js";
+import { openTerminal } from "./terminal.js";
 
 /** All that a command line depends on; nothing is read from the process. */
 export interface CommandLine {
@@ -23,7 +26,8 @@ export async function runCli(line: CommandLine): Promise<ExitCode> {
   const found = findCommand(line.argv);
   // Help needs none of the modules that run commands; loading them would double the time to the first line.
   if (found.kind === "help") {
-    line.io.writeStdout(found.text);
+    const terminal = openTerminal(line.io, readEnvironment(line.env), line.argv.includes("--no-color"));
+    line.io.writeStdout(found.text(helpStyleOf(terminal)));
     return 0;
   }
   const { runCommand } = await import("./run-command.js");

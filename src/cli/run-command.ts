@@ -1,3 +1,5 @@
+import { commandHints } from "./command-aliases.js";
+import { helpStyleOf } from "./help-layout.js";
 import "./jitless-zod.js";
 import { CleanUps } from "./clean-ups.js";
 import { CommandError, usageError } from "./command-error.js";
@@ -102,7 +104,9 @@ class CommandRun {
       return exitCodes.ok;
     }
     const definition = await loadCommand(found.words, commandModules);
-    const parsed = parseCommand({ ...found, definition }, withoutFields(found.rest), this.#surroundings.terminal.writeStdout);
+    const { terminal } = this.#surroundings;
+    const help = { style: helpStyleOf(terminal), onHelp: terminal.writeStdout };
+    const parsed = parseCommand({ ...found, definition }, withoutFields(found.rest), help);
     if (parsed === undefined) return exitCodes.ok;
     const output = this.#openOutput(format, parsed.flags);
     const fields = chosenFields(given);
@@ -134,6 +138,8 @@ class CommandRun {
 
 function unknownCommand(found: Extract<RunnableCommand, { kind: "unknown" }>): CommandError {
   const written = [found.noun, found.word].filter((word) => word !== undefined).join(" ");
+  const instead = found.noun === undefined && Object.hasOwn(commandHints, found.word) ? commandHints[found.word] : undefined;
+  if (instead !== undefined) return usageError(`there is no command ${written}`, instead);
   const nearest = nearestWord(found.word, found.candidates);
   const meant = [found.noun, nearest].filter((word) => word !== undefined).join(" ");
   return usageError(

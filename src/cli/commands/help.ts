@@ -3,6 +3,7 @@ import { usageError } from "../command-error.js";
 import { defineCommand } from "../command.js";
 import { findCommand } from "../find-command.js";
 import { commandHelp, rootHelp } from "../help.js";
+import { helpStyleOf, type HelpStyle } from "../help-layout.js";
 import { helpTopics } from "../help-topics.js";
 import { loadCommand } from "../load-command.js";
 
@@ -16,17 +17,18 @@ export const command = defineCommand<[words: readonly string[]]>({
     ["runtimectl help config", "the files, and what a profile holds"],
   ],
   async run(context, [words]) {
-    const text = await helpOn(words);
+    const style = helpStyleOf(context.terminal);
+    const text = await helpOn(words, context.output.isJson ? { ...style, hasColor: false } : style);
     context.output.result({ topic: words.join(" "), text }, text.trimEnd());
   },
 });
 
-async function helpOn(words: readonly string[]): Promise<string> {
+async function helpOn(words: readonly string[], style: HelpStyle): Promise<string> {
   const [first] = words;
-  if (first === undefined) return rootHelp();
+  if (first === undefined) return rootHelp(style);
   if (Object.hasOwn(helpTopics, first)) return helpTopics[first as keyof typeof helpTopics]();
   const found = findCommand(words);
-  if (found.kind === "help") return found.text;
+  if (found.kind === "help") return found.text(style);
   if (found.kind !== "command") throw usageError(`there is no help on ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
-  return commandHelp(found.words, found.summary, await loadCommand(found.words, commandModules));
+  return commandHelp(found.words, found.summary, await loadCommand(found.words, commandModules), style);
 }

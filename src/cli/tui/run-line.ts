@@ -1,3 +1,4 @@
+import { helpStyleOf } from "../help-layout.js";
 import { findCommand } from "../find-command.js";
 import type { Context } from "../command.js";
 import { commandModules } from "../command-modules.js";
@@ -37,14 +38,15 @@ export async function runLine(line: string, context: Context, { signal, isAccess
     const given = splitWords(line.replace(/^\s*(?:runtimectl\s+)?/, ""));
     refuseSecrets(given);
     const found = findCommand(given);
-    if (found.kind === "help") write(`${found.text}\n`);
+    const style = helpStyleOf(terminal);
+    if (found.kind === "help") write(`${found.text(style)}\n`);
     else if (found.kind !== "command" || notHere.has(found.words))
       throw usageError(`${line.trim()}: there is no such command here`, "runtimectl help");
     else if (isAccessible && makesKey(found.words) && !found.rest.some((word) => /^(?:-o|--out)/.test(word)))
       throw usageError("what is shown here stays in the terminal, and a key must not", "add --out FILE");
     else {
       const definition = await loadCommand(found.words, commandModules);
-      const parsed = parseCommand({ ...found, definition }, found.rest, write);
+      const parsed = parseCommand({ ...found, definition }, found.rest, { style, onHelp: write });
       if (parsed) {
         const flags = { ...context.flags, ...parsed.flags, input: false, color: false };
         output = new Output(terminal, {

@@ -27,6 +27,7 @@ afterAll(async () => {
   await Promise.all((daemons ?? []).map((daemon) => daemon.dispose()));
 });
 
+const statusOf = async (index: number, version: string) => (await fetch(`${daemons[index]?.url}/app@${version}/`)).status;
 const statusesOfApp = () => Promise.all(daemons.map(async ({ url }) => (await fetch(`${url}/app/`)).status));
 
 test("the undo line of a deployment with -p reaches that daemon, and no other", async () => {
@@ -37,7 +38,6 @@ test("the undo line of a deployment with -p reaches that daemon, and no other", 
 
   expect((await shell.run(line)).status).toBe(0);
 
-  const statusOf = async (index: number, version: string) => (await fetch(`${daemons[index]?.url}/app@${version}/`)).status;
   expect([await statusOf(0, "1.0.0"), await statusOf(1, "1.0.0"), await statusOf(1, "2.0.0")]).toEqual([200, 200, 404]);
   expect(await statusesOfApp()).toEqual([200, 200]);
 });

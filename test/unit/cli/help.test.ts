@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { commandTable, isNoun } from "../../../src/cli/command-table.js";
+import { commandHelp, nounHelp, rootHelp } from "../../../src/cli/help.js";
+import { commandTree } from "../../../src/cli/reference.js";
+
+const tree = await commandTree();
+
+/** Every page of help, by what asks for it. */
+function pages(style: { widthColumns: number; hasColor: boolean }): (readonly [words: string, text: string])[] {
+  return [
+    ["", rootHelp(style)],
+    ...Object.entries(commandTable).flatMap(([name, entry]): [string, string][] =>
+      isNoun(entry) ? [[name, nounHelp(name, entry, style)]] : [],
+    ),
+    ...tree.map(({ words, summary, definition }) => [words, commandHelp(words, summary, definition, style)] as const),
+  ];
+}
+
+/** A line of one word, or a command to copy on a line of its own, keeps its length. */
+const isWhole = (line: string) => !line.trim().includes(" ") || /^ {2}\S*(?:runtimectl|curl|sudo|kubectl|npx)/.test(line);
+
+describe.each([60, 80, 100, 140])("help at %i columns", (widthColumns) => {
+  test.each(pages({ widthColumns, hasColor: false }))("runtimectl %s --help fits", (_, text) => {
+    const tooLong = text.split("\n").filter((line) => line.length > widthColumns && !isWhole(line));
+    expect(tooLong).toEqual([]);
+  });
+});
+
+test("every command stands once in the help of runtimectl", () => {
+  const text = rootHelp({ widthColumns: 80, hasColor: false });
+  for (const [name, { summary }] of Object.entries(commandTable)) {
+    const lines = text.split("\n").filter((line) => new RegExp(`^  ${name} +${summary}$`).test(line));
+    expect(lines, name).toHaveLength(1);
+  }
+});
+
+test("titles are bold in color, and nothing is colored without", () => {
+  expect(rootHelp({ widthColumns: 80, hasColor: true })).toContain("\x1b[1mManage:\x1b[0m\n");
+  expect(rootHelp({ widthColumns: 80, hasColor: false })).not.toContain("\x1b");
+});
