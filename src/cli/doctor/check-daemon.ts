@@ -35,7 +35,9 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
     return { found: checks, finding: ok("api", status) };
   });
   yield readiness.finding;
-  yield* (readiness.found ?? []).filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
+  const checks = readiness.found ?? [];
+  yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
+  yield* checks.flatMap(checkAccess);
   // Signs nobody out: without a credential there is no session to end, only the check of the origin before.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   yield (await attempt("key", async () => ({ finding: await checkKey(settings, async () => (await signIn()).client.session.show()) })))
@@ -59,6 +61,12 @@ async function attempt<Found extends { readonly finding: Finding }>(
 function checkIsolation({ name, status, message = status }: HealthCheck): Finding {
   if (status === "ok") return ok(name, message);
   return warn(name, `missing: ${message}`, "docs/explanation/security-model.md says what that layer stops, and where it is there");
+}
+
+/** What keys can do beyond their permissions. */
+function checkAccess({ name, status, message = status }: HealthCheck): Finding[] {
+  if ((name !== "panel-origin" && name !== "plugin-uploads") || status === "ok") return [];
+  return [warn(name, message, "set the variable for the daemon, and restart it")];
 }
 
 function checkVersions(daemonVersion: string): Finding {

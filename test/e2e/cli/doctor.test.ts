@@ -188,3 +188,13 @@ test("--bundle writes a report without keys or passwords into a new file, and ne
   expect(await readFile(file, "utf8")).toBe(text);
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": before });
 });
+
+test("what keys can do beyond their permissions is told, until the configuration is changed", async () => {
+  expect((await examine()).of("panel-origin")).toBeUndefined();
+  await shell.run("keys create --role editor --namespace @team");
+
+  const { of } = await examine();
+
+  expect(of("panel-origin")).toMatchObject({ status: "warn", message: expect.stringContaining("RUNTIME_PANEL_HOST") });
+  expect(of("plugin-uploads")).toMatchObject({ status: "warn", message: expect.stringContaining("RUNTIME_PLUGIN_UPLOADS") });
+});
