@@ -146,6 +146,7 @@ export class FileWriter {
       inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
     await this.#change(from.path, [to.unit, from.unit], {
       check: () => {
+        if (kindAt(to) !== "nothing") throw taken(to.path);
         const gone = from.inUnit.length === 1 ? [from.name] : [];
         const come = to.inUnit.length === 1 ? new Map([[to.name, readMoved]]) : undefined;
         const isWithin = to.unit.folder === from.unit.folder;
