@@ -126,7 +126,7 @@ export class DevRun {
     await vi.waitFor(
       async () => {
         expect(await this.processes()).toEqual([]);
-        expect(await readdir(path.join(this.home, "tmp"))).toEqual([]);
+        expect(await readdir(path.join(this.home, "tmp"), { recursive: true })).toEqual([]);
       },
       { timeout: 15_000 },
     );
