@@ -1,5 +1,5 @@
 import { subscribe } from "node:diagnostics_channel";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DevReport } from "../shared/dev-report.js";
 import { runDaemon } from "./main.js";
@@ -10,11 +10,32 @@ import { runDaemon } from "./main.js";
  */
 const [directory] = process.argv.slice(2) as [string];
 
-// However it ends; a thread or a child of ours may be about to write a last file.
-process.on("exit", () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
+const removalTimeoutMs = 5000;
+const removalPauseMs = 20;
+
+// However it ends.
+process.on("exit", () => {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (const startMs = performance.now(); existsSync(directory) && performance.now() - startMs < removalTimeoutMs;) {
+    remove();
+    if (existsSync(directory)) Atomics.wait(pause, 0, 0, removalPauseMs);
+  }
+});
 process.on("disconnect", () => process.exit(0));
 reportAnswers();
 report({ kind: "listening", origin: (await runDaemon()).admin });
+
+/**
+ * Threads of ours go on while this runs. When one makes a file, rmSync throws after its retries; when one deletes a file, such as a link in
+ * the slot of an isolate, rmSync returns early and without an error.
+ */
+function remove(): void {
+  try {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
+  } catch (error) {
+    process.stderr.write(`runtimed: ${directory} is not removed yet: ${(error as Error).message}\n`);
+  }
+}
 
 /** Node's own channels: nothing on the way of a request is ours, and nothing of this runs in another daemon. */
 function reportAnswers(): void {

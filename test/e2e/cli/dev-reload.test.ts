@@ -55,7 +55,7 @@ test("what is not packed reloads nothing", async () => {
   await mkdir(path.join(run.folder, ".git"));
   await run.save("index.js", answering("two"));
   await expect.poll(() => run.text()).toBe("two");
-  expect(run.count(/reloaded in/)).toBe(1);
+  await expect.poll(() => run.count(/reloaded in/)).toBe(1);
 });
 
 test.each([
