@@ -4,9 +4,10 @@ import { pluginUploadModes, type PluginUploadMode } from "./access/plugin-upload
 import { parseDurationMs } from "../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../shared/isolate-permission.js";
 import { parseSizeBytes } from "../shared/size.js";
-import { ConfigError } from "./config-error.js";
-import { AllowedHosts } from "./http/allowed-hosts.js";
-import { PanelHost } from "./access/panel-host.js";
+import { accepted, commaSeparated } from "./config-values.js";
+import type { AllowedHosts } from "./http/allowed-hosts.js";
+import { readRequestHosts } from "./request-hosts.js";
+import type { PanelHost } from "./access/panel-host.js";
 import { compiledFile } from "./package-root.js";
 import { ownRootKeyFile } from "./own-root-key.js";
 import { readPrimary, type PrimarySource } from "./primary-source.js";
@@ -121,7 +122,7 @@ export function readConfig(environment: Environment, process: { pid: number; cwd
     hosts: hostsOf(environment["HOST"]),
     port: wholeNumber("PORT", value("PORT"), 0, 65_535),
     adminListener: adminListener(value("RUNTIME_ADMIN_HOST"), value("RUNTIME_ADMIN_PORT")),
-    ...hostsOfRequests(value("RUNTIME_PANEL_HOST"), value("RUNTIME_PUBLIC_URL"), value("RUNTIME_ALLOWED_HOSTS")),
+    ...readRequestHosts(value),
     service: readServiceEnvironment(environment, process),
     apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
     ...readRootKeyOrOwn(environment, process.cwd),
@@ -199,11 +200,6 @@ export function readDirectories(environment: Environment, cwd: string): Director
   };
 }
 
-function accepted<Value>(variable: string, text: string, takes: string, parsed: Value | undefined): Value {
-  if (parsed === undefined) throw new ConfigError(variable, text, takes);
-  return parsed;
-}
-
 function wholeNumber(variable: string, text: string, least: number, most: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
@@ -221,51 +217,6 @@ function adminListener(host: string, port: string): Config["adminListener"] {
   return { hosts: hostsOf(host), port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
 }
 
-function hostsOfRequests(
-  panelHostText: string,
-  publicUrlText: string,
-  allowedHostsText: string,
-): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts"> {
-  const panelHost =
-    panelHostText === ""
-      ? undefined
-      : accepted(
-          "RUNTIME_PANEL_HOST",
-          panelHostText,
-          "a host name with an optional port, such as panel.example.org",
-          PanelHost.parse(panelHostText),
-        );
-  const publicUrl = publicUrlOf(publicUrlText);
-  const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
-  if (panelHost !== undefined && publicName === panelHost.name)
-    throw new ConfigError("RUNTIME_PANEL_HOST", panelHostText, "another host name than RUNTIME_PUBLIC_URL has: cookies do not know ports");
-  const entries = commaSeparated(allowedHostsText);
-  // What the operator names elsewhere is allowed, too.
-  const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
-  const allowedHosts =
-    entries.length === 0
-      ? undefined
-      : accepted(
-          "RUNTIME_ALLOWED_HOSTS",
-          allowedHostsText,
-          "a list, separated by commas, of host names without a port, addresses, and *. before a name",
-          AllowedHosts.parse([...entries, ...named]),
-        );
-  return { panelHost, publicUrl, allowedHosts };
-}
-
-function publicUrlOf(text: string): string | undefined {
-  if (text === "") return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isSound = url !== undefined && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname;
-  return accepted(
-    "RUNTIME_PUBLIC_URL",
-    text.replace(/\/\/[^/]*@/, "//[hidden]@"),
-    "an http or https URL without query and password",
-    isSound ? url.href.replace(/\/$/, "") : undefined,
-  );
-}
-
 function permissionList(text: string): string[] {
   const permissions = commaSeparated(text);
   const areKnown = permissions.every((permission) => permission === "network" || isIsolatePermission(permission));
@@ -275,13 +226,6 @@ function permissionList(text: string): string[] {
     `a list, separated by commas, of: network, or ${isolatePermissionForms}`,
     areKnown ? permissions : undefined,
   );
-}
-
-function commaSeparated(text: string): string[] {
-  return text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
 }
 
 function networkMode(text: string): NetworkMode | undefined {

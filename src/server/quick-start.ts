@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Origins } from "./doors.js";
 import { runDaemon } from "./main.js";
+import { makeRootKeyFile } from "./own-root-key.js";
 import { packageRoot } from "./package-root.js";
 
 /** `npm start`: a daemon with a root key, a `runtimectl` profile and a first worker, all made on the very first run. */
@@ -15,7 +15,8 @@ const profile = "local";
 
 process.chdir(packageRoot);
 await mkdir(runtimeDirectory, { recursive: true });
-await ensureRootKey();
+await makeRootKeyFile(rootKeyFile);
+await chmod(rootKeyFile, 0o600);
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
 // A database on the same machine is what a first worker tries.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
@@ -29,16 +30,6 @@ process.stdout.write(nextSteps(origins));
 
 function isUnset(name: string): boolean {
   return (process.env[name] ?? "") === "";
-}
-
-async function ensureRootKey(): Promise<void> {
-  // "wx" never replaces a key that clients already use.
-  await writeFile(rootKeyFile, `${randomBytes(32).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    },
-  );
-  await chmod(rootKeyFile, 0o600);
 }
 
 async function saveProfile(url: string, file: string): Promise<void> {

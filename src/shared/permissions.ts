@@ -56,5 +56,4 @@ export const permissionMeanings: Readonly<Record<Permission, PermissionMeaning>>
 };
 
 /** Told wherever a key with `plugins:install` is made. */
-export const pluginsRunAsDaemon =
-  "A plugin runs as the daemon, with every key and file: whoever may upload one (plugins:install) can do everything.";
+export const pluginsRunAsDaemon = "A plugin runs as the daemon, with every key and file: a key with plugins:install can do everything.";

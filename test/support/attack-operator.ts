@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
+import type { Client } from "../../src/shared/client.js";
 import { connect } from "./connect.js";
 import { uploadWorker } from "./upload-worker.js";
 
@@ -51,6 +53,23 @@ export async function attackOperator({ context, panelOrigin, appsOrigin, attacke
   await plantCookies(page, appsOrigin, attackerKey);
   await page.close();
   return { calls, cookies };
+}
+
+/** Checks that an attack obtained nothing, and that there are the keys of before. */
+export async function expectNoLoot({ calls, cookies }: Loot, client: Client, keysBefore: readonly string[]): Promise<void> {
+  expect(calls).toEqual({
+    "a key made at the own host": 401,
+    "the session at the own host": 401,
+    "a key made at the panel's host": "blocked",
+    "the keys read at the panel's host": "blocked",
+    "the panel's page read": "blocked",
+  });
+  expect(cookies.join()).not.toContain("runtime_api_key");
+  expect(await keyNamesOf(client)).toEqual(keysBefore);
+}
+
+export async function keyNamesOf(client: Client): Promise<string[]> {
+  return (await client.keys.list()).keys.map(({ name }) => name);
 }
 
 const newKey = JSON.stringify({ name: "pwned", role: "admin" });

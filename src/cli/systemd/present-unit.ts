@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ServiceMode } from "./service-mode.js";
 import { serviceUnit } from "./unit-files.js";
 
-/** The service's unit as it is installed; undefined when there is none. */
+/** Reads the unit file of the service; returns undefined when it is not installed. */
 export async function readPresentUnit(mode: ServiceMode): Promise<string | undefined> {
   return await readFile(path.join(mode.unitDirectory, serviceUnit), "utf8").catch(() => undefined);
 }

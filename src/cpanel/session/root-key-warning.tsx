@@ -10,7 +10,7 @@ import "../shell/banner.css";
 const operations = { keys: { create } };
 const lifetime = "1d";
 
-/** Warns whoever signed in with the root key, and replaces the session by one of a new key that ends. */
+/** Warns an operator who signed in with the root key, and offers a session with a new key that ends. */
 export function RootKeyWarning() {
   const { session, toasts } = usePanel();
   const { isRoot } = usePrincipal();

@@ -1,4 +1,4 @@
-import { hostNameOf, isHost, portOf } from "../web/host.js";
+import { hostNameOf, isHost, portOf } from "../../shared/host.js";
 
 /** Ports that browsers leave out of a Host header. */
 const usualPorts: ReadonlySet<string> = new Set(["80", "443"]);

@@ -3,8 +3,8 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { permissions } from "../../shared/permissions.js";
 
 /**
- * Who may upload a plugin or change its files (`RUNTIME_PLUGIN_UPLOADS`), of those who hold the permission: everybody, keys with all
- * permissions and no namespace restriction, the root key, or nobody.
+ * `RUNTIME_PLUGIN_UPLOADS`: which keys may upload a plugin or change its files, of those that hold the permission: all, keys with every
+ * permission and no namespace restriction, the root key alone, or none.
  */
 export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
 export type PluginUploadMode = (typeof pluginUploadModes)[number];

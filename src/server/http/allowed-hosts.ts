@@ -1,4 +1,4 @@
-import { hostNameOf, isHost } from "../web/host.js";
+import { hostNameOf, isHost } from "../../shared/host.js";
 
 /** A name of any label below another one, such as `*.example.org`. */
 const wildcard = "*.";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { forwardedProto } from "./forwarded-proto.js";
-import { isHost } from "../web/host.js";
+import { isHost } from "../../shared/host.js";
 
 /** Refuses a changing call whose Origin is missing or names another host than the one called: a page of somewhere else sent it. */
 export function assertOwnOrigin(headers: IncomingHttpHeaders): void {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isHost } from "../../shared/host.js";
 import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
@@ -32,7 +33,6 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["host", "host"],
 ]);
 
-const hostPattern = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i;
 const sessionCookie = "runtime_api_key";
 const sessionCookies: ReadonlySet<string> = new Set([sessionCookie, `__host-${sessionCookie}`]);
 const maximumKnownNames = 512;
@@ -127,9 +127,7 @@ export class RequestHeads {
 
   #isSoundHost(host: string): boolean {
     if (host !== this.#lastHost.text) {
-      const match = hostPattern.exec(host);
-      const isSound = host === "" || (match !== null && Number(match[1] ?? 0) <= 65_535 && URL.canParse(`http://${host}`));
-      this.#lastHost = { text: host, isSound };
+      this.#lastHost = { text: host, isSound: host === "" || isHost(host) };
     }
     return this.#lastHost.isSound;
   }

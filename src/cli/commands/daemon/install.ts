@@ -1,3 +1,4 @@
+import { isHost } from "../../../shared/host.js";
 import { usageError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";
 import { carryOut, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/carry-out.js";
@@ -92,7 +93,8 @@ function checkListen(listen: string): string {
 }
 
 function checkPanelHost(host: string): string {
-  if (/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)) return host;
+  const isSound: boolean = isHost(host);
+  if (isSound) return host;
   throw usageError(`--panel-host ${host}: a host name with an optional port, such as panel.example.org`);
 }
 
