@@ -136,6 +136,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
       troubled: ({ name, version, kind, message }) => events.publish({ type: `worker.${kind}`, subject: { name, version }, message }),
     },
     isOurKey: (token) => principals.isOurKey(token),
+    compressedFilesDirectory: path.join(stateDirectory, "compressed-files"),
     logs,
     log,
   });

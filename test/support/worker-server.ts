@@ -69,6 +69,7 @@ export class WorkerServer {
       permissions?: string[];
       stallTimeoutMs?: number;
       kernelLayers?: Promise<KernelLayers>;
+      compressedFilesDirectory?: string;
     } = {},
   ): Promise<WorkerServer> {
     const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
@@ -88,6 +89,7 @@ export class WorkerServer {
         sharedStreamRateBytes: 128 * 1024 * 1024,
       },
       slotsDirectory: path.join(directory, ".slots"),
+      compressedFilesDirectory: options.compressedFilesDirectory ?? path.join(directory, ".compressed-files"),
       ownUsers: {
         uids: { first: 1_900_100_000, last: 1_900_109_999 },
         daemon: directory,

@@ -6,6 +6,7 @@ import type { Principals } from "../access/principals.js";
 import type { Config } from "../config.js";
 import type { Log } from "../observe/log.js";
 import { answerEveryRequest } from "./answer-every-request.js";
+import { compressAnswers } from "./compress-answers.js";
 import { createDocsAssets } from "./docs-assets.js";
 import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
@@ -37,6 +38,7 @@ export function createApiApp(options: ApiAppOptions): Koa {
   router.get(`${apiBase}/docs/:asset`, createDocsAssets());
   const app = new Koa();
   app.use(answerEveryRequest({ log: options.log, allowedMethods: (context) => allowedMethods(router, context) }));
+  app.use(compressAnswers());
   app.use(router.routes());
   return app;
 }

@@ -43,6 +43,7 @@ export function createOperation(options: OperationOptions): Middleware {
   return async (context) => {
     const state = context.state as CallState;
     state.isRouted = true;
+    if (endpoint.returnsKey) context.compress = false;
     const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
     const assertAllowed = () => authorise(options, endpoint, context.req, pathParams);
     const principal = assertAllowed();

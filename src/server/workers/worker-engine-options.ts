@@ -28,6 +28,8 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly kernelLayers?: Promise<KernelLayers>;
   /** True for a bearer token that is a key of ours: apps never see one. */
   readonly isOurKey: (token: string) => boolean;
+  /** Where compressed copies of static files are kept. */
+  readonly compressedFilesDirectory: string;
   /** Hears of every isolate that begins or ends to serve an app. */
   readonly observer?: IsolateObserver;
   /** Where the apps' output goes. */

@@ -23,6 +23,7 @@ import type { ServedVersion } from "./served-version.js";
 import { ClientUpgrade } from "./sockets/client-upgrade.js";
 import { OpenSockets } from "./sockets/open-sockets.js";
 import { CloseCode } from "./isolate/socket-close.js";
+import { CompressedFiles } from "./static/compressed-files.js";
 import { StaticCache } from "./static/static-cache.js";
 import { StaticSite } from "./static/static-site.js";
 import { StreamPace } from "./stream-pace.js";
@@ -63,6 +64,7 @@ export class WorkerEngine {
   readonly #pool: IsolatePool;
   readonly #compiler = new TypeScriptCompiler();
   readonly #cache = new StaticCache();
+  readonly #compressed: CompressedFiles;
   readonly #meters = new WorkerMeters();
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionCeiling;
@@ -78,6 +80,7 @@ export class WorkerEngine {
 
   constructor(options: WorkerEngineOptions) {
     this.#options = options;
+    this.#compressed = new CompressedFiles(options.compressedFilesDirectory);
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
     this.#pace = new StreamPace(options.limits.sharedStreamRateBytes * availableParallelism());
     this.#ceiling = new PermissionCeiling(options.permissions ?? ["network"]);
@@ -293,7 +296,10 @@ export class WorkerEngine {
 
   async #open(version: ServedVersion, meter: WorkerMeter): Promise<ServedApp> {
     const entrypoint = await findEntrypoint(version);
-    if (entrypoint.kind === "static") return StaticSite.open({ version, file: entrypoint.file, cache: this.#cache, meter });
+    if (entrypoint.kind === "static") {
+      const { file } = entrypoint;
+      return StaticSite.open({ version, file, cache: this.#cache, compressed: this.#compressed, meter });
+    }
     const refusal = this.refusal(version.manifest, version.name);
     if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
     return new ModuleWorker({

@@ -103,6 +103,8 @@ export interface EndpointDefinition {
   readonly change?: ChangeType;
   /** It brings code that would run as the daemon; `RUNTIME_PLUGIN_UPLOADS` restricts it. */
   readonly changesPlugin?: boolean;
+  /** The success body holds a key. It is never compressed: its length would tell of the key to one who can add text to the answer (BREACH). */
+  readonly returnsKey?: true;
   /** On success the session cookie is issued for the key in the body, or cleared. */
   readonly session?: "issue" | "clear";
   /** Codes of its own; those that follow from access, input and upload are added by `errorCodesOf`. */

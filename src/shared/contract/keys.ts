@@ -143,6 +143,7 @@ export const create = endpoint({
     expiresIn: "INVALID_EXPIRATION",
   },
   status: 201,
+  returnsKey: true,
   result: successOf(NewKey),
   errors: ["MISSING_PERMISSIONS", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
 });
@@ -157,6 +158,7 @@ export const rotate = endpoint({
   body: RotateKey,
   inputErrors: { id: "INVALID_KEY_ID" },
   status: 201,
+  returnsKey: true,
   result: successOf(
     NewKey.extend({ rotated: z.object({ id: z.int(), expiresAt: Timestamp.describe("When the old key ends, or ended") }) }),
   ),

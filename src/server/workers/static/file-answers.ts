@@ -28,7 +28,8 @@ export class FileAnswers {
     if (range) return sendPart(visit, file, { ...range, status: 206 });
     const { body } = file;
     if (request.method === "GET" && body && body.length <= shortBodyBytes && OneWriteAnswers.suits(response)) {
-      const lines = `content-type: ${file.type}\r\n${file.validatorLines}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
+      const coding = file.coding ? `content-encoding: ${file.coding}\r\n` : "";
+      const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
       this.#shortAnswers.send(response, 200, lines, body.toString("latin1"));
       return;
     }
@@ -52,6 +53,7 @@ function sendPart(
 ): void {
   const { start, end, status } = part;
   const headers = ["content-type", file.type, ...file.validatorPairs, "x-request-id", requestId];
+  if (file.coding) headers.push("content-encoding", file.coding);
   if (status === 206) headers.push("content-range", `bytes ${start}-${end}/${file.sizeBytes}`);
   headers.push("content-length", String(end - start + 1));
   response.writeHead(status, headers);

@@ -2,13 +2,21 @@ import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import compressible from "compressible";
 import { contentType } from "mime-types";
+import { leastCompressedBytes, type ContentCoding } from "../../web/content-coding.js";
 
 /** Larger files are streamed from the disk. */
 const inMemoryBytes = 256 * 1024;
+/** Larger files would keep the first client waiting for longer than they save. */
+const mostCompressedBytes = 10 * 1024 * 1024;
+
+const unknownType = "application/octet-stream";
 
 /** A file of a site as it is sent: its bytes or, of a large one, a handle, and the headers that describe it. */
 export interface StaticFile {
+  /** Below the root of the site. */
+  readonly path: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly etag: string;
@@ -17,6 +25,10 @@ export interface StaticFile {
   /** Open; the caller that gets the file closes it. Undefined where there is a body. */
   readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
+  /** Clients that take a content coding get the file in it. */
+  readonly isCompressible: boolean;
+  /** Of the body; the file as it lies on the disk has none. */
+  readonly coding?: ContentCoding;
   /** The headers that a client needs to ask again: name, value, name, value … */
   readonly validatorPairs: readonly string[];
   /** The same as lines of the wire. */
@@ -51,8 +63,9 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     if (relative.split(path.sep).some((segment) => segment.startsWith("."))) return undefined;
     if (stats.isDirectory()) return "directory";
     if (!stats.isFile()) return undefined;
-    const type = contentType(path.extname(realPath)) || "application/octet-stream";
-    const facts = { modifiedMs: stats.mtimeMs, type, marks: folder.marksOf(relative) };
+    const type = contentType(path.extname(realPath)) || unknownType;
+    const marks = folder.marksOf(relative);
+    const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
       // Archives carry the same modification time for years: small files are told apart by content, large ones by generation.
@@ -99,24 +112,38 @@ async function realPathOf({ fd }: FileHandle, file: string): Promise<string | un
   return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
 
-/** The same file with other bytes. */
-export function withBody(file: StaticFile, body: Buffer): StaticFile {
-  return withValidators({ ...file, body, sizeBytes: body.length, etag: etagOf(body) });
+/** The same file with other content. */
+export function withContent(file: StaticFile, content: Buffer): StaticFile {
+  return withValidators({ ...file, body: content, sizeBytes: content.length, etag: etagOf(content) });
+}
+
+/** The same file in a content coding, with an ETag of its own. */
+export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Buffer): StaticFile {
+  const etag = `${file.etag.slice(0, -1)}-${coding}"`;
+  return withValidators({ ...file, body: compressed, handle: undefined, sizeBytes: compressed.length, etag, coding });
+}
+
+function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
+  if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
+  // A type that is unknown is compressed already, as often as not.
+  if (type === unknownType || compressible(type) !== true) return false;
+  return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }
 
 function withValidators(file: Omit<StaticFile, "validatorPairs" | "validatorLines">): StaticFile {
-  const headers = [
-    ...new Map([
-      ["etag", file.etag],
-      ["last-modified", new Date(file.modifiedMs).toUTCString()],
-      ["accept-ranges", "bytes"],
-      // Always asked again: an upload must be seen at once.
-      ["cache-control", file.marks.isImmutable ? "public, max-age=31536000, immutable" : "no-cache"],
-      ["x-content-type-options", "nosniff"],
-      ...file.marks.headers,
-    ]),
-  ];
-  return { ...file, validatorPairs: headers.flat(), validatorLines: headers.map(([name, value]) => `${name}: ${value}\r\n`).join("") };
+  const headers = new Map([
+    ["etag", file.etag],
+    ["last-modified", new Date(file.modifiedMs).toUTCString()],
+    ["accept-ranges", "bytes"],
+    // Always asked again: an upload must be seen at once.
+    ["cache-control", file.marks.isImmutable ? "public, max-age=31536000, immutable" : "no-cache"],
+    ["x-content-type-options", "nosniff"],
+    ...file.marks.headers,
+  ]);
+  const vary = headers.get("vary");
+  if (file.isCompressible) headers.set("vary", vary === undefined ? "accept-encoding" : `${vary}, accept-encoding`);
+  const pairs = [...headers];
+  return { ...file, validatorPairs: pairs.flat(), validatorLines: pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("") };
 }
 
 function etagOf(content: Buffer | string): string {

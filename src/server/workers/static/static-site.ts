@@ -13,9 +13,11 @@ import type { WorkerCall } from "../worker-call.js";
 import type { WorkerMeter } from "../worker-meter.js";
 import type { AppLife } from "../worker-numbers.js";
 import { FileAnswers } from "./file-answers.js";
-import { injectIntoPage, publicVariables } from "./page-injection.js";
+import type { CompressedFiles } from "./compressed-files.js";
+import { FileVariants } from "./file-variants.js";
+import { publicVariables } from "./page-injection.js";
 import type { CacheShelf, StaticCache } from "./static-cache.js";
-import { readStaticFile, withBody, type SiteFolder, type StaticFile } from "./static-file.js";
+import { readStaticFile, type SiteFolder, type StaticFile } from "./static-file.js";
 
 /** A cached file is looked at again on disk after this time, for those who edit in place. */
 const recheckMs = 1000;
@@ -33,29 +35,36 @@ const noIsolates: AppLife = { kind: "static", running: 0, starting: 0, draining:
 /** Metadata of the package, at its root. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 
+interface StaticSiteOptions {
+  readonly version: ServedVersion;
+  /** The page, relative to the package folder. */
+  readonly file: string;
+  readonly cache: StaticCache;
+  readonly compressed: CompressedFiles;
+  readonly meter: WorkerMeter;
+}
+
 /** One version of a worker that is a static site: the files below its entrypoint's folder. */
 export class StaticSite implements ServedApp {
   readonly meter: WorkerMeter;
   readonly life = noIsolates;
-  readonly #version: ServedVersion;
   readonly #cache: StaticCache;
   readonly #folder: SiteFolder;
   readonly #page: string;
   readonly #isPackageRoot: boolean;
   readonly #shelf: CacheShelf = new Map();
-  readonly #variables: Record<string, string>;
+  readonly #variants: FileVariants;
   readonly #answers = new FileAnswers();
   #isRetired = false;
 
-  private constructor(options: { version: ServedVersion; file: string; root: string; cache: StaticCache; meter: WorkerMeter }) {
-    const { version, file } = options;
+  private constructor(options: StaticSiteOptions & { root: string }) {
+    const { version, file, cache, compressed } = options;
     this.meter = options.meter;
-    this.#version = version;
-    this.#cache = options.cache;
+    this.#cache = cache;
     const headers = Object.entries(version.manifest.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
       .filter(([name, value]) => mayWorkerAnswerWith(name, value) && !describedByUs.has(name));
-    const { immutable } = version.manifest;
+    const { immutable, injectBase, env, envPrefix } = version.manifest;
     this.#folder = {
       root: options.root,
       generation: version.generation,
@@ -63,11 +72,12 @@ export class StaticSite implements ServedApp {
     };
     this.#page = path.posix.basename(file);
     this.#isPackageRoot = path.posix.dirname(file) === ".";
-    this.#variables = publicVariables(version.manifest.env, version.manifest.envPrefix);
+    const variables = publicVariables(env, envPrefix);
+    const injection = injectBase ? { base: injectBase === "relative" ? injectBase : ("absolute" as const), variables } : undefined;
+    this.#variants = new FileVariants({ cache, compressed, injection });
   }
 
-  /** `file` is the page, relative to the package folder. */
-  static async open(options: { version: ServedVersion; file: string; cache: StaticCache; meter: WorkerMeter }): Promise<StaticSite> {
+  static async open(options: StaticSiteOptions): Promise<StaticSite> {
     const root = await realpath(path.join(options.version.folder, path.posix.dirname(options.file)));
     return new StaticSite({ ...options, root });
   }
@@ -87,8 +97,10 @@ export class StaticSite implements ServedApp {
     }
     const relative = relativePath(visit.address.path);
     const cached = relative === undefined || this.#isRetired ? undefined : this.#shelf.get(this.#fileOf(relative));
-    if (cached && startedMs - cached.checkedMs < recheckMs) {
-      this.#send(visit, cached.file);
+    const isFresh = cached && startedMs - cached.checkedMs < recheckMs;
+    const ready = isFresh && this.#variants.inMemory(visit, cached.file);
+    if (ready) {
+      this.#answers.send(visit, ready);
       return this.#note(response, startedMs);
     }
     // Those that come while this one looks at the disk get what is there: at most one of them reads.
@@ -107,6 +119,7 @@ export class StaticSite implements ServedApp {
   retire(): Promise<void> {
     this.#isRetired = true;
     this.#cache.deleteAll(this.#shelf);
+    this.#variants.retire();
     // What is being sent has its file open already.
     return Promise.resolve();
   }
@@ -169,16 +182,8 @@ export class StaticSite implements ServedApp {
     return found;
   }
 
-  #send(visit: Visit, file: StaticFile): void {
-    if (this.#version.manifest.injectBase && file.body && file.type.startsWith("text/html")) {
-      const { base, path: below } = visit.address;
-      const isRelative = this.#version.manifest.injectBase === "relative";
-      const href = isRelative ? "../".repeat(below.split("/").length - 2) || "./" : `${base}/`;
-      const html = injectIntoPage(file.body.toString("utf8"), { href, variables: this.#variables });
-      const body = Buffer.from(html);
-      return this.#answers.send(visit, withBody(file, body));
-    }
-    this.#answers.send(visit, file);
+  async #send(visit: Visit, file: StaticFile): Promise<void> {
+    this.#answers.send(visit, await this.#variants.make(visit, file));
   }
 }
 

@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import path from "node:path";
+import pLimit from "p-limit";
+import writeFileAtomic from "write-file-atomic";
+import { compressContent, type ContentCoding } from "../../web/content-coding.js";
+
+/** Compressing takes a core; more at once would only take it from what is served. */
+const compressedAtOnce = 2;
+/** With more files waiting, further ones are sent as they are. */
+const waitingAtMost = 32;
+/** What the folder holds at most. The files that were used longest ago go first. */
+const storedBytes = 256 * 1024 * 1024;
+
+/** Compressed copies of static files by the digest of their content: made once, kept in a folder over restarts. */
+export class CompressedFiles {
+  readonly #directory: string;
+  readonly #limit = pLimit(compressedAtOnce);
+  readonly #underWay = new Map<string, Promise<Buffer>>();
+  /** Sizes by file name, the file that was used longest ago first. */
+  #stored: Promise<Map<string, number>> | undefined;
+  #total = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** The content in this coding; undefined when too many files wait to be compressed. */
+  async compress(content: Buffer, coding: ContentCoding): Promise<Buffer | undefined> {
+    const name = `${createHash("sha256").update(content).digest("base64url")}.${coding}`;
+    const underWay = this.#underWay.get(name);
+    if (underWay) return underWay;
+    if (this.#limit.pendingCount >= waitingAtMost) return undefined;
+    const compressing = this.#limit(() => this.#readOrMake(name, content, coding));
+    this.#underWay.set(name, compressing);
+    try {
+      return await compressing;
+    } finally {
+      this.#underWay.delete(name);
+    }
+  }
+
+  async #readOrMake(name: string, content: Buffer, coding: ContentCoding): Promise<Buffer> {
+    this.#stored ??= this.#readDirectory().catch(() => new Map<string, number>());
+    const stored = await this.#stored;
+    const file = path.join(this.#directory, name);
+    const kept = stored.has(name) ? await readFile(file).catch(() => undefined) : undefined;
+    const compressed = kept ?? (await compressContent(content, coding));
+    try {
+      if (!kept) await writeFileAtomic(file, compressed, { mode: 0o600 });
+      this.#note(stored, name, compressed.length);
+      await this.#removeOldest(stored);
+    } catch {
+      // A disk that is full or read-only keeps no copy; the next one who needs it compresses again.
+    }
+    return compressed;
+  }
+
+  async #readDirectory(): Promise<Map<string, number>> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    const names = await readdir(this.#directory);
+    const files = await Promise.all(names.map(async (name) => ({ name, stats: await stat(path.join(this.#directory, name)) })));
+    const stored = new Map<string, number>();
+    for (const { name, stats } of files.toSorted((a, b) => a.stats.mtimeMs - b.stats.mtimeMs)) this.#note(stored, name, stats.size);
+    return stored;
+  }
+
+  #note(stored: Map<string, number>, name: string, sizeBytes: number): void {
+    this.#total += sizeBytes - (stored.get(name) ?? 0);
+    stored.delete(name);
+    stored.set(name, sizeBytes);
+  }
+
+  async #removeOldest(stored: Map<string, number>): Promise<void> {
+    for (const [name, sizeBytes] of stored) {
+      if (this.#total <= storedBytes) return;
+      stored.delete(name);
+      this.#total -= sizeBytes;
+      await rm(path.join(this.#directory, name), { force: true });
+    }
+  }
+}

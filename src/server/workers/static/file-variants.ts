@@ -1,0 +1,90 @@
+import { preferredCoding, type ContentCoding } from "../../web/content-coding.js";
+import type { Visit } from "../visit.js";
+import type { CompressedFiles } from "./compressed-files.js";
+import { injectIntoPage } from "./page-injection.js";
+import type { CacheShelf, StaticCache } from "./static-cache.js";
+import { inCoding, withContent, type StaticFile } from "./static-file.js";
+
+/** What a site wants to be injected into its pages. */
+export interface Injection {
+  readonly base: "absolute" | "relative";
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** How the file that a client gets differs from the one on the disk. */
+interface Variation {
+  readonly href: string | undefined;
+  readonly coding: ContentCoding | undefined;
+}
+
+/** The variants of the files of one site: pages with their base and variables, and both pages and other files compressed. */
+export class FileVariants {
+  readonly #cache: StaticCache;
+  readonly #compressed: CompressedFiles;
+  readonly #injection: Injection | undefined;
+  readonly #shelf: CacheShelf = new Map();
+  #isRetired = false;
+
+  constructor(options: { cache: StaticCache; compressed: CompressedFiles; injection: Injection | undefined }) {
+    this.#cache = options.cache;
+    this.#compressed = options.compressed;
+    this.#injection = options.injection;
+  }
+
+  /** The variant of a file for this visit, if it needs none or it is in memory. */
+  inMemory(visit: Visit, file: StaticFile): StaticFile | undefined {
+    const variation = this.#variationFor(visit, file);
+    return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
+  }
+
+  /** The same, made if need be. The handle of the file is closed when the variant has none. */
+  async make(visit: Visit, file: StaticFile): Promise<StaticFile> {
+    const variation = this.#variationFor(visit, file);
+    if (!variation) return file;
+    const key = keyOf(file, variation);
+    let variant: StaticFile | undefined;
+    try {
+      variant = this.#shelf.get(key)?.file ?? (await this.#make(file, variation));
+    } finally {
+      if (variant !== file) await file.handle?.close();
+    }
+    // Also one that was there: what is in use stays in the cache as long as its file, which is set again every second.
+    if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
+    return variant;
+  }
+
+  retire(): void {
+    this.#isRetired = true;
+    this.#cache.deleteAll(this.#shelf);
+  }
+
+  #variationFor({ request, address }: Visit, file: StaticFile): Variation | undefined {
+    let href: string | undefined;
+    if (this.#injection && file.body && file.type.startsWith("text/html")) {
+      const depth = address.path.split("/").length - 2;
+      href = this.#injection.base === "relative" ? "../".repeat(depth) || "./" : `${address.base}/`;
+    }
+    // A range is one of the file itself: clients put parts together that they got at different times.
+    const takesCoding = file.isCompressible && request.headers.range === undefined;
+    const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]?.toString()) : undefined;
+    return href === undefined && coding === undefined ? undefined : { href, coding };
+  }
+
+  async #make(file: StaticFile, { href, coding }: Variation): Promise<StaticFile> {
+    const whole = href === undefined ? file : this.#inject(file, href);
+    if (!coding) return whole;
+    const content = whole.body ?? (await whole.handle?.readFile());
+    const compressed = content && (await this.#compressed.compress(content, coding));
+    return compressed ? inCoding(whole, coding, compressed) : whole;
+  }
+
+  #inject(file: StaticFile, href: string): StaticFile {
+    const html = injectIntoPage(file.body?.toString("utf8") ?? "", { href, variables: this.#injection?.variables ?? {} });
+    return withContent(file, Buffer.from(html));
+  }
+}
+
+/** The ETag of a file changes with its content. */
+function keyOf({ path, etag }: StaticFile, { href, coding }: Variation): string {
+  return [path, etag, href, coding].join("\n");
+}
