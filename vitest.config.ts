@@ -2,6 +2,8 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 
 /** Of what a project runs at once: two cores, and more processes would only make daemons wait for each other. */
 const mostWorkers = 2;
+/** Of projects whose tests wait for timers and processes for most of their time. */
+const mostWaitingWorkers = 3;
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;
 
@@ -38,10 +40,13 @@ export default defineConfig({
     server: { deps: { external: [/\/(build|dist)\//] } },
     projects: [
       project("unit", 0, ["test/unit/**/*.test.{ts,tsx}"], { pool: "threads", isolate: false }),
-      project("integration", 1, ["test/integration/**/*.test.ts"]),
-      project("api", 1, ["test/api/**/*.test.ts"], { globalSetup: "test/support/start-shared-daemon.ts" }),
-      project("security", 1, ["test/security/**/*.test.ts"]),
-      project("journeys", 1, ["test/e2e/journeys/*.test.ts"]),
+      project("integration", 1, ["test/integration/**/*.test.ts"], { maxWorkers: mostWaitingWorkers }),
+      project("api", 1, ["test/api/**/*.test.ts"], {
+        globalSetup: "test/support/start-shared-daemon.ts",
+        maxWorkers: mostWaitingWorkers,
+      }),
+      project("security", 1, ["test/security/**/*.test.ts"], { maxWorkers: mostWaitingWorkers }),
+      project("journeys", 1, ["test/e2e/journeys/*.test.ts"], { maxWorkers: mostWaitingWorkers }),
       project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,panel,plugins,packages,cluster}/**/*.test.ts"]),
       project("recovery", 2, recovery, { testTimeout: longTestTimeout }),
       project("resilience", 3, ["test/resilience/**/*.test.ts"], { ...alone, exclude: recovery }),
