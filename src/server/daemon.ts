@@ -206,7 +206,7 @@ export class Daemon {
       session: createSessionHandlers({ principals, sessionTtlSeconds: this.#config.sessionTtlSeconds, now: nowSeconds }),
       workerFiles: createFileHandlers({ files: workerFiles }),
       pluginFiles: createFileHandlers({ files: pluginFiles, onChanged: () => plugins.reload({ isFresh: () => false }) }),
-      workers: createWorkerHandlers({ packages, engine, logs, uploads }),
+      workers: createWorkerHandlers({ packages, engine, logs, uploads, checksUploads: this.#config.checkUploads }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),

@@ -105,7 +105,7 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
       answering.note(name, version?.version);
     },
     isPluginBase: (base) => pluginPackages.isBase(base),
-    check: async (version) => (config.checkUploads ? engine.check(version) : undefined),
+    check: (version) => engine.check(version),
     retire: (folder, movedTo) => engine.retire(folder, movedTo),
     onElsewhere: (change) => {
       if (change.type === "worker.deleted" && change.subject.name !== undefined) logs.forget(change.subject.name);

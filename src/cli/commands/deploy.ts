@@ -23,6 +23,7 @@ export const command = defineCommand<[source: string], GivenOptions>({
     { flags: "--replace", description: "Overwrite this version when it is there already" },
     { flags: "--no-enable", description: "Install it switched off; what is served stays the same" },
     { flags: "--check <path[=status]>", description: "Below its URL, this must answer with that status (default: 200 to 399)" },
+    { flags: "--no-check", description: "Do not have the code loaded once before it is served" },
     { flags: "--check-timeout <duration>", description: "How long to go on asking (default: 30s)" },
     { flags: "--rollback-on-fail", description: "When the check fails, switch the new version off, so that the one before answers" },
     { flags: "--keep <count>", description: "Afterwards delete the oldest uploaded versions, all but so many" },
@@ -39,6 +40,7 @@ export const command = defineCommand<[source: string], GivenOptions>({
     "A plugin is told from a worker by its manifest, see runtimectl validate --help. What is packed: see runtimectl workers upload --help.\n" +
     "A version that is there is never overwritten without --replace; a plugin has one version at a time, and a new one takes its place.\n" +
     "The digest of the content, the commit, whether it was dirty, the message, the time and git's user.name go along in the manifest and are shown in lists.\n" +
+    "The daemon loads a worker's code once before it is served; code that cannot be loaded is refused, and nothing changes.\n" +
     "--check asks without a key. A check that fails ends with 12, or with 11 when the deployment was rolled back.\n" +
     "--keep never deletes the version that answers, nor the one just deployed. On a production profile --replace and --keep need --confirm.",
   async run(context, [given], written) {

@@ -17,7 +17,8 @@ export interface GivenOptions {
   readonly replace?: boolean;
   /** False with `--no-enable`. */
   readonly enable?: boolean;
-  readonly check?: string;
+  /** False with `--no-check`. */
+  readonly check?: string | false;
   readonly checkTimeout?: string;
   readonly rollbackOnFail?: boolean;
   readonly keep?: string;
@@ -33,6 +34,8 @@ export interface DeployOptions {
   readonly onlyIfChanged: boolean;
   readonly mayReplace: boolean;
   readonly isOff: boolean;
+  /** The code is loaded once before it takes the place of what is served. */
+  readonly isChecked: boolean;
   readonly check: HealthCheck | undefined;
   readonly rollsBack: boolean;
   readonly keep: number | undefined;
@@ -49,7 +52,7 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
     throw usageError(`--message is longer than ${longestDeployMessage} characters`);
   if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw usageError(`--keep: ${keep} is not a number of versions`, "--keep 3");
   if (exitCode && !dryRun) throw usageError("--exit-code is for --dry-run", "add --dry-run");
-  const check = parseHealthCheck(given.check, given.checkTimeout);
+  const check = parseHealthCheck(given.check === false ? undefined : given.check, given.checkTimeout);
   if (check && !enable) throw usageError("--no-enable serves nothing that --check could ask", "leave out one of them");
   if (rollbackOnFail && !check) throw usageError("--rollback-on-fail needs something that can fail", "add --check /");
   return {
@@ -61,6 +64,7 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
     onlyIfChanged: given.ifChanged ?? false,
     mayReplace: given.replace ?? false,
     isOff: !enable,
+    isChecked: given.check !== false,
     check,
     rollsBack: rollbackOnFail,
     keep: keep === undefined ? undefined : Number(keep),

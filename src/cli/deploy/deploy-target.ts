@@ -14,7 +14,8 @@ export interface DeployTarget {
   readonly before: string | undefined;
   /** Why what is there now could not be brought back after the upload; undefined when nothing is lost by it. */
   readonly loss: string | undefined;
-  upload(source: UploadSource): Promise<void>;
+  /** The code of a worker that `isChecked` is loaded once first; nothing has changed when that fails. Plugins always are. */
+  upload(source: UploadSource, options: { readonly isChecked: boolean }): Promise<void>;
   setEnabled(enabled: boolean): Promise<void>;
   locate(): Promise<Located>;
   /** The command lines that take the version out of service, and into it. */

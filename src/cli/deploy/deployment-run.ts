@@ -1,5 +1,6 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
+import type { UploadSource } from "../../shared/contract/endpoint.js";
 import { formatSize } from "../../shared/size.js";
 import { CommandError } from "../command-error.js";
 import type { Context } from "../command.js";
@@ -12,6 +13,7 @@ import { confirmDestruction } from "../prompts.js";
 import type { DeployAction } from "./choose-action.js";
 import type { DeployOptions } from "./deploy-options.js";
 import { noteStep } from "./deploy-steps.js";
+import { loadFailure } from "./load-failure.js";
 import { checkHealth, type HealthOutcome } from "./health-check.js";
 import type { PluginTarget } from "./plugin-target.js";
 import { packDeployable, type Deployable } from "./prepare-deployment.js";
@@ -78,7 +80,10 @@ export class DeploymentRun {
   async #upload(): Promise<number> {
     const { opened, options, deployable, target } = this.#parts;
     const parcel = await packDeployable(this.#context, opened, { ...deployable, message: options.message });
-    await sendParcel(this.#context, parcel, (file) => target.upload(file));
+    const send = (file: UploadSource) => target.upload(file, { isChecked: options.isChecked });
+    await sendParcel(this.#context, parcel, send).catch(async (error: unknown) => {
+      throw await loadFailure(error, { folder: opened.folder, files: parcel.plan.files });
+    });
     noteStep(this.#context, "Upload", formatSize(parcel.sizeBytes));
     return parcel.sizeBytes;
   }

@@ -53,8 +53,8 @@ export class WorkerTarget implements DeployTarget {
     return { off: `runtimectl workers disable ${name}@${version}`, on: `runtimectl workers enable ${name}@${version}` };
   }
 
-  async upload(file: UploadSource): Promise<void> {
-    await this.connection.client.workers.upload({ file });
+  async upload(file: UploadSource, { isChecked }: { isChecked: boolean }): Promise<void> {
+    await this.connection.client.workers.upload({ file, query: isChecked ? { check: "true" } : {} });
   }
 
   async setEnabled(enabled: boolean): Promise<void> {

@@ -14,7 +14,7 @@ import { planBundle } from "../pack/plan-bundle.js";
 import { writeArchive, type Archive } from "../pack/write-archive.js";
 import { readDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
-import { findSyntaxError } from "./syntax-errors.js";
+import { findSyntaxError } from "../validate/syntax-errors.js";
 
 /** Files that are being written are looked at again after this time. */
 const retryMs = 100;

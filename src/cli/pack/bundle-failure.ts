@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Message } from "esbuild";
+import type { Location, Message } from "esbuild";
 import { CommandError } from "../command-error.js";
 import { exitCodes } from "../exit-codes.js";
 
@@ -27,14 +27,16 @@ export function nativeAddon(name: string): string {
 
 function linesOf({ text, location }: Problem, root: string): string[] {
   const sentence = text.replaceAll(`${root}${path.sep}`, "");
-  if (!location) return [sentence];
-  const { file, line, column, lineText, length } = location;
+  return location ? [`${location.file}:${location.line}:${location.column + 1}: ${sentence}`, ...excerptOf(location)] : [sentence];
+}
+
+/** The line at fault with its number, and below it a mark. */
+export function excerptOf({ line, column, lineText, length }: Location): string[] {
   // Minified code has lines that nobody wants to see whole.
   const start = Math.max(0, column - 60);
   const shown = lineText.slice(start, start + 120);
   const number = String(line);
   return [
-    `${file}:${line}:${column + 1}: ${sentence}`,
     `  ${number} | ${shown.replaceAll("\t", " ")}`,
     `  ${" ".repeat(number.length)} | ${" ".repeat(column - start)}${"^".repeat(Math.max(1, Math.min(length, shown.length - (column - start))))}`,
   ];

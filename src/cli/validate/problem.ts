@@ -9,6 +9,8 @@ export interface Problem {
   /** Both count from 1. */
   readonly line?: number;
   readonly column?: number;
+  /** The line itself, and a mark below the column. */
+  readonly excerpt?: readonly string[];
 }
 
 /** `manifest.yaml:3:10: message`, as editors and compilers write it. */

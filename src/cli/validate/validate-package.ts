@@ -5,6 +5,7 @@ import type { PackageIdentity } from "../pack/package-facts.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 import { findLayoutProblems } from "./layout-problems.js";
 import { findManifestProblems } from "./manifest-problems.js";
+import { findSyntaxProblems } from "./syntax-errors.js";
 import { describeProblem, type Problem } from "./problem.js";
 
 export interface Validation {
@@ -26,7 +27,7 @@ export async function validatePackage(opened: OpenedPackage, options: Validation
   const problems = found.filter(({ code }) => !given.some((key) => identityCodes[key]?.includes(code)));
   if (problems.some(({ severity }) => severity === "error")) return { problems, plan: undefined };
   const plan = await opened.plan(options);
-  return { problems: [...problems, ...findLayoutProblems(plan)], plan };
+  return { problems: [...problems, ...findLayoutProblems(plan), ...(await findSyntaxProblems(plan))], plan };
 }
 
 const identityCodes: Readonly<Record<string, readonly string[]>> = {
@@ -41,7 +42,7 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
   const count = errors.length === 1 ? "1 problem" : `${errors.length} problems`;
   return new CommandError(first?.code ?? "INVALID_PACKAGE_METADATA", `the package has ${count}; ${consequence}`, {
     exitCode: exitCodes.failed,
-    details: errors.map(describeProblem),
-    hint: "docs/reference/manifest.md lists every key",
+    details: errors.flatMap((problem) => [describeProblem(problem), ...(problem.excerpt ?? [])]),
+    hint: first?.code === "WORKER_START_FAILED" ? undefined : "docs/reference/manifest.md lists every key",
   });
 }

@@ -10,7 +10,10 @@ import { readLogs, type WorkerLogsPort } from "./worker-logs.js";
 /** What these handlers need of the packages. */
 export interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
-  install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
+  install(
+    file: UploadedFile,
+    options: { authorise: (name: string) => void; isChecked: boolean },
+  ): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
   /** Throws when there is no such version. */
   folderOf(name: string, version: string): string;
@@ -34,11 +37,14 @@ export function createWorkerHandlers({
   engine,
   logs,
   uploads,
+  checksUploads,
 }: {
   packages: WorkerPackagesPort;
   engine: WorkerEnginePort;
   logs: WorkerLogsPort;
   uploads: UploadMeter;
+  /** The code of every upload is loaded once first, also when the caller does not ask for it. */
+  checksUploads: boolean;
 }): ResourceHandlers<"workers"> {
   const toggle = async (params: VersionParams, enabled: boolean) => {
     const name = fromPathSegments(params);
@@ -51,8 +57,11 @@ export function createWorkerHandlers({
       // The whole list is frozen, and its JSON kept.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
-    upload: async ({ file, principal }) => {
-      const worker = await uploads.count(file, () => packages.install(file, (name) => assertNamespace(principal, name)));
+    upload: async ({ file, principal, query }) => {
+      const authorise = (name: string) => assertNamespace(principal, name);
+      const worker = await uploads.count(file, () =>
+        packages.install(file, { authorise, isChecked: checksUploads || query.check === "true" }),
+      );
       return { success: true, data: { worker } };
     },
     enable: ({ params }) => toggle(params, true),

@@ -106,9 +106,12 @@ export class WorkerPackages implements PackageKeeper {
 
   /**
    * Installs an archive in place of the same version and deletes its file. `authorise` is called as soon as the name is known and before anything shows;
-   * when it throws, nothing has changed. Answers when the new code is what `resolve` gives.
+   * when it throws, or the code cannot be loaded although it `isChecked`, nothing has changed. Answers when the new code is what `resolve` gives.
    */
-  async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
+  async install(
+    file: UploadedFile,
+    { authorise, isChecked }: { authorise: (name: string) => void; isChecked: boolean },
+  ): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
     return await inStagedFolder(area, async (staged) => {
@@ -119,7 +122,7 @@ export class WorkerPackages implements PackageKeeper {
       authorise(name);
       const manifest = this.#servable(metadata);
       const from = path.join(content, root);
-      await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
+      if (isChecked) await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
       const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
         this.#refuseTakenPath(name);

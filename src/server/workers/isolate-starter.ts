@@ -69,15 +69,25 @@ export class IsolateStarter {
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
       await isolate.load({ entry, env: version.manifest.env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });
     } catch (error) {
-      // What the code said is repeated for a while.
-      this.#lastError = isolate.hasCrashed ? undefined : toApiError(error);
       void isolate.terminate();
-      throw error;
+      if (isolate.hasCrashed) throw error;
+      // What the code said is repeated for a while.
+      this.#lastError = (bundle === undefined && (await this.#findSyntaxError(error, events))) || toApiError(error);
+      throw this.#lastError;
     } finally {
       clearTimeout(timer);
     }
     this.#lastError = undefined;
     return isolate;
+  }
+
+  /** A failure of JavaScript's syntax with file, line and column; the whole report goes to the worker's log. */
+  async #findSyntaxError(error: unknown, events: IsolateEvents): Promise<ApiError | undefined> {
+    if (!(error instanceof Error) || !error.message.includes("SyntaxError")) return undefined;
+    const { version, entrypoint, compiler } = this.#options;
+    const found = await compiler.findSyntaxError(version.name, { folder: version.folder, file: entrypoint.file });
+    if (found?.cause instanceof Error) events.onOutput("error", found.cause.message);
+    return found;
   }
 
   /** An isolate that sees the app's files. */

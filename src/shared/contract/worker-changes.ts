@@ -15,6 +15,12 @@ export const upload = endpoint({
   change: "worker.installed",
   access: "workers:install",
   upload: "file",
+  query: z.object({
+    check: z
+      .enum(["false", "true"])
+      .optional()
+      .describe("`true`: load the code once before it takes the place of what is there, and change nothing when that fails"),
+  }),
   status: 201,
   result: successOf(
     z.object({ worker: z.object({ name: z.string(), version: z.string(), installedAt: z.string().describe("Folder on the server") }) }),

@@ -122,10 +122,16 @@ describe("refusing", () => {
     const spool = path.join(fixture.root, "spool");
     await writeFile(spool, app("1.0.0", "new"));
     const names: string[] = [];
-    const denied = fixture.packages.install({ path: spool, filename: "a.tgz", sizeBytes: 1 }, (name) => {
-      names.push(name);
-      throw new ApiError("NAMESPACE_DENIED", "no");
-    });
+    const denied = fixture.packages.install(
+      { path: spool, filename: "a.tgz", sizeBytes: 1 },
+      {
+        authorise: (name) => {
+          names.push(name);
+          throw new ApiError("NAMESPACE_DENIED", "no");
+        },
+        isChecked: false,
+      },
+    );
     await expect(denied).rejects.toMatchObject({ code: "NAMESPACE_DENIED" });
     await rm(spool, { force: true });
     expect(names).toEqual(["app"]);
@@ -163,7 +169,10 @@ describe("refusing", () => {
       const packages = await WorkerPackages.open({ ...fixture.options, directories });
       expect(await packages.canInstall()).toBe(false);
       await writeFile(path.join(fixture.root, "spool"), app("1.0.0"));
-      const refused = packages.install({ path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+      const refused = packages.install(
+        { path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 },
+        { authorise: () => undefined, isChecked: false },
+      );
       await expect(refused).rejects.toMatchObject({ code: "NO_WORKER_DIRS" });
       await packages.close();
     }
@@ -178,7 +187,10 @@ describe("refusing", () => {
     });
     expect(await packages.canInstall()).toBe(true);
     await writeFile(path.join(fixture.root, "spool"), app("1.0.0"));
-    await packages.install({ path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+    await packages.install(
+      { path: path.join(fixture.root, "spool"), filename: "a.tgz", sizeBytes: 1 },
+      { authorise: () => undefined, isChecked: false },
+    );
     expect(packages.resolve("app", undefined)?.folder).toBe(path.join(fresh, "app", "1.0.0"));
     await packages.close();
   });

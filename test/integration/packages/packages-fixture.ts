@@ -70,7 +70,9 @@ export async function openPackages({ limits = usualLimits }: { limits?: ArchiveL
       // A copy: what is installed takes its file along.
       await (typeof archive === "string" ? copyFile(archive, spool) : writeFile(spool, archive));
       const file = { path: spool, filename, sizeBytes: (await stat(spool)).size };
-      return await fixture.packages.install(file, () => undefined).finally(() => rm(spool, { force: true }));
+      return await fixture.packages
+        .install(file, { authorise: () => undefined, isChecked: false })
+        .finally(() => rm(spool, { force: true }));
     },
     async close() {
       await closeAll();

@@ -1,9 +1,14 @@
 import { inspect } from "node:util";
 
+/** Calls within Node, which say nothing about the app. */
+const nodeFrames = /\n +at (?:[^\n]* \(|async )?node:[^\s)]*\)?( \{)?/g;
+
 /** The text of anything that can be thrown; itself it never throws. */
 export function describeError(error: unknown): string {
   try {
-    return error instanceof Error && typeof error.stack === "string" ? inspect(error) : `Thrown: ${inspect(error)}`;
+    return error instanceof Error && typeof error.stack === "string"
+      ? inspect(error).replaceAll(nodeFrames, "$1")
+      : `Thrown: ${inspect(error)}`;
   } catch {
     return "Thrown: a value that cannot be described.";
   }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { ApiError } from "../../../shared/api-error.js";
 import { compiledFile } from "../../package-root.js";
 import { findSystemTool } from "../../system-tool.js";
-import type { CompileJob, CompileResult } from "./compile-job.js";
+import type { CompileJob, CompileProblem, CompileResult } from "./compile-job.js";
 import { CompileQueue } from "./compile-queue.js";
 
 const compileTimeoutMs = 10_000;
@@ -19,19 +19,29 @@ export class TypeScriptCompiler {
 
   /** The text of one module of a worker. Throws WORKER_START_FAILED; its cause, if any, is all that the compiler had to say. */
   async compile(worker: string, job: CompileJob): Promise<string> {
-    const result = await this.#queue.run(
-      worker,
-      () => this.#run(job),
-      (ended) => "problem" in ended && ended.tookTooMuch === true,
-    );
+    const result = await this.#runInTurn(worker, job);
     if ("text" in result) return result.text;
-    const cause = result.report === undefined ? undefined : new Error(result.report);
-    throw new ApiError("WORKER_START_FAILED", `The worker's TypeScript could not be compiled. ${result.problem}`, { cause });
+    throw startFailure("The worker's TypeScript could not be compiled", result);
+  }
+
+  /** Where the syntax of a JavaScript module or of its imports is wrong, which Node does not tell; undefined when it is not found. */
+  async findSyntaxError(worker: string, job: CompileJob): Promise<ApiError | undefined> {
+    const result = await this.#runInTurn(worker, job);
+    if ("text" in result || result.report === undefined) return undefined;
+    return startFailure("The worker's code could not be loaded", { ...result, problem: `SyntaxError: ${result.problem}` });
   }
 
   /** Ends what is being compiled. */
   close(): void {
     for (const processId of this.#processIds) killGroup(processId);
+  }
+
+  #runInTurn(worker: string, job: CompileJob): Promise<CompileResult> {
+    return this.#queue.run(
+      worker,
+      () => this.#run(job),
+      (ended) => "problem" in ended && ended.tookTooMuch === true,
+    );
   }
 
   #run(job: CompileJob): Promise<CompileResult> {
@@ -76,6 +86,11 @@ export class TypeScriptCompiler {
       });
     });
   }
+}
+
+function startFailure(sentence: string, { problem, report }: CompileProblem): ApiError {
+  const cause = report === undefined ? undefined : new Error(report);
+  return new ApiError("WORKER_START_FAILED", `${sentence}. ${problem}`, { cause });
 }
 
 function killGroup(processId: number): void {

@@ -5,6 +5,7 @@ import { findPackageKind } from "../../../../src/cli/pack/package-kind.js";
 import { findLayoutProblems } from "../../../../src/cli/validate/layout-problems.js";
 import { findManifestProblems } from "../../../../src/cli/validate/manifest-problems.js";
 import { describeProblem } from "../../../../src/cli/validate/problem.js";
+import { findSyntaxProblems } from "../../../../src/cli/validate/syntax-errors.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 import { writeTree } from "../../../support/write-tree.js";
 
@@ -109,4 +110,31 @@ test("names that no daemon takes, and files that look like secrets, are told wit
     ["error", "lib/ä.js", "INVALID_ARCHIVE"],
     ["warning", "tls/server.key", "LOOKS_SECRET"],
   ]);
+});
+
+describe("code that cannot be parsed", () => {
+  const problemsIn = async (files: Readonly<Record<string, string>>) =>
+    await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
+
+  test.each(["index.js", "index.ts"])("is an error in %s, which is loaded, with line, column and the line itself", async (file) => {
+    expect(await problemsIn({ [file]: "export default { fetch( { return 1 }\n" })).toEqual([
+      {
+        severity: "error",
+        code: "WORKER_START_FAILED",
+        message: 'Expected "}" but found "1"',
+        file,
+        line: 1,
+        column: 34,
+        excerpt: ["  1 | export default { fetch( { return 1 }", `    | ${" ".repeat(33)}^`],
+      },
+    ]);
+  });
+
+  test("is a warning in a file that may never be loaded, and nothing in packages and pages", async () => {
+    const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
+    expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
+      { severity: "warning", file: "other.js", line: 1 },
+    ]);
+    expect(await problemsIn({ "index.html": "<script src=app.js></script>", "app.js": "let a = ;\n" })).toEqual([]);
+  });
 });

@@ -1,0 +1,60 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { Loader, TransformFailure } from "esbuild";
+import type { CommandError } from "../command-error.js";
+import { bundleFailure, excerptOf } from "../pack/bundle-failure.js";
+import type { PackedFile, PackPlan } from "../pack/pack-plan.js";
+import type { Problem } from "./problem.js";
+
+/** Beyond these, finding the place would take longer than looking. */
+const mostFiles = 1000;
+const loaders: Readonly<Record<string, Loader>> = {
+  ".js": "js",
+  ".mjs": "js",
+  ".cjs": "js",
+  ".jsx": "jsx",
+  ".ts": "ts",
+  ".mts": "ts",
+  ".cts": "ts",
+  ".tsx": "tsx",
+};
+
+interface SyntaxError {
+  readonly file: string;
+  readonly failure: TransformFailure;
+}
+
+/** Where the package's own code does not even parse: Node names no place for a module that it cannot read. Undefined when all of it parses. */
+export async function findSyntaxError(folder: string, files: readonly PackedFile[]): Promise<CommandError | undefined> {
+  for await (const { failure } of syntaxErrors(files))
+    return bundleFailure(failure, folder, { code: "SYNTAX_ERROR", message: "the code cannot be read" });
+  return undefined;
+}
+
+/** Errors where the package could not be loaded; warnings in other files, which it may never load. Scripts of a site are its visitors' matter. */
+export async function findSyntaxProblems({ facts, files }: PackPlan): Promise<Problem[]> {
+  const { entrypoint, pluginEntry } = facts;
+  const isModule = pluginEntry !== undefined || (entrypoint !== undefined && path.extname(entrypoint) in loaders);
+  const problems: Problem[] = [];
+  if (!isModule) return problems;
+  for await (const { file, failure } of syntaxErrors(files)) {
+    const severity = file === entrypoint || file === pluginEntry ? "error" : "warning";
+    const [{ text, location } = { text: failure.message, location: null }] = failure.errors;
+    const place = location ? { line: location.line, column: location.column + 1, excerpt: excerptOf(location) } : {};
+    problems.push({ severity, code: "WORKER_START_FAILED", message: text, file, ...place });
+  }
+  return problems;
+}
+
+async function* syntaxErrors(files: readonly PackedFile[]): AsyncGenerator<SyntaxError> {
+  const { transform } = await import("esbuild");
+  const modules = files.filter((file) => path.extname(file.path) in loaders && !/(?:^|\/)node_modules\//.test(file.path));
+  for (const file of modules.slice(0, mostFiles)) {
+    const loader = loaders[path.extname(file.path)] as Loader;
+    try {
+      await transform(await readFile(file.source, "utf8"), { sourcefile: file.path, logLevel: "silent", loader });
+    } catch (error) {
+      yield { file: file.path, failure: error as TransformFailure };
+    }
+  }
+}
