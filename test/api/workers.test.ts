@@ -34,14 +34,16 @@ const files = () => settledDigest(path.join(daemon.directory, "workers"));
 const uploadedNames = async (client: Client) =>
   (await client.workers.list()).filter(({ source }) => source === "uploaded").map(({ name }) => name);
 
-describe("an upload that is checked", () => {
-  const uploadCode = async (source: string, check?: "true" | "false") =>
-    root.workers.upload({
-      file: uploadOf("app.tgz", await packFiles({ "manifest.yaml": manifestOf("checked", "1.0.0"), "index.js": source })),
-      query: check === undefined ? {} : { check },
-    });
-  const bodyOf = async () => (await fetch(`${daemon.url}/checked/`)).text();
+const uploadCode = async (source: string, check?: "true" | "false") =>
+  root.workers.upload({
+    file: uploadOf("app.tgz", await packFiles({ "manifest.yaml": manifestOf("checked", "1.0.0"), "index.js": source })),
+    query: check === undefined ? {} : { check },
+  });
+const bodyOf = async () => (await fetch(`${daemon.url}/checked/`)).text();
+/** Beside it, isolates that wait for an app come and go. */
+const installed = () => settledDigest(path.join(daemon.directory, "workers", "checked"));
 
+describe("an upload that is checked", () => {
   test.each([
     ["whose syntax is wrong", "export default { fetch( { return 1 }", 'SyntaxError: index.js:1:34: Expected "}" but found "1"'],
     ["that throws", 'throw new Error("no database");', "Error: no database"],
@@ -50,8 +52,6 @@ describe("an upload that is checked", () => {
   ])("is refused for code %s, and the version before goes on", async (_, source, reason) => {
     await uploadCode('export default { fetch: () => new Response("before") };', "true");
     expect(await bodyOf()).toBe("before");
-    // Beside it, isolates that wait for an app come and go.
-    const installed = () => settledDigest(path.join(daemon.directory, "workers", "checked"));
     const before = await installed();
     const refused = expect.objectContaining({ code: "WORKER_START_FAILED", message: expect.stringContaining(reason) as string });
     await expect(uploadCode(source, "true")).rejects.toEqual(refused);

@@ -52,21 +52,6 @@ async function refused(words: string, expected: { status: number; code: string }
   return run.stderr;
 }
 
-test("code that cannot be loaded is refused with the line at fault, and what is served stays", async () => {
-  await shop("fragile", { text: "before" });
-  succeeded(await shell.run("deploy fragile"));
-  await writeTree(shell.home, { "fragile/index.js": 'import "./lib.js";\nexport default { fetch: () => new Response("after") };\n' });
-  await writeTree(shell.home, { "fragile/lib.js": "export const a = 1;\nlet b = ;\n" });
-  const stderr = await refused("deploy fragile --version 1.0.1", { status: 1, code: "WORKER_START_FAILED" });
-  expect(stderr).toContain('SyntaxError: lib.js:2:9: Unexpected \\";\\"');
-  expect(stderr).toContain("Nothing was changed.");
-  const shown = await shell.run("deploy fragile --version 1.0.1");
-  expect(shown.stderr).toContain("  2 | let b = ;\n");
-  expect(await answerOf(`${daemon.url}/fragile/`)).toBe("before");
-  succeeded(await shell.run("deploy fragile --version 1.0.1 --no-check"));
-  expect((await fetch(`${daemon.url}/fragile/`)).status).toBe(502);
-});
-
 test("a worker: deployed, deployed again, bumped, listed with where it comes from", async () => {
   await shop("app");
   const first = succeeded(await shell.run("deploy app --message first"));

@@ -112,10 +112,10 @@ test("names that no daemon takes, and files that look like secrets, are told wit
   ]);
 });
 
-describe("code that cannot be parsed", () => {
-  const problemsIn = async (files: Readonly<Record<string, string>>) =>
-    await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
+const problemsIn = async (files: Readonly<Record<string, string>>) =>
+  await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
 
+describe("code that cannot be parsed", () => {
   test.each(["index.js", "index.ts"])("is an error in %s, which is loaded, with line, column and the line itself", async (file) => {
     expect(await problemsIn({ [file]: "export default { fetch( { return 1 }\n" })).toEqual([
       {

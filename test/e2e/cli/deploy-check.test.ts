@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { ShellSession, succeeded } from "./shell-session.js";
+
+let daemon: TestDaemon;
+let shell: ShellSession;
+
+beforeAll(async () => {
+  [daemon, shell] = await Promise.all([startDaemon(), ShellSession.open()]);
+  await shell.signIn(daemon);
+});
+
+afterAll(async () => {
+  await daemon?.dispose();
+  await shell?.close();
+});
+
+const answer = async () => (await fetch(`${daemon.url}/fragile/`)).text();
+
+test("code that cannot be loaded is refused with the line at fault, and what is served stays", async () => {
+  await writeTree(shell.home, {
+    "fragile/manifest.yaml": "name: fragile\nversion: 1.0.0\n",
+    "fragile/index.js": 'export default { fetch: () => new Response("before") };\n',
+  });
+  succeeded(await shell.run("deploy fragile"));
+  await writeTree(shell.home, {
+    "fragile/index.js": 'import "./lib.js";\nexport default { fetch: () => new Response("after") };\n',
+    "fragile/lib.js": "export const a = 1;\nlet b = ;\n",
+  });
+
+  const refused = await shell.run("deploy fragile --version 1.0.1");
+
+  expect([refused.status, refused.stdout]).toEqual([1, ""]);
+  expect(refused.stderr).toContain('SyntaxError: lib.js:2:9: Unexpected ";"');
+  expect(refused.stderr).toContain("Nothing was changed.");
+  expect(refused.stderr).toContain("  2 | let b = ;\n");
+  expect(await answer()).toBe("before");
+  expect((await shell.run("workers list")).stdout).not.toContain("1.0.1");
+
+  succeeded(await shell.run("deploy fragile --version 1.0.1 --no-check"));
+  expect(await answer()).toContain("WORKER_START_FAILED");
+});
