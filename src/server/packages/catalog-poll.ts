@@ -1,33 +1,52 @@
 import type { Log } from "../observe/log.js";
+import { FolderWatches } from "./folder-watches.js";
 
 const tickMs = 200;
 const ticksPerRound = 8;
-/** About a millisecond: looking costs half a hundredth of a core, however many workers there are. */
+/** About a millisecond. */
 const mostLooksPerTick = 100;
 /** A tick that finds much to read stops here and goes on at the next. */
 const longestTickMs = 10;
+/** How long nothing is looked at while every folder is watched: a notification can be lost. */
+const restMs = 30_000;
 
-/** A look at a part of the catalog: answers with the folders that are no longer current; undefined when something has changed, and it is to look again. */
-export type Look = (isSure: boolean) => string[] | undefined;
+/** A look at a part of the catalog. */
+export interface Look {
+  /** The folder that is looked at. */
+  readonly path: string;
+  /** Answers with the folders that are no longer current; undefined when something has changed, and it is to look again, being sure then. */
+  take(isSure: boolean): string[] | undefined;
+  /** Folders, of which one changes whenever a look would find a change; undefined when that cannot be said. */
+  watchable(): readonly string[] | undefined;
+}
 
 interface Looks {
   looks(): Iterator<Look>;
+  /** Undefined when it is not in the catalog. */
+  lookAt(path: string): Look | undefined;
   readonly lookCount: number;
 }
 
 /**
- * Looks at a part of the catalog every tick and at all of it within about two seconds, four with 2,000 workers, so that they cost a
- * millisecond now and then instead of a burst. Polling, because the kernel's notifications need a watch on every folder and are lost when too many come.
+ * Finds what has changed on the disk within about two seconds, four with 2,000 workers. The kernel tells of changes in the folders; then,
+ * and every 30 seconds, all of the catalog is looked at, a part of it every tick. Where a folder cannot be watched, looking never ends.
  */
 export class CatalogPoll {
-  readonly #timer: NodeJS.Timeout;
   readonly #catalog: Looks;
   readonly #catchUp: () => void;
   readonly #onRetired: (folder: string) => void;
   readonly #log: Log;
-  #round: Iterator<Look>;
+  readonly #watches = new FolderWatches((path) => this.#onChange(path));
+  #ticks: NodeJS.Timeout | undefined;
+  #rest: NodeJS.Timeout | undefined;
+  #round: Iterator<Look> | undefined;
+  #isRoundDue = true;
+  /** A folder of this round cannot be watched. */
+  #isBlind = false;
   /** What had changed at the last tick. */
   #again: Look[] = [];
+  /** What the kernel has told of since the last tick, and what is watched since then. */
+  readonly #touched = new Set<string>();
 
   constructor(options: {
     catalog: Looks;
@@ -41,37 +60,89 @@ export class CatalogPoll {
     this.#catchUp = options.catchUp;
     this.#onRetired = options.onRetired;
     this.#log = options.log;
-    this.#round = options.catalog.looks();
-    this.#timer = setInterval(() => this.#tick(), tickMs);
-    this.#timer.unref();
+    this.#wake();
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    clearInterval(this.#ticks);
+    clearTimeout(this.#rest);
+    this.#watches.close();
+  }
+
+  #onChange(path: string): void {
+    this.#touched.add(path);
+    this.#isRoundDue = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    clearTimeout(this.#rest);
+    this.#ticks ??= setInterval(() => this.#tick(), tickMs).unref();
+  }
+
+  #sleep(): void {
+    clearInterval(this.#ticks);
+    this.#ticks = undefined;
+    this.#rest = setTimeout(() => {
+      this.#isRoundDue = true;
+      this.#wake();
+    }, restMs).unref();
   }
 
   #tick(): void {
     const stopAt = performance.now() + longestTickMs;
     if (this.#again.length > 0) this.#catchUp();
     for (const look of this.#again.splice(0)) this.#take(look, true);
+    const touched = [...this.#touched];
+    this.#touched.clear();
+    for (const path of touched) {
+      const look = this.#catalog.lookAt(path);
+      if (look) this.#take(look, false);
+    }
+    this.#goOn(stopAt);
+    if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
+  }
+
+  /** A part of the round. */
+  #goOn(stopAt: number): void {
+    if (!this.#round && this.#isRoundDue) {
+      this.#round = this.#catalog.looks();
+      this.#isRoundDue = false;
+      this.#isBlind = false;
+    }
     const share = Math.min(Math.ceil(this.#catalog.lookCount / ticksPerRound), mostLooksPerTick);
-    for (let count = 0; count < share && performance.now() < stopAt; count += 1) {
+    for (let count = 0; this.#round && count < share && performance.now() < stopAt; count += 1) {
       const next = this.#round.next();
       if (next.done) {
-        this.#round = this.#catalog.looks();
-        return;
-      }
-      this.#take(next.value, false);
+        this.#round = undefined;
+        this.#isRoundDue ||= this.#isBlind;
+      } else this.#take(next.value, false);
     }
   }
 
   #take(look: Look, isSure: boolean): void {
     try {
-      const retired = look(isSure);
+      const retired = look.take(isSure);
       if (retired === undefined) this.#again.push(look);
-      else for (const folder of retired) this.#onRetired(folder);
+      else {
+        for (const folder of retired) this.#onRetired(folder);
+        // What was read may have led to folders that are not watched yet.
+        if (isSure) this.#isRoundDue = true;
+        this.#watch(look);
+      }
     } catch (error) {
       this.#log.warn({ err: error }, "a folder of workers could not be read");
+    }
+  }
+
+  #watch(look: Look): void {
+    const folders = look.watchable();
+    if (!folders) this.#isBlind = true;
+    for (const folder of folders ?? []) {
+      const state = this.#watches.watch(folder, look.path);
+      if (state === "impossible") this.#isBlind = true;
+      // It may have changed between the look and the watch.
+      if (state === "begun") this.#touched.add(look.path);
     }
   }
 }

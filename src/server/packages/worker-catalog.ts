@@ -6,7 +6,15 @@ import type { InstalledVersion } from "./installed-version.js";
 import type { KnownFolders } from "./known-folders.js";
 import type { PackageDirectory } from "./package-directories.js";
 import { newestFirst, VersionChoice } from "./version-choice.js";
-import { fingerprint, hasChanged, listFolders, readWorkerFolder, type FoundVersion, type WorkerFolder } from "./worker-folders.js";
+import {
+  fingerprint,
+  hasChanged,
+  listFolders,
+  readWorkerFolder,
+  watchableFolders,
+  type FoundVersion,
+  type WorkerFolder,
+} from "./worker-folders.js";
 
 /** A version and the worker's folder that it was found in. */
 export interface CatalogedVersion extends InstalledVersion {
@@ -141,11 +149,18 @@ export class WorkerCatalog {
    * instance that replaces a folder has it gone for an instant, and says itself what it has done.
    */
   *looks(): Generator<Look> {
-    for (const { path: directory } of this.#directories) yield (isSure) => this.#lookAtListing(directory, directory, isSure);
+    for (const { path: directory } of this.#directories) yield this.#lookAtListing(directory, directory);
     for (const [container, { directory }] of this.#listings) {
-      if (container !== directory) yield (isSure) => this.#lookAtListing(directory, container, isSure);
+      if (container !== directory) yield this.#lookAtListing(directory, container);
     }
-    for (const folder of this.#folders.keys()) yield (isSure) => this.#lookAtFolder(folder, isSure);
+    for (const folder of this.#folders.keys()) yield this.#lookAtFolder(folder);
+  }
+
+  /** The one of these looks for a directory, a scope's folder or a worker's. */
+  lookAt(folder: string): Look | undefined {
+    const listing = this.#listings.get(folder);
+    if (listing) return this.#lookAtListing(listing.directory, folder);
+    return this.#folders.has(folder) ? this.#lookAtFolder(folder) : undefined;
   }
 
   /** How many looks there are. */
@@ -153,15 +168,21 @@ export class WorkerCatalog {
     return this.#listings.size + this.#folders.size;
   }
 
-  #lookAtFolder(folder: string, isSure: boolean): string[] | undefined {
-    const read = this.#folders.get(folder)?.read;
-    if (!read || !hasChanged(read.watched)) return [];
-    return isSure ? this.refresh(read.directory, folder) : undefined;
+  #lookAtFolder(folder: string): Look {
+    const take = (isSure: boolean): string[] | undefined => {
+      const read = this.#folders.get(folder)?.read;
+      if (!read || !hasChanged(read.watched)) return [];
+      return isSure ? this.refresh(read.directory, folder) : undefined;
+    };
+    return { path: folder, take, watchable: () => watchableFolders(this.#folders.get(folder)?.read) };
   }
 
-  #lookAtListing(directory: string, container: string, isSure: boolean): string[] | undefined {
-    if ((fingerprint(container) ?? "") === this.#listings.get(container)?.fingerprint) return [];
-    return isSure ? this.#list(directory, container) : undefined;
+  #lookAtListing(directory: string, container: string): Look {
+    const take = (isSure: boolean): string[] | undefined => {
+      if ((fingerprint(container) ?? "") === this.#listings.get(container)?.fingerprint) return [];
+      return isSure ? this.#list(directory, container) : undefined;
+    };
+    return { path: container, take, watchable: () => [container] };
   }
 
   #list(directory: string, container: string): string[] {

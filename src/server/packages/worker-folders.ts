@@ -53,6 +53,13 @@ export function hasChanged(watched: readonly Watched[]): boolean {
   return false;
 }
 
+/** The folders of which one changes whenever `hasChanged` finds a change; undefined when links lead to more. */
+export function watchableFolders(read: WorkerFolder | undefined): string[] | undefined {
+  if (!read) return [];
+  if (read.hasLinks) return undefined;
+  return read.watched.map(([target]) => target).filter((target) => !metadataFileNames.some((name) => name === path.basename(target)));
+}
+
 /**
  * What is in a worker's folder: a package itself, which makes one version, or versions in folders of theirs. What is known of it from
  * before is the answer where nothing has changed since; else only the versions that have are read again.
@@ -60,9 +67,11 @@ export function hasChanged(watched: readonly Watched[]): boolean {
 export function readWorkerFolder(directory: string, folder: string, known: WorkerFolder | undefined): WorkerFolder {
   if (known?.directory === directory && !known.hasLinks && !hasChanged(known.watched)) return known;
   const watched: Watched[] = [];
+  let hasLinkedMetadata = false;
   const before: ReadonlyMap<string, string> = new Map(known?.watched);
   const read = (versionFolder: string): FoundVersion | undefined => {
     const place = lookAtVersion(versionFolder);
+    hasLinkedMetadata ||= place.hasLinks;
     watched.push(...place.watched);
     if (place.identity === undefined) return undefined;
     const same = place.watched.every(([target, print]) => before.get(target) === print);
@@ -72,16 +81,17 @@ export function readWorkerFolder(directory: string, folder: string, known: Worke
     return version && { ...version, folder: versionFolder, identity: place.identity };
   };
   const own = read(folder);
-  if (own) return { directory, folder, versions: [own], watched, hasLinks: false };
+  if (own) return { directory, folder, versions: [own], watched, hasLinks: hasLinkedMetadata };
   const entries = readEntries(folder);
   const versions = foldersOf(entries, folder, directory).flatMap((version) => read(version) ?? []);
-  return { directory, folder, versions, watched, hasLinks: entries.some((entry) => entry.isSymbolicLink()) };
+  return { directory, folder, versions, watched, hasLinks: hasLinkedMetadata || entries.some((entry) => entry.isSymbolicLink()) };
 }
 
 /** Each path is looked at once, and before it is read: a change during the reading is then seen by the next look. */
-function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined } {
+function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined; hasLinks: boolean } {
   const stat = statSync(folder, { throwIfNoEntry: false });
-  if (!stat) return { watched: [[folder, ""]], identity: undefined };
+  if (!stat) return { watched: [[folder, ""]], identity: undefined, hasLinks: false };
+  let hasLinks = false;
   const watched: Watched[] = [[folder, fingerprintOf(stat)]];
   const identities = [identityOf(stat)];
   for (const name of metadataFileNames) {
@@ -89,9 +99,10 @@ function lookAtVersion(folder: string): { watched: readonly Watched[]; identity:
     const fileStat = lstatSync(file, { throwIfNoEntry: false });
     if (!fileStat) continue;
     identities.push(identityOf(fileStat));
+    hasLinks ||= fileStat.isSymbolicLink();
     watched.push([file, fileStat.isSymbolicLink() ? (fingerprint(file) ?? "") : fingerprintOf(fileStat)]);
   }
-  return { watched, identity: identities.length === 1 ? undefined : identities.join(" ") };
+  return { watched, identity: identities.length === 1 ? undefined : identities.join(" "), hasLinks };
 }
 
 /** Folders in a folder, by name: without dot folders, and without links that lead out of `directory`. */

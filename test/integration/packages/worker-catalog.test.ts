@@ -172,10 +172,10 @@ test("2,000 workers are looked at in little time", { timeout: 120_000 }, async (
   });
   const scanMs = durationOf(() => catalog.scan());
   // The first look also reads again what was too young to be told apart.
-  for (const look of catalog.looks()) look(true);
+  for (const look of catalog.looks()) look.take(true);
   const changed: string[] = [];
   const roundMs = durationOf(() => {
-    for (const look of catalog.looks()) changed.push(...(look(false) ?? ["changed"]));
+    for (const look of catalog.looks()) changed.push(...(look.take(false) ?? ["changed"]));
   });
   expect(changed).toEqual([]);
   const resolveMs = durationOf(() => {
