@@ -127,6 +127,29 @@ describe("requests", () => {
 });
 
 describe("errors", () => {
+  test("count as failed when the worker answers 500 to 599 or breaks off, once each, and not when the client is at fault", async () => {
+    await install(
+      "unwell",
+      app(`
+        const { pathname } = new URL(request.url);
+        if (pathname === "/throw") throw new Error("no");
+        if (pathname !== "/cut") return new Response(null, { status: Number(pathname.slice(1)) });
+        return new Response(new ReadableStream({ async start(c) { c.enqueue(new Uint8Array(9)); setTimeout(() => c.error(1), 50); } }));
+      `),
+    );
+    for (const path of ["200", "404", "418", "500", "503", "throw"]) await get(`/unwell/${path}`);
+    await expect(get("/unwell/cut")).rejects.toThrow();
+
+    await expect.poll(async () => (await rowOf("unwell"))?.requests.total).toBe(7);
+    const { requests, latency } = (await rowOf("unwell")) as WorkerMetrics;
+    expect(requests.failed).toBe(4);
+    expect(requests.failedPerSecond).toBeCloseTo(4 / latency.recent.windowSeconds, 5);
+    const families = await scrape();
+    expect(valueOf(families, "runtimed_worker_failed_requests_total", { worker: "unwell" })).toBe(4);
+    const { totals, workers } = await root.metrics.show({});
+    expect(totals.requests.failed).toBe(workers.reduce((sum, worker) => sum + worker.requests.failed, 0));
+  });
+
   const faults: readonly (readonly [code: string, name: string, files: Record<string, string>, manifest: string])[] = [
     ["WORKER_CRASHED", "crashing", app("process.exit(1);"), ""],
     ["WORKER_TIMEOUT", "hanging", app("await new Promise(() => {});"), "timeout: 200ms"],

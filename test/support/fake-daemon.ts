@@ -2,8 +2,17 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-const counts = {
-  requests: { total: 0, perSecond: 0, inFlight: 0, queued: 0, byStatus: { "1xx": 0, "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0, aborted: 0 } },
+/** What is counted of a worker, or of all, before the first request. */
+export const counts = {
+  requests: {
+    total: 0,
+    perSecond: 0,
+    failed: 0,
+    failedPerSecond: 0,
+    inFlight: 0,
+    queued: 0,
+    byStatus: { "1xx": 0, "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0, aborted: 0 },
+  },
   errors: { total: 0, byCode: {} },
   isolates: { running: 0, starting: 0, draining: 0 },
   memory: { rssBytes: 0, pssBytes: 0 },

@@ -1,5 +1,6 @@
 import type { WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { Worker } from "../../shared/contract/workers.js";
+import { failureShare, requestHealth, type RequestHealth } from "../../shared/failure-share.js";
 import { answeringVersion, toInstalledWorker } from "../../shared/worker-versions.js";
 import type { WorkerVersion } from "./actions/workers.js";
 
@@ -10,6 +11,7 @@ export interface WorkerRow extends WorkerVersion {
   /** The version that `/NAME/` leads to, this one or another. */
   readonly answering: string | undefined;
   readonly metrics: WorkerMetrics | undefined;
+  readonly health: RequestHealth;
 }
 
 /** A row for each version, the newest of a worker first. */
@@ -20,16 +22,20 @@ export function workerRows(workers: readonly Worker[], metrics: readonly WorkerM
   return [...byName].flatMap(([name, listed]) => {
     const worker = toInstalledWorker(name, listed);
     const answering = answeringVersion(worker.versions)?.version;
-    return worker.versions.map(({ version, enabled, source, path }) => ({
-      name,
-      version,
-      source,
-      worker,
-      answering,
-      isEnabled: enabled,
-      isRemovable: listed.find((row) => row.source === source)?.removable ?? false,
-      folder: path,
-      metrics: metricsOf.get(`${name}@${version}`),
-    }));
+    return worker.versions.map(({ version, enabled, source, path }) => {
+      const ofVersion = metricsOf.get(`${name}@${version}`);
+      return {
+        name,
+        version,
+        source,
+        worker,
+        answering,
+        isEnabled: enabled,
+        isRemovable: listed.find((row) => row.source === source)?.removable ?? false,
+        folder: path,
+        metrics: ofVersion,
+        health: requestHealth(ofVersion ? failureShare([ofVersion.requests]) : 0),
+      };
+    });
   });
 }

@@ -37,9 +37,14 @@ export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
         return value === 0 ? [] : [{ labels: { code }, sharedLabels, value }];
       }),
   },
+  workerCounter(
+    "failed_requests_total",
+    "Requests answered with a status of 500 or more, or broken off.",
+    ({ meter }) => meter.latency.failedCount,
+  ),
   {
     name: "runtimed_worker_errors_total",
-    help: "Failed requests, by the error code of the service.",
+    help: "Requests that the daemon answered with an error of its own, by code.",
     type: "counter",
     valuesOf: ({ meter, sharedLabels }) => [...meter.errors].map(([error, value]) => ({ labels: { error }, sharedLabels, value })),
   },

@@ -24,6 +24,8 @@ export function toWorkerMetrics(reading: WorkerReading, nowMs: number): WorkerMe
     requests: {
       total: meter.endedCount,
       perSecond: recent.count / windowSeconds,
+      failed: meter.latency.failedCount,
+      failedPerSecond: recent.failedCount / windowSeconds,
       inFlight: meter.inFlightCount,
       queued: life?.queued ?? 0,
       byStatus: byStatus((digit) => meter.countOf(digit)),
@@ -49,6 +51,8 @@ export function totalsOf(workers: readonly WorkerMetrics[]): Totals {
     requests: {
       total: sum(({ requests }) => requests.total),
       perSecond: sum(({ requests }) => requests.perSecond),
+      failed: sum(({ requests }) => requests.failed),
+      failedPerSecond: sum(({ requests }) => requests.failedPerSecond),
       inFlight: sum(({ requests }) => requests.inFlight),
       queued: sum(({ requests }) => requests.queued),
       byStatus: byStatus((_digit, name) => sum(({ requests }) => requests.byStatus[name])),

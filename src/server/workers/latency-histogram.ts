@@ -15,12 +15,15 @@ interface Snapshot {
   readonly takenMs: number;
   /** Modulo 2^32: only differences are of interest. */
   readonly counts: Uint32Array;
+  readonly failedCount: number;
   maximumMs: number;
 }
 
 /** How long a number of requests took. */
 export interface LatencySummary {
   readonly count: number;
+  /** Those of them that failed. */
+  readonly failedCount: number;
   /** Percentiles are undefined when there is nothing to tell of. */
   readonly p50Ms: number | undefined;
   readonly p90Ms: number | undefined;
@@ -29,12 +32,13 @@ export interface LatencySummary {
 }
 
 /**
- * Counts durations in log-linear buckets, since the start and over the last 60 to 90 s. To record is a few integer operations; the
+ * Counts durations in log-linear buckets, and the failed requests among them, since the start and over the last 60 to 90 s. To record is a few integer operations; the
  * past is remembered as copies of the counts, taken by the records themselves, so that an idle one needs no timer.
  */
 export class LatencyHistogram {
   readonly #createdMs: number;
   readonly #counts = new Float64Array(bucketCount);
+  #failedCount = 0;
   #sumMs = 0;
   #maximumMs = 0;
   #snapshots: Snapshot[] = [];
@@ -50,12 +54,17 @@ export class LatencyHistogram {
     return this.#sumMs;
   }
 
-  record(durationMs: number, nowMs: number): void {
+  get failedCount(): number {
+    return this.#failedCount;
+  }
+
+  record(durationMs: number, nowMs: number, hasFailed = false): void {
     if (nowMs >= this.#nextSnapshotMs) this.#takeSnapshot(nowMs);
     const units = durationMs * unitsPerMs;
     const bucket = bucketOf(units < longestUnits ? units | 0 : longestUnits);
     (this.#counts[bucket] as number) += 1;
     this.#sumMs += durationMs;
+    if (hasFailed) this.#failedCount += 1;
     const latest = this.#latest as Snapshot;
     if (durationMs > latest.maximumMs) latest.maximumMs = durationMs;
   }
@@ -73,7 +82,7 @@ export class LatencyHistogram {
 
   sinceStart(): LatencySummary {
     const recent = this.#latest?.maximumMs ?? 0;
-    return summaryOf(this.#counts, Math.max(this.#maximumMs, recent));
+    return summaryOf(this.#counts, this.#failedCount, Math.max(this.#maximumMs, recent));
   }
 
   /** What came within the last 60 to 90 s, and how long that time is. */
@@ -84,17 +93,20 @@ export class LatencyHistogram {
     const first = this.#snapshots[index];
     if (!first) {
       this.#forgetSnapshots();
-      return { ...summaryOf(new Uint32Array(0), 0), windowMs: shortestMs };
+      return { ...summaryOf(new Uint32Array(0), 0, 0), windowMs: shortestMs };
     }
     const counts = first.counts.map((before, bucket) => (this.#counts[bucket] as number) - before);
     const maximumMs = Math.max(...this.#snapshots.slice(index).map((snapshot) => snapshot.maximumMs));
-    return { ...summaryOf(counts, maximumMs), windowMs: Math.max(nowMs - first.takenMs, shortestMs) };
+    return {
+      ...summaryOf(counts, this.#failedCount - first.failedCount, maximumMs),
+      windowMs: Math.max(nowMs - first.takenMs, shortestMs),
+    };
   }
 
   #takeSnapshot(nowMs: number): void {
     this.#maximumMs = Math.max(this.#maximumMs, this.#latest?.maximumMs ?? 0);
     this.#snapshots = this.#snapshots.filter(({ takenMs }) => takenMs >= nowMs - longestRecentMs);
-    this.#latest = { takenMs: nowMs, counts: new Uint32Array(this.#counts), maximumMs: 0 };
+    this.#latest = { takenMs: nowMs, counts: new Uint32Array(this.#counts), failedCount: this.#failedCount, maximumMs: 0 };
     this.#snapshots.push(this.#latest);
     this.#nextSnapshotMs = nowMs + snapshotEveryMs;
   }
@@ -121,15 +133,15 @@ function middleOf(bucket: number): number {
   return ((bucket - shift * bucketsPerDoubling + 0.5) * 2 ** shift) / unitsPerMs;
 }
 
-function summaryOf(counts: Float64Array | Uint32Array, maximumMs: number): LatencySummary {
+function summaryOf(counts: Float64Array | Uint32Array, failedCount: number, maximumMs: number): LatencySummary {
   let count = 0;
   for (const ofBucket of counts) count += ofBucket;
-  if (count === 0) return { count, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
+  if (count === 0) return { count, failedCount, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
   const [p50Ms, p90Ms, p99Ms] = percentiles(
     counts,
     [0.5, 0.9, 0.99].map((share) => Math.ceil(count * share)),
   ).map((ms) => Math.min(ms, maximumMs));
-  return { count, p50Ms, p90Ms, p99Ms, maximumMs };
+  return { count, failedCount, p50Ms, p90Ms, p99Ms, maximumMs };
 }
 
 /** The times of the requests with these ranks, in order of their duration; ranks ascend. */

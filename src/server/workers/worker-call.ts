@@ -47,6 +47,8 @@ export class WorkerCall {
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
+  /** True when the response began and fails by no fault of the client. */
+  #isBrokenOff = false;
   #isReceiving = false;
   readonly #startedMs = performance.now();
   /** What the client was told; 0 = nothing yet. */
@@ -226,6 +228,7 @@ export class WorkerCall {
   /** Ends the call with an error; a begun answer is cut. The isolate hears of it when it still works on it. */
   fail(error: ApiError, isComplete = false): void {
     if (this.#isDone) return;
+    this.#isBrokenOff = this.#status !== 0 && error.status >= 500;
     this.#status ||= error.status;
     this.#release(isComplete);
     this.#answerWith(error);
@@ -297,6 +300,7 @@ export class WorkerCall {
 
   #cut(): void {
     this.meter.noteError("WORKER_BAD_RESPONSE");
+    this.#isBrokenOff = true;
     this.#release(false);
     this.response.destroy();
   }
@@ -311,7 +315,7 @@ export class WorkerCall {
     if (this.#isDone) return;
     this.#isDone = true;
     const nowMs = performance.now();
-    this.meter.note(this.#status, nowMs - this.#startedMs, nowMs);
+    this.meter.note(this.#status, nowMs - this.#startedMs, nowMs, this.#isBrokenOff);
     this.#window?.close();
     if (this.#stream) this.#stream.detach();
     else if (this.#bodyKind === BodyKind.Stream) discardBody(this.request);

@@ -20,10 +20,13 @@ export class WorkerMeter {
     this.version = version;
   }
 
-  /** Notes the end of a request that began; `status` is 0 when its client left before it had one. */
-  note(status: number, durationMs: number, nowMs: number): void {
+  /**
+   * Counts the end of a request that began; `status` is 0 when its client left before it had one. `isBrokenOff`: the response began
+   * and never ended, by no fault of the client.
+   */
+  note(status: number, durationMs: number, nowMs: number, isBrokenOff = false): void {
     (this.#statusCounts[(status / 100) | 0] as number) += 1;
-    this.latency.record(durationMs, nowMs);
+    this.latency.record(durationMs, nowMs, isBrokenOff || status >= 500);
   }
 
   /** Notes why a request failed, besides its end. */

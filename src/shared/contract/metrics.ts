@@ -11,13 +11,17 @@ const Latency = z.object({ count: Count, p50Ms: Milliseconds, p90Ms: Millisecond
 const Requests = z.object({
   total: Count.describe("Requests that ended, since the daemon started"),
   perSecond: z.number().min(0).describe("Over the last minute or so"),
+  failed: Count.describe("Of all that ended: answered with a status of 500 or more, the worker's own included, or broken off"),
+  failedPerSecond: z.number().min(0).describe("Over the last minute or so"),
   inFlight: Count,
   queued: Count.describe("Of those in flight the ones that wait for an isolate"),
   byStatus: z
     .object({ "1xx": Count, "2xx": Count, "3xx": Count, "4xx": Count, "5xx": Count, aborted: Count })
     .describe("aborted: the client left before there was a status"),
 });
-const Errors = z.object({ total: Count, byCode: z.record(z.string(), Count).describe("By error code") });
+const Errors = z
+  .object({ total: Count, byCode: z.record(z.string(), Count).describe("By error code") })
+  .describe("Requests that the daemon answered with an error of its own, also those that the client caused");
 const Isolates = z.object({ running: Count, starting: Count, draining: Count });
 const Memory = z.object({ rssBytes: Bytes, pssBytes: Bytes.nullable().describe("null where the system does not tell") });
 

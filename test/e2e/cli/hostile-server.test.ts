@@ -44,7 +44,7 @@ const done = (version: string, enabled: boolean) => ({ success: true, data: { na
 const env = { RUNTIMECTL_KEY: "some-key" };
 const counts = { "1xx": 0, "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0, aborted: 0 };
 const activity = {
-  requests: { total: 0, perSecond: 0, inFlight: 0, queued: 0, byStatus: counts },
+  requests: { total: 0, perSecond: 0, failed: 0, failedPerSecond: 0, inFlight: 0, queued: 0, byStatus: counts },
   errors: { total: 0, byCode: {} },
   isolates: { running: 0, starting: 0, draining: 0 },
   memory: { rssBytes: 0, pssBytes: null },

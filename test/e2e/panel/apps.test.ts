@@ -26,6 +26,8 @@ beforeAll(async () => {
     ...files("asleep", "1.0.0", "never", "enabled: false\n"),
     "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\n',
     "chatty/1.0.0/index.js": chatty,
+    "always500/1.0.0/manifest.yaml": 'name: always500\nversion: "1.0.0"\n',
+    "always500/1.0.0/index.js": "export default { fetch: () => new Response(null, { status: 500 }) };",
     ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`doomed-${name}`, "1.0.0", "doomed")))),
   });
 });
@@ -57,6 +59,19 @@ test("apps are found by name, namespace and state, and the address keeps the fil
   await page.getByLabel("Namespace").selectOption("");
   await page.getByLabel("Show").selectOption("all");
   await page.getByRole("link", { name: "cpanel" }).waitFor();
+});
+
+test("an app that answers every request with 500 has no green badge, and counts its errors", async () => {
+  for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/always500/`)).status).toBe(500);
+  const page = await house.open("apps");
+  const row = page.getByRole("row", { name: "always500" });
+  await row.getByText("100 % fail").waitFor();
+  expect(await row.locator(".badge-good").count()).toBe(0);
+  expect(await row.getByRole("cell").nth(3).textContent()).toBe("5");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "always500" }).click();
+  await page.getByRole("cell", { name: "5", exact: true }).waitFor();
+  expect(await page.locator(".badge-good").count()).toBe(0);
 });
 
 test("an app's page says which version serves, and another one serves at a press, and the first one again by Undo", async () => {

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { rolePermissions } from "../../../src/shared/permissions.js";
-import { listedWorker, WireAnswer } from "../../support/fake-daemon.js";
+import { listedWorker, usualAnswers, WireAnswer } from "../../support/fake-daemon.js";
 import { created, FakeStream } from "../../support/fake-transport.js";
 import { daemonUrl, renderDashboard, sessionOf, type DashboardSetup, type RenderedDashboard } from "../../support/render-dashboard.js";
+import { workerMetricsOf } from "../../support/worker-metrics-of.js";
 import { keys } from "../../support/terminal-window.js";
 import { admin, success, successOf } from "./sample-data.js";
 
@@ -55,6 +56,14 @@ test("keeps the list and reports why a switch was refused", async () => {
   dashboard.press("e");
   await dashboard.waitFor("failed: The key has no permission workers:install.");
   expect(dashboard.text()).toMatch(/> app +1\.1\.0 +on/);
+});
+
+test("marks a version whose requests fail, and counts the worker's own 500s as errors", async () => {
+  const workers = [workerMetricsOf("app", { total: 20, failed: 20, perSecond: 0.5, failedPerSecond: 0.5 })];
+  const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
+  const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
+  await dashboard.waitFor(/app +1\.0\.0 +failing +0\.50 +20 +uploaded/);
+  await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
 test("deletes one version after y, and not after another key", async () => {

@@ -70,8 +70,7 @@ describe("filterApps", () => {
 
 const row = (perSecond: number, memory: { rssBytes: number; pssBytes?: number }) =>
   ({
-    requests: { perSecond, total: 10 },
-    errors: { total: 1 },
+    requests: { perSecond, total: 10, failed: 1, failedPerSecond: 0.5 },
     isolates: { running: 1, starting: 1, draining: 0 },
     memory,
   }) as unknown as WorkerMetrics;
@@ -80,7 +79,8 @@ test("sums up what the versions of an app do", () => {
   expect(activityOf([row(1.5, { rssBytes: 100 }), row(2, { rssBytes: 100, pssBytes: 40 })])).toEqual({
     requestsPerSecond: 3.5,
     requests: 20,
-    errors: 2,
+    failed: 2,
+    failureShare: expect.closeTo(1 / 3.5) as number,
     isolates: 4,
     memoryBytes: 140,
   });

@@ -73,7 +73,7 @@ function toRow({ version, enabled, source }: InstalledVersion, answersAt: string
     metrics.kind ?? "-",
     toRate(metrics.requests.perSecond),
     toMilliseconds(metrics.latency.recent.p99Ms),
-    String(metrics.errors.total),
+    String(metrics.requests.failed),
     String(metrics.isolates.running),
     toMegabytes(metrics.memory.pssBytes ?? metrics.memory.rssBytes),
   ];

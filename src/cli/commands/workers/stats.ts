@@ -13,9 +13,10 @@ export const command = defineCommand<[name: string | undefined]>({
   examples: [
     ["runtimectl workers stats", "load, times, errors, isolates and memory of each version"],
     ["runtimectl workers stats @team/shop", "of one worker"],
-    ["runtimectl workers stats --json | jq '.workers[] | select(.errors.total > 0) | .errors'", "errors by their code"],
+    ["runtimectl workers stats --json | jq '.workers[] | select(.requests.failed > 0) | .name'", "workers with failed requests"],
   ],
-  notes: `Rates and times are of the last minute or so, counts since the daemon started. A version appears with its first request.
+  notes: `Rates and times are of the last minute or so, counts since the daemon started. Errors are responses with a status of 500 or more,
+the worker's own included, and responses that broke off. A version appears with its first request.
 A row without a version counts requests to a worker of which no version answers.`,
   async run(context, [name]) {
     if (name !== undefined && !isPackageName(name))
@@ -32,7 +33,7 @@ A row without a version counts requests to a worker of which no version answers.
   },
 });
 
-function toRow({ name, version, requests, latency, errors, isolates, memory }: WorkerMetrics): string[] {
+function toRow({ name, version, requests, latency, isolates, memory }: WorkerMetrics): string[] {
   return [
     name,
     version ?? "-",
@@ -40,7 +41,7 @@ function toRow({ name, version, requests, latency, errors, isolates, memory }: W
     toMilliseconds(latency.recent.p50Ms),
     toMilliseconds(latency.recent.p99Ms),
     String(requests.total),
-    String(errors.total),
+    String(requests.failed),
     String(isolates.running),
     toMegabytes(memory.pssBytes ?? memory.rssBytes),
   ];

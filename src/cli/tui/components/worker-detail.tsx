@@ -1,6 +1,7 @@
 import { Box } from "ink";
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
+import { errorsOf } from "../errors-of.js";
 import { hasDesktop, openBrowser } from "../../open-browser.js";
 import { deleteVersion, deleteWorker, restartVersion, rollbackWorker, toggleVersion } from "../actions/workers.js";
 import { useActions } from "../hooks/use-actions.js";
@@ -33,7 +34,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   useActions(actions, row, `runtimectl workers show ${name}`);
   useWorkerKeys(row, `${settings.origin.value}${path}`);
   const facts = [
-    { name: "state", value: stateOf(row, path), color: row.isEnabled ? "green" : "yellow" },
+    { name: "state", value: stateOf(row, path), color: row.isEnabled && row.health === "ok" ? "green" : "yellow" },
     ...trafficOf(row.metrics),
     { name: "source", value: `${row.source}${row.isRemovable ? "" : ", stays as it is: no delete, no switching"} · ${row.folder}` },
     ...(missing.length === 0 ? [] : [{ name: "your key", value: `lacks ${missing.join(", ")}`, color: "yellow" }]),
@@ -89,14 +90,13 @@ function versionsOf({ worker, answering }: WorkerRow, room: number): Fact[] {
 
 function trafficOf(metrics: WorkerMetrics | undefined): Fact[] {
   if (metrics === undefined) return [{ name: "requests", value: "none since the daemon started" }];
-  const { requests, latency, errors, isolates, memory } = metrics;
+  const { requests, latency, isolates, memory } = metrics;
   const { p50Ms, p90Ms, p99Ms } = latency.recent;
-  const codes = Object.entries(errors.byCode).map(([code, count]) => `${code} ${count}`);
   const waiting = requests.inFlight + requests.queued === 0 ? "" : ` · ${requests.inFlight} in flight, ${requests.queued} of them wait`;
   return [
     { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.total} in all${waiting}` },
     { name: "time", value: `p50 ${toMilliseconds(p50Ms)} · p90 ${toMilliseconds(p90Ms)} · p99 ${toMilliseconds(p99Ms)}` },
-    { name: "errors", value: codes.length === 0 ? "none" : codes.join(" · "), ...(codes.length === 0 ? {} : { color: "red" }) },
+    errorsOf(metrics),
     {
       name: "isolates",
       value: `${isolates.running} running · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)} · ${metrics.cpuSeconds.toFixed(1)} s CPU`,

@@ -4,6 +4,7 @@ import { counted } from "../../counted.js";
 import { toDay } from "../../dates.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { Detail, type Fact } from "../components/detail.js";
+import { errorsOf } from "../errors-of.js";
 import { useActions } from "../hooks/use-actions.js";
 import { useIsStale } from "../hooks/use-is-stale.js";
 import { useLive } from "../hooks/use-live.js";
@@ -66,15 +67,11 @@ function useDaemonFacts(): Fact[] {
 function useTrafficFacts(): Fact[] {
   const { value: metrics, error } = useLive("metrics", (client) => client.metrics.show({ query: {} }));
   if (!metrics) return [{ name: "requests", value: unknownBecause(error) }];
-  const { requests, errors, isolates, memory } = metrics.totals;
+  const { requests, isolates, memory } = metrics.totals;
   const { eventLoopLag, isolatePool, uploads, process } = metrics.daemon;
-  const codes = Object.entries(errors.byCode)
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, 3)
-    .map(([code, count]) => `${code} ${count}`);
   return [
     { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.inFlight} in flight · ${requests.queued} queued` },
-    { name: "errors", value: codes.length === 0 ? "none" : codes.join(" · "), ...(codes.length === 0 ? {} : { color: "red" }) },
+    errorsOf(metrics.totals),
     {
       name: "isolates",
       value: `${isolates.running}${isolatePool ? ` of ${isolatePool.size} places` : ""} · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)}`,

@@ -11,14 +11,21 @@ import { useUpload } from "../hooks/use-upload.js";
 import { workerRows, type WorkerRow } from "../worker-rows.js";
 
 const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
-const stateOf = ({ isEnabled }: WorkerRow) => (isEnabled ? "on" : "off");
+/** Versions that are off, or whose requests fail, stand out. */
+const stateOf = ({ isEnabled, health }: WorkerRow) => (isEnabled ? (health === "ok" ? "on" : health) : "off");
+const colors = { ok: "green", degraded: "yellow", failing: "red" } as const;
 
 const columns: readonly Column<WorkerRow>[] = [
   { heading: "NAME", text: ({ name }) => name },
   { heading: "VERSION", width: 12, text: ({ version }) => version },
-  { heading: "STATE", width: 5, text: stateOf, color: ({ isEnabled }) => (isEnabled ? "green" : "yellow") },
+  { heading: "STATE", width: 8, text: stateOf, color: ({ isEnabled, health }) => (isEnabled ? colors[health] : "yellow") },
   { heading: "REQ/S", width: 6, text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-") },
-  { heading: "ERRORS", width: 7, text: ({ metrics }) => String(metrics?.errors.total ?? "-") },
+  {
+    heading: "ERRORS",
+    width: 7,
+    text: ({ metrics }) => String(metrics?.requests.failed ?? "-"),
+    color: ({ metrics }) => (metrics?.requests.failed ? "red" : undefined),
+  },
   { heading: "SOURCE", width: 8, text: ({ source }) => source },
 ];
 

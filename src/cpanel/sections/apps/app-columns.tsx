@@ -4,9 +4,12 @@ import type { Column } from "../../components/data-table.js";
 import { PanelLink } from "../../routing/panel-link.js";
 import { rate } from "../overview/figures.js";
 import { activityOf, type App } from "./app.js";
+import { FailureBadge, toneOf } from "./failure-badge.js";
 
 export function appColumns(metrics: ReadonlyMap<string, readonly WorkerMetrics[]>): readonly Column<App>[] {
   const activity = ({ name }: App) => activityOf(metrics.get(name) ?? []);
+  const shareOf = ({ name, serving }: App) =>
+    activityOf((metrics.get(name) ?? []).filter(({ version }) => version === serving?.version)).failureShare;
   return [
     {
       id: "name",
@@ -25,11 +28,14 @@ export function appColumns(metrics: ReadonlyMap<string, readonly WorkerMetrics[]
       id: "serving",
       title: "Serving",
       sortBy: ({ serving }) => serving?.version ?? "",
-      cell: ({ serving }) =>
-        serving ? (
-          <Badge tone="good" isName>
-            {serving.version}
-          </Badge>
+      cell: (app) =>
+        app.serving ? (
+          <>
+            <Badge tone={toneOf(shareOf(app))} isName>
+              {app.serving.version}
+            </Badge>{" "}
+            <FailureBadge share={shareOf(app)} />
+          </>
         ) : (
           <Badge>off</Badge>
         ),
@@ -55,8 +61,8 @@ export function appColumns(metrics: ReadonlyMap<string, readonly WorkerMetrics[]
       title: "Errors",
       shownFrom: "widest",
       isNumeric: true,
-      sortBy: (app) => activity(app).errors,
-      cell: (app) => activity(app).errors.toLocaleString("en-GB"),
+      sortBy: (app) => activity(app).failed,
+      cell: (app) => activity(app).failed.toLocaleString("en-GB"),
     },
     {
       id: "isolates",

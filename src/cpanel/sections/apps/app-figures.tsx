@@ -1,21 +1,22 @@
 import { megabytes, rate } from "../overview/figures.js";
 import { activityOf } from "./app.js";
+import { FailureBadge } from "./failure-badge.js";
 import { useAppMetrics } from "./use-app-metrics.js";
 
-/** What the app does now; errors and requests are counted since the daemon started. */
+/** Current figures of the app; requests and errors are counted since the daemon started. */
 export function AppFigures({ name }: { name: string }) {
   const rows = useAppMetrics(name).get(name) ?? [];
-  const { requestsPerSecond, requests, errors, isolates, memoryBytes } = activityOf(rows);
+  const { requestsPerSecond, requests, failed, failureShare, isolates, memoryBytes } = activityOf(rows);
   const latencies = rows.map(({ latency }) => latency.recent);
   const figures = [
     ["Requests per second", rate(requestsPerSecond)],
     ["Requests", requests.toLocaleString("en-GB")],
-    ["Errors", errors.toLocaleString("en-GB")],
+    ["Errors", <Errors key="errors" failed={failed} share={failureShare} />],
     ["Latency p50", milliseconds(latencies.map(({ p50Ms }) => p50Ms))],
     ["Latency p99", milliseconds(latencies.map(({ p99Ms }) => p99Ms))],
     ["Isolates", isolates.toLocaleString("en-GB")],
     ["Memory", megabytes(memoryBytes)],
-  ];
+  ] as const;
   return (
     <dl className="app-figures">
       {figures.map(([title, value]) => (
@@ -25,6 +26,14 @@ export function AppFigures({ name }: { name: string }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+function Errors({ failed, share }: { failed: number; share: number }) {
+  return (
+    <>
+      {failed.toLocaleString("en-GB")} <FailureBadge share={share} />
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
 import type { Deployment } from "../../../shared/deployment.js";
+import { failureShare } from "../../../shared/failure-share.js";
 import type { Worker } from "../../../shared/contract/workers.js";
 import { answeringVersion, toInstalledWorker, type InstalledVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 
@@ -40,7 +41,9 @@ function toApp(name: string, rows: readonly Worker[]): App {
 export interface AppActivity {
   readonly requestsPerSecond: number;
   readonly requests: number;
-  readonly errors: number;
+  readonly failed: number;
+  /** 0 to 1. */
+  readonly failureShare: number;
   readonly isolates: number;
   readonly memoryBytes: number;
 }
@@ -50,7 +53,8 @@ export function activityOf(metrics: readonly WorkerMetrics[]): AppActivity {
   return {
     requestsPerSecond: sum(({ requests }) => requests.perSecond),
     requests: sum(({ requests }) => requests.total),
-    errors: sum(({ errors }) => errors.total),
+    failed: sum(({ requests }) => requests.failed),
+    failureShare: failureShare(metrics.map(({ requests }) => requests)),
     isolates: sum(({ isolates }) => isolates.running + isolates.starting + isolates.draining),
     memoryBytes: sum(({ memory }) => memory.pssBytes ?? memory.rssBytes),
   };

@@ -4,9 +4,10 @@ import { Ago } from "../../components/ago.js";
 import { Badge } from "../../components/badge.js";
 import type { Column } from "../../components/data-table.js";
 import { megabytes, rate } from "../overview/figures.js";
-import type { App } from "./app.js";
+import { activityOf, type App } from "./app.js";
 import { milliseconds } from "./app-figures.js";
 import { appUrl } from "./app-url.js";
+import { FailureBadge, toneOf } from "./failure-badge.js";
 import type { VersionSwitches } from "./use-version-switches.js";
 import { VersionActions } from "./version-actions.js";
 
@@ -36,22 +37,26 @@ export function versionColumns(options: VersionColumnsOptions): readonly Column<
     {
       id: "version",
       title: "Version",
-      cell: ({ version, enabled, source }) => (
+      cell: (installed) => (
         <>
-          {enabled ? (
-            <a href={appUrl(servedAt, app.name, version)} target="_blank" rel="noreferrer" className="app-link">
-              {version}
+          {installed.enabled ? (
+            <a href={appUrl(servedAt, app.name, installed.version)} target="_blank" rel="noreferrer" className="app-link">
+              {installed.version}
             </a>
           ) : (
-            version
+            installed.version
           )}{" "}
-          <VersionState isServing={app.serving?.version === version && app.serving.source === source} isEnabled={enabled} />
+          <VersionState
+            isServing={app.serving?.version === installed.version && app.serving.source === installed.source}
+            isEnabled={installed.enabled}
+            failureShare={activityOf(metrics.filter(({ version }) => version === installed.version)).failureShare}
+          />
         </>
       ),
     },
     { id: "deployed", title: "Deployed", shownFrom: "wide", cell: ({ version }) => <DeployedAt app={app} version={version} /> },
     number("requests", "Requests/s", ({ requests }) => rate(requests.perSecond)),
-    number("errors", "Errors", ({ errors }) => errors.total.toLocaleString("en-GB")),
+    number("errors", "Errors", ({ requests }) => requests.failed.toLocaleString("en-GB")),
     number("latency", "p99", ({ latency }) => milliseconds([latency.recent.p99Ms])),
     number("isolates", "Isolates", ({ isolates }) => String(isolates.running)),
     number("memory", "Memory", ({ memory }) => megabytes(memory.pssBytes ?? memory.rssBytes)),
@@ -66,9 +71,20 @@ export function versionColumns(options: VersionColumnsOptions): readonly Column<
   return [...columns, actions];
 }
 
-function VersionState({ isServing, isEnabled }: { isServing: boolean; isEnabled: boolean }) {
-  if (isServing) return <Badge tone="good">serving</Badge>;
-  return isEnabled ? <Badge>on</Badge> : <Badge tone="warn">off</Badge>;
+interface VersionStateProps {
+  readonly isServing: boolean;
+  readonly isEnabled: boolean;
+  /** 0 to 1. */
+  readonly failureShare: number;
+}
+
+function VersionState({ isServing, isEnabled, failureShare }: VersionStateProps) {
+  if (!isEnabled) return <Badge tone="warn">off</Badge>;
+  return (
+    <>
+      {isServing ? <Badge tone={toneOf(failureShare)}>serving</Badge> : <Badge>on</Badge>} <FailureBadge share={failureShare} />
+    </>
+  );
 }
 
 /** What runtimectl deploy noted; nobody has checked it. */

@@ -1,7 +1,10 @@
 import { show } from "../../../shared/contract/metrics.js";
+import { failureShare } from "../../../shared/failure-share.js";
+import { counted } from "../../components/counted.js";
 import { ErrorNote } from "../../components/error-note.js";
 import { DaemonAwayError } from "../../live/daemon-away-error.js";
 import { useApi } from "../../live/use-api.js";
+import { FailureBadge } from "../apps/failure-badge.js";
 import { useResource } from "../../live/use-resource.js";
 import { megabytes, rate } from "./figures.js";
 import { Plot } from "./plot.js";
@@ -21,7 +24,7 @@ export function Traffic() {
     return error === undefined || error instanceof DaemonAwayError ? null : (
       <ErrorNote title="The numbers could not be read" error={error} />
     );
-  const { requests, isolates, memory, errors } = data.totals;
+  const { requests, isolates, memory } = data.totals;
   const { isolatePool } = data.daemon;
   return (
     <>
@@ -33,7 +36,7 @@ export function Traffic() {
         <Plot label="Requests per second while this page was open" values={history.map(({ perSecond }) => perSecond)} format={rate} />
         <p className="quiet">
           {requests.inFlight} in flight · {requests.queued} queued · {requests.total.toLocaleString("en-GB")} since the start ·{" "}
-          {errors.total.toLocaleString("en-GB")} errors
+          {counted(requests.failed, "error")} <FailureBadge share={failureShare([requests])} />
         </p>
       </section>
       <section className="card" aria-labelledby="overview-isolates">

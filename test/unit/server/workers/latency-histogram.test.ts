@@ -30,7 +30,7 @@ describe("percentiles", () => {
 
   test("of nothing there are none", () => {
     const histogram = new LatencyHistogram(0);
-    const nothing = { count: 0, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
+    const nothing = { count: 0, failedCount: 0, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
     expect(histogram.sinceStart()).toEqual(nothing);
     expect(histogram.recent(10 * secondMs)).toEqual({ ...nothing, windowMs: 10 * secondMs });
   });
@@ -55,6 +55,15 @@ describe("the last minute", () => {
     }
     expect(histogram.recent(600 * secondMs).maximumMs).toBe(1);
     expect(histogram.sinceStart()).toMatchObject({ count: 1201, maximumMs: 100 });
+  });
+
+  test("counts the requests that failed, and forgets them after 90 s", () => {
+    const histogram = new LatencyHistogram(0);
+    for (let second = 0; second < 10; second += 1) histogram.record(1, second * secondMs, second % 2 === 0);
+    expect(histogram.recent(10 * secondMs)).toMatchObject({ count: 10, failedCount: 5 });
+    histogram.record(1, 100 * secondMs);
+    expect(histogram.recent(100 * secondMs)).toMatchObject({ count: 1, failedCount: 0 });
+    expect(histogram.failedCount).toBe(5);
   });
 
   test("is empty again after a rest, and begins anew with the next request", () => {

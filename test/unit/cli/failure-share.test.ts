@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { failureShare, percentOf, requestHealth } from "../../../src/shared/failure-share.js";
+
+const none = { total: 0, failed: 0, perSecond: 0, failedPerSecond: 0 };
+
+test.each([
+  ["no request", [none], 0, "ok"],
+  ["the last minute only", [{ ...none, total: 1000, failed: 900, perSecond: 2 }], 0, "ok"],
+  ["all since the start when the last minute had none", [{ ...none, total: 20, failed: 20 }], 1, "failing"],
+  [
+    "several versions",
+    [
+      { ...none, perSecond: 1, failedPerSecond: 0.1 },
+      { ...none, perSecond: 9 },
+    ],
+    0.01,
+    "degraded",
+  ],
+  ["a few failures of many", [{ ...none, perSecond: 1000, failedPerSecond: 1 }], 0.001, "ok"],
+])("takes %s into account", (_what, counts, share, health) => {
+  expect(failureShare(counts)).toBeCloseTo(share);
+  expect(requestHealth(failureShare(counts))).toBe(health);
+});
+
+test.each([
+  [0.001, "<1 %"],
+  [0.13, "13 %"],
+  [0.999, "99 %"],
+  [1, "100 %"],
+])("prints a share of %d as %s", (share, text) => {
+  expect(percentOf(share)).toBe(text);
+});
