@@ -31,7 +31,8 @@ export function openPanel(): Panel {
   /** Whoever looks at the page; nobody while there is none to be asked. A browser has few connections to a host, for all its tabs. */
   const onlooker = () => {
     const state = session.state.get();
-    const isServed = !document.hidden && !connection.state.get().isAway && state.phase === "signed-in" && !state.hasEnded;
+    const isAway = connection.state.get().awaySinceMs !== undefined;
+    const isServed = !document.hidden && !isAway && state.phase === "signed-in" && !state.hasEnded;
     return isServed ? state.principal : undefined;
   };
   const resources = new Resources({ isOpen: () => onlooker() !== undefined });
@@ -49,8 +50,8 @@ export function openPanel(): Panel {
   document.addEventListener("visibilitychange", resumeIfOpen);
   session.state.subscribe(resumeIfOpen);
   connection.state.subscribe(() => {
-    const { isAway, discovery } = connection.state.get();
-    if (!isAway && discovery && session.state.get().phase === "looking") void session.look();
+    const { awaySinceMs, discovery } = connection.state.get();
+    if (awaySinceMs === undefined && discovery && session.state.get().phase === "looking") void session.look();
     resumeIfOpen();
   });
   void connection.find();

@@ -8,14 +8,15 @@ const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
 
 export interface ConnectionState {
-  readonly isAway: boolean;
+  /** When the daemon was first found to be unreachable; undefined while it answers. Milliseconds of the clock. */
+  readonly awaySinceMs: number | undefined;
   /** Undefined until the daemon said where its API is. */
   readonly discovery: Discovery | undefined;
 }
 
 /** The one way to the daemon: finds the API by discovery, notices when nobody answers, and tries again until somebody does. */
 export class Connection {
-  readonly state = new Observable<ConnectionState>({ isAway: false, discovery: undefined });
+  readonly state = new Observable<ConnectionState>({ awaySinceMs: undefined, discovery: undefined });
   readonly #transport: Transport;
   readonly #transportOptions: FetchTransportOptions;
   readonly #clients = new WeakMap<Operations, { readonly api: string; readonly client: unknown }>();
@@ -34,7 +35,7 @@ export class Connection {
     try {
       const found = await createClient(this.#transport, "", { discovery: { runtime } }).discovery.runtime();
       this.#retryMs = firstRetryMs;
-      this.state.set({ isAway: false, discovery: found });
+      this.state.set({ awaySinceMs: undefined, discovery: found });
     } catch {
       this.#goAway();
     }
@@ -63,7 +64,8 @@ export class Connection {
 
   #goAway(): void {
     if (this.#timer !== undefined) return;
-    this.state.set({ ...this.state.get(), isAway: true });
+    const state = this.state.get();
+    this.state.set({ ...state, awaySinceMs: state.awaySinceMs ?? Date.now() });
     this.#timer = setTimeout(() => void this.find(), this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
   }

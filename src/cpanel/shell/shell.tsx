@@ -1,5 +1,6 @@
 import { useRef } from "react";
 import icon from "../icon.svg";
+import { useObserved } from "../live/use-observed.js";
 import { RootKeyWarning } from "../session/root-key-warning.js";
 import { SessionEnded } from "../session/session-ended.js";
 import { SessionWarning } from "../session/session-warning.js";
@@ -8,11 +9,13 @@ import { AccessWarning } from "./access-warning.js";
 import { Account } from "./account.js";
 import { Navigation } from "./navigation.js";
 import { ThemeSwitch } from "./theme-switch.js";
+import { usePanel } from "../use-panel.js";
 import "./shell.css";
 
 /** The frame around every section. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
+  const { awaySinceMs } = useObserved(usePanel().connection.state);
   return (
     <div className="shell">
       <a
@@ -41,7 +44,7 @@ export function Shell() {
         <SessionWarning />
         <RootKeyWarning />
         <AccessWarning />
-        <main ref={main} id="main" tabIndex={-1} className="shell-main">
+        <main ref={main} id="main" tabIndex={-1} className={awaySinceMs === undefined ? "shell-main" : "shell-main is-stale"}>
           <SectionView />
         </main>
       </div>

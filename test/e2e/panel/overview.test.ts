@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
 import { expectAccessible } from "./expect-accessible.js";
@@ -40,6 +40,26 @@ test("numbers that cannot be read, and a daemon that is not ready, are said to b
   await page.getByText("not ready").waitFor();
   await expectAccessible(page);
   expect(house.browser.complaints).toEqual([]);
+});
+
+test("a daemon that is away is unreachable since a time, and leaves no badge in the colour of health", async () => {
+  const own = await openPanelHouse(versionFiles("shop", "1.0.0", "the shop"));
+  onTestFinished(() => own.dispose());
+  // The code of a section cannot be loaded from a daemon that is away.
+  const page = await own.open("apps", { provoked: [/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/] });
+  await page.getByText("1.0.0", { exact: true }).waitFor();
+  const sections = page.getByRole("navigation", { name: "Sections" });
+  await sections.getByRole("link", { name: "Overview" }).click();
+  await page.getByText("ready", { exact: true }).waitFor();
+  await own.daemon.stop();
+  await page.getByText(/^unreachable since \d\d:\d\d:\d\d$/).waitFor();
+  expect(await page.getByText("ready", { exact: true }).count()).toBe(0);
+  await expectAccessible(page);
+  await sections.getByRole("link", { name: "Apps" }).click();
+  await page.getByText("1.0.0", { exact: true }).waitFor();
+  const colorOf = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector("${selector}")).color`);
+  expect(await colorOf(".badge-good")).toBe(await colorOf("main"));
+  expect(own.browser.complaints).toEqual([]);
 });
 
 test("a section whose code cannot be loaded says so, and the others go on", async () => {

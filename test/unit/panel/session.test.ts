@@ -43,7 +43,7 @@ describe("Connection", () => {
     const replies = { "GET /x/.well-known/runtime": () => json(discovery), "GET /x/api/workers": () => json([]) };
     const { connection, calls } = openConnection(replies, "/x");
     await connection.find();
-    expect(connection.state.get()).toEqual({ isAway: false, discovery });
+    expect(connection.state.get()).toEqual({ awaySinceMs: undefined, discovery });
     expect(await connection.client(operations).workers.list()).toEqual([]);
     expect(calls).toEqual(["GET /x/.well-known/runtime", "GET /x/api/workers"]);
   });
@@ -58,28 +58,29 @@ describe("Connection", () => {
     const { connection, state, fetched } = openConnection();
     state.isAway = true;
     await connection.find();
-    expect(connection.state.get().isAway).toBe(true);
+    const { awaySinceMs } = connection.state.get();
+    expect(awaySinceMs).toBeTypeOf("number");
     await vi.advanceTimersByTimeAsync(1000);
     expect(fetched).toHaveBeenCalledTimes(2);
     await vi.advanceTimersByTimeAsync(1999);
     expect(fetched).toHaveBeenCalledTimes(2);
     state.isAway = false;
     await vi.advanceTimersByTimeAsync(1);
-    expect(connection.state.get()).toEqual({ isAway: false, discovery });
+    expect(connection.state.get()).toEqual({ awaySinceMs: undefined, discovery });
   });
 
   test.each([502, 503, 504])("takes status %d from a proxy for a daemon that is away", async (status) => {
     const { connection } = openConnection({ "GET /api/workers": () => new Response("<html>", { status }) });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toBeInstanceOf(DaemonAwayError);
-    expect(connection.state.get()).toEqual({ isAway: true, discovery });
+    expect(connection.state.get()).toEqual({ awaySinceMs: expect.any(Number) as number, discovery });
   });
 
   test("passes on the daemon's own 503 as its error", async () => {
     const { connection } = openConnection({ "GET /api/workers": () => refusal(503, "KEY_STORE_UNAVAILABLE") });
     await connection.find();
     await expect(connection.client(operations).workers.list()).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
-    expect(connection.state.get().isAway).toBe(false);
+    expect(connection.state.get().awaySinceMs).toBeUndefined();
   });
 
   test.each([

@@ -5,10 +5,13 @@ import * as workers from "../../../shared/contract/workers.js";
 import { Badge } from "../../components/badge.js";
 import { counted } from "../../components/counted.js";
 import { Fact, Facts } from "../../components/facts.js";
+import { TimeOfDay } from "../../components/time-of-day.js";
 import { useApi } from "../../live/use-api.js";
+import { useObserved } from "../../live/use-observed.js";
 import { useResource, type Resource } from "../../live/use-resource.js";
 import { PanelLink } from "../../routing/panel-link.js";
 import { useMay, usePrincipal } from "../../session/use-principal.js";
+import { usePanel } from "../../use-panel.js";
 import { KeyEnd } from "../keys/key-end.js";
 
 const operations = { health: { ready }, workers: { list: workers.list }, plugins: { list: plugins.list }, keys: { list: keys.list } };
@@ -59,6 +62,16 @@ export function DaemonFacts() {
 }
 
 function Health({ resource }: { resource: Resource<unknown> }) {
+  const { awaySinceMs } = useObserved(usePanel().connection.state);
+  if (awaySinceMs !== undefined)
+    return (
+      <>
+        <Badge tone="bad">unreachable</Badge>{" "}
+        <span className="quiet">
+          since <TimeOfDay atMs={awaySinceMs} />
+        </span>
+      </>
+    );
   if (resource.error instanceof Error) return <Badge tone="bad">not ready</Badge>;
   return resource.data === undefined ? "…" : <Badge tone="good">ready</Badge>;
 }
