@@ -1,5 +1,6 @@
 import compareBuild from "semver/functions/compare-build.js";
 import type { Worker } from "./contract/workers.js";
+import type { Installation } from "./installation.js";
 import { isPackageVersion, latestVersion } from "./package-name.js";
 
 export interface InstalledVersion {
@@ -8,6 +9,8 @@ export interface InstalledVersion {
   readonly source: Worker["source"];
   /** Folder of the worker on the server. */
   readonly path: string;
+  /** Undefined when it was not uploaded. */
+  readonly installation?: Installation | undefined;
 }
 
 /** A worker with its versions, newest first, wherever they come from: the list has a row for each source. */
@@ -24,8 +27,14 @@ export function toInstalledWorker(name: string, rows: readonly Worker[]): Instal
 /** The versions of one worker, newest first; the list has a row for those that are built in and one for those that were uploaded. */
 export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
   return rows
-    .flatMap(({ source, path, versions, disabledVersions }) =>
-      versions.map((version) => ({ version, enabled: !disabledVersions.includes(version), source, path })),
+    .flatMap(({ source, path, versions, disabledVersions, installs }) =>
+      versions.map((version) => ({
+        version,
+        enabled: !disabledVersions.includes(version),
+        source,
+        path,
+        installation: installs?.[version],
+      })),
     )
     .toSorted((one, other) => newestFirst(one.version, other.version));
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import path from "node:path";
+import { installationFileName } from "../../src/server/packages/installation-file.js";
 
 /** One line for every folder, file and link below a folder: kind, mode, path, and a hash of the content. */
 export async function treeLines(root: string): Promise<string[]> {
@@ -8,8 +9,9 @@ export async function treeLines(root: string): Promise<string[]> {
   for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
     const target = path.join(entry.parentPath, entry.name);
     const relative = path.relative(root, target);
-    // What instances keep to know of each other, and the folders of their isolates.
-    if (relative.split(path.sep).some((name) => name === ".instances" || name.startsWith(".isolates-"))) continue;
+    // What instances keep to know of each other, the folders of their isolates, and the time of an installation.
+    const isVolatile = (name: string) => name === ".instances" || name.startsWith(".isolates-") || name === installationFileName;
+    if (relative.split(path.sep).some(isVolatile)) continue;
     const stat = await lstat(target);
     if (entry.isDirectory()) lines.push(`folder ${relative}`);
     else if (entry.isSymbolicLink()) lines.push(`link ${relative} -> ${await readlink(target)}`);

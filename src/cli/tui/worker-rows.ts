@@ -1,6 +1,7 @@
 import type { WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { Worker } from "../../shared/contract/workers.js";
 import { failureShare, requestHealth, type RequestHealth } from "../../shared/failure-share.js";
+import type { Installation } from "../../shared/installation.js";
 import { answeringVersion, toInstalledWorker } from "../../shared/worker-versions.js";
 import type { WorkerVersion } from "./actions/workers.js";
 
@@ -8,6 +9,7 @@ import type { WorkerVersion } from "./actions/workers.js";
 export interface WorkerRow extends WorkerVersion {
   /** Folder of the worker on the server. */
   readonly folder: string;
+  readonly installation: Installation | undefined;
   /** The version that `/NAME/` leads to, this one or another. */
   readonly answering: string | undefined;
   readonly metrics: WorkerMetrics | undefined;
@@ -22,7 +24,7 @@ export function workerRows(workers: readonly Worker[], metrics: readonly WorkerM
   return [...byName].flatMap(([name, listed]) => {
     const worker = toInstalledWorker(name, listed);
     const answering = answeringVersion(worker.versions)?.version;
-    return worker.versions.map(({ version, enabled, source, path }) => {
+    return worker.versions.map(({ version, enabled, source, path, installation }) => {
       const ofVersion = metricsOf.get(`${name}@${version}`);
       return {
         name,
@@ -33,6 +35,7 @@ export function workerRows(workers: readonly Worker[], metrics: readonly WorkerM
         isEnabled: enabled,
         isRemovable: listed.find((row) => row.source === source)?.removable ?? false,
         folder: path,
+        installation,
         metrics: ofVersion,
         health: requestHealth(ofVersion ? failureShare([ofVersion.requests]) : 0),
       };

@@ -1,5 +1,6 @@
 import type { Worker } from "../../shared/contract/workers.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
+import type { Installation } from "../../shared/installation.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorise.js";
@@ -12,7 +13,7 @@ export interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
   install(
     file: UploadedFile,
-    options: { authorise: (name: string) => void; isChecked: boolean },
+    options: { authorise: (name: string) => void; isChecked: boolean; installation: Installation },
   ): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
   /** Throws when there is no such version. */
@@ -57,11 +58,11 @@ export function createWorkerHandlers({
       // The whole list is frozen, and its JSON kept.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
-    upload: async ({ file, principal, query }) => {
+    upload: async ({ file, principal, query, via }) => {
       const authorise = (name: string) => assertNamespace(principal, name);
-      const worker = await uploads.count(file, () =>
-        packages.install(file, { authorise, isChecked: checksUploads || query.check === "true" }),
-      );
+      const installation = { at: Math.floor(Date.now() / 1000), by: principal.name, via };
+      const isChecked = checksUploads || query.check === "true";
+      const worker = await uploads.count(file, () => packages.install(file, { authorise, isChecked, installation }));
       return { success: true, data: { worker } };
     },
     enable: ({ params }) => toggle(params, true),

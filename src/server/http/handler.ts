@@ -1,5 +1,6 @@
 import type { Contract } from "../../shared/contract/index.js";
 import type { EndpointDefinition, HandlerInput, HandlerOutput } from "../../shared/contract/endpoint.js";
+import type { Installation } from "../../shared/installation.js";
 import type { Principal } from "../../shared/contract/principal.js";
 
 type CallerOf<Definition extends EndpointDefinition> = Definition["access"] extends "public"
@@ -10,7 +11,7 @@ type CallerOf<Definition extends EndpointDefinition> = Definition["access"] exte
 
 /** What an operation does: its input is parsed and its caller allowed; it returns the result or throws an ApiError. */
 export type Handler<Definition extends EndpointDefinition> = (
-  call: HandlerInput<Definition> & { readonly principal: CallerOf<Definition> },
+  call: HandlerInput<Definition> & { readonly principal: CallerOf<Definition>; readonly via: Installation["via"] },
 ) => HandlerOutput<Definition> | Promise<HandlerOutput<Definition>>;
 
 /** The handlers of one resource. */
@@ -24,4 +25,9 @@ export type ResourceHandlers<Resource extends keyof Contract> = {
 export type Handlers = { readonly [Resource in keyof Contract]: ResourceHandlers<Resource> };
 
 /** A handler as the routes see it, where the operation is only known at run time. */
-export type AnyHandler = (call: HandlerInput<EndpointDefinition> & { readonly principal: Principal | undefined }) => unknown;
+export type AnyHandler = (
+  call: HandlerInput<EndpointDefinition> & {
+    readonly principal: Principal | undefined;
+    readonly via: Installation["via"];
+  },
+) => unknown;

@@ -8,6 +8,7 @@ import { authorise } from "./authorise.js";
 import type { EventStreams } from "./event-streams.js";
 import { readForm } from "./form-body.js";
 import type { AnyHandler } from "./handler.js";
+import { channelOf } from "./installation-channel.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
 import { inviteBody } from "./request-body.js";
@@ -60,6 +61,7 @@ export function createOperation(options: OperationOptions): Middleware {
         files: files as never,
         lastEventId: lastEventIdOf(endpoint, context) as never,
         principal: endpoint.access === "public" && !endpoint.seesCaller ? undefined : principal,
+        via: channelOf(context.req.headers, config.panelHost),
       });
       state.result = result;
       if (typeof result === "function") {

@@ -1,4 +1,5 @@
 import type { Deployment } from "../../shared/deployment.js";
+import type { Installation } from "../../shared/installation.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
 export type PackageSource = "built-in" | "uploaded";
@@ -18,6 +19,8 @@ export interface InstalledVersion {
   readonly manifest: WorkerManifest;
   /** Where it comes from, if it says so. */
   readonly deployment?: Deployment;
+  /** Who installed it; undefined when it was not uploaded. */
+  readonly installation?: Installation;
   /** Why it cannot be served: its manifest cannot be used. It is listed all the same. */
   readonly problem?: string;
 }

@@ -253,6 +253,7 @@ function catalogedWorker(found: readonly CatalogedVersion[]): CatalogedWorker {
 function listItem(first: CatalogedVersion, all: readonly CatalogedVersion[]): Worker {
   const sorted = all.toSorted((a, b) => newestFirst(a.version, b.version));
   const deploys = sorted.flatMap(({ version, deployment }) => (deployment ? [[version, deployment]] : []));
+  const installs = sorted.flatMap(({ version, installation }) => (installation ? [[version, installation]] : []));
   return {
     name: first.name,
     path: first.workerFolder,
@@ -261,5 +262,6 @@ function listItem(first: CatalogedVersion, all: readonly CatalogedVersion[]): Wo
     versions: sorted.map(({ version }) => version),
     disabledVersions: sorted.filter(({ enabled }) => !enabled).map(({ version }) => version),
     ...(deploys.length > 0 && { deploys: Object.fromEntries(deploys) }),
+    ...(installs.length > 0 && { installs: Object.fromEntries(installs) }),
   };
 }

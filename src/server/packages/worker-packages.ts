@@ -2,6 +2,7 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Worker } from "../../shared/contract/workers.js";
+import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
@@ -13,6 +14,7 @@ import { followWorkerChanges } from "./follow-worker-changes.js";
 import { inStagedFolder } from "./in-staged-folder.js";
 import { InstallAreas } from "./install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
+import { writeInstallation } from "./installation-file.js";
 import { KeyedLock } from "./keyed-lock.js";
 import { KnownFolders } from "./known-folders.js";
 import { toggledManifest } from "./manifest-toggle.js";
@@ -106,11 +108,12 @@ export class WorkerPackages implements PackageKeeper {
 
   /**
    * Installs an archive in place of the same version and deletes its file. `authorise` is called as soon as the name is known and before anything shows;
-   * when it throws, or the code cannot be loaded although it `isChecked`, nothing has changed. Answers when the new code is what `resolve` gives.
+   * when it throws, or the code cannot be loaded although it `isChecked`, nothing has changed. `installation` is kept with the version.
+   * Answers when the new code is what `resolve` gives.
    */
   async install(
     file: UploadedFile,
-    { authorise, isChecked }: { authorise: (name: string) => void; isChecked: boolean },
+    { authorise, isChecked, installation }: { authorise: (name: string) => void; isChecked: boolean; installation?: Installation },
   ): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
@@ -123,6 +126,7 @@ export class WorkerPackages implements PackageKeeper {
       const manifest = this.#servable(metadata);
       const from = path.join(content, root);
       if (isChecked) await this.#options.check?.({ name, version, folder: from, generation: "", manifest });
+      if (installation) await writeInstallation(staged, from, installation);
       const installed = { name, version, installedAt: path.join(area.directory, name, version) };
       const retiring = await this.#options.tools.paths.run(`/${name}`, () => {
         this.#refuseTakenPath(name);

@@ -1,8 +1,10 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import { deploymentIn, type Deployment } from "../../shared/deployment.js";
+import type { Installation } from "../../shared/installation.js";
 import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
+import { readInstallation } from "./installation-file.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import { readPackageMetadata } from "./package-metadata.js";
@@ -13,6 +15,7 @@ export interface WorkerVersion {
   readonly enabled: boolean;
   readonly manifest: WorkerManifest;
   readonly deployment?: Deployment;
+  readonly installation?: Installation;
   readonly problem?: string;
 }
 
@@ -26,11 +29,12 @@ export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
  * `problem`, under the name and version that its place says, so that the operator sees why it is not served.
  */
 export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
-  let known = { ...place, enabled: true };
+  const installation = readInstallation(folder);
+  let known = { ...place, enabled: true, ...(installation && { installation }) };
   try {
     const metadata = readPackageMetadata(folder);
     if (!metadata) return undefined;
-    known = { name: metadata.name, version: metadata.version, enabled: metadata.enabled };
+    known = { ...known, name: metadata.name, version: metadata.version, enabled: metadata.enabled };
     const deployment = deploymentIn(metadata.declared);
     return { ...known, manifest: parseWorkerManifest(metadata), ...(deployment && { deployment }) };
   } catch (error) {

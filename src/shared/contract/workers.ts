@@ -1,6 +1,7 @@
 // `runtimectl workers list` is what scripts repeat: there its answers are checked without zod, see scripts/ready-contracts.mjs.
 import * as z from "zod/mini";
 import { Deployment } from "../deployment.js";
+import { Installation } from "../installation.js";
 import { endpoint } from "./endpoint.js";
 
 export const Worker = z.object({
@@ -12,6 +13,9 @@ export const Worker = z.object({
   disabledVersions: z.array(z.string()),
   deploys: z.optional(
     z.record(z.string(), Deployment).check(z.describe("By version: where those that were deployed by runtimectl come from")),
+  ),
+  installs: z.optional(
+    z.record(z.string(), Installation).check(z.describe("By version: who installed those that were uploaded, and when")),
   ),
 });
 export type Worker = z.output<typeof Worker>;

@@ -45,6 +45,8 @@ test("an archive that is dropped is shown with what it replaces before anything 
   expect(
     await (await fetch(new URL((await done.getByRole("link", { name: "/shop/" }).getAttribute("href")) ?? "", house.daemon.url))).text(),
   ).toContain("new shop");
+  await page.goto(`${house.daemon.url}/cpanel/apps/shop`);
+  await page.getByRole("cell", { name: "just now by root, panel" }).waitFor();
 });
 
 test("a folder that is dropped is packed as runtimectl packs, without what may hold secrets and what its rules leave out", async () => {

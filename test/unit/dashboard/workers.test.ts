@@ -66,6 +66,12 @@ test("marks a version whose requests fail, and counts the worker's own 500s as e
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 
+test("shows who installed a version, when and through what", async () => {
+  const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
+  const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
+  await dashboard.waitFor(/installed +3h ago by ci, CLI/);
+});
+
 test("deletes one version after y, and not after another key", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");

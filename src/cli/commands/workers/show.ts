@@ -5,6 +5,7 @@ import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { exitCodes } from "../../exit-codes.js";
 import { factLines } from "../../facts.js";
+import { toMinute } from "../../dates.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
 import { parsePackageReference } from "../../package-reference.js";
 import { alignedTable } from "../../table.js";
@@ -12,12 +13,13 @@ import { answeringVersion, type InstalledVersion } from "../../../shared/worker-
 import { findWorker } from "./installed-worker.js";
 
 const headings = ["VERSION", "STATE", "ANSWERS AT", "SOURCE", "KIND", "REQ/S", "P99", "ERRORS", "ISOLATES", "MEMORY"];
+const installHeadings = ["VERSION", "INSTALLED", "BY", "VIA"];
 
 export const command = defineCommand<[reference: string]>({
   arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
   fields: ["name", "url", "answering", "versions"],
   examples: [
-    ["runtimectl workers show @team/app", "its versions, which one answers and where, and what it does now"],
+    ["runtimectl workers show @team/app", "its versions, which one answers and where, its load, who installed it"],
     ["runtimectl workers show @team/app@1.2.0", "one version"],
     ["runtimectl workers show @team/app --json | jq -r .answering", "the version that answers"],
   ],
@@ -60,10 +62,19 @@ export const command = defineCommand<[reference: string]>({
         versions.map((shown) => toRow(shown, shown.url?.slice(connection.origin.length) ?? "-", shown.metrics)),
         context.terminal.widthColumns,
       ),
+      ...installsOf(versions, context.terminal.widthColumns),
     ];
     context.output.result({ name, url, answering: answering?.version ?? null, versions }, text.join("\n\n"));
   },
 });
+
+/** Empty when every version was put in its place by hand, or is built in. */
+function installsOf(versions: readonly InstalledVersion[], widthColumns: number): string[] {
+  const rows = versions.flatMap(({ version, installation }) =>
+    installation ? [[version, toMinute(installation.at), installation.by, installation.via]] : [],
+  );
+  return rows.length === 0 ? [] : [alignedTable(installHeadings, rows, widthColumns)];
+}
 
 function toRow({ version, enabled, source }: InstalledVersion, answersAt: string, metrics: WorkerMetrics | null): string[] {
   const shown = [version, enabled ? "on" : "off", answersAt, source];

@@ -1,5 +1,7 @@
 import { Box } from "ink";
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { installerOf } from "../../../shared/installation.js";
+import { ago } from "../../dates.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
 import { errorsOf } from "../errors-of.js";
 import { hasDesktop, openBrowser } from "../../open-browser.js";
@@ -28,7 +30,7 @@ interface Props {
 export function WorkerDetail({ row, isStale }: Props) {
   const { rows } = useSize();
   const { settings } = useSession();
-  const { name, version } = row;
+  const { name, version, installation } = row;
   const missing = useMissingPermissions(actions);
   const path = pathOf(row);
   useActions(actions, row, `runtimectl workers show ${name}`);
@@ -37,6 +39,7 @@ export function WorkerDetail({ row, isStale }: Props) {
     { name: "state", value: stateOf(row, path), color: row.isEnabled && row.health === "ok" ? "green" : "yellow" },
     ...trafficOf(row.metrics),
     { name: "source", value: `${row.source}${row.isRemovable ? "" : ", stays as it is: no delete, no switching"} · ${row.folder}` },
+    ...(installation ? [{ name: "installed", value: `${ago(installation.at, Date.now())} ${installerOf(installation)}` }] : []),
     ...(missing.length === 0 ? [] : [{ name: "your key", value: `lacks ${missing.join(", ")}`, color: "yellow" }]),
   ];
   const room = rows - 1 - facts.length - leastLogRows;

@@ -1,4 +1,5 @@
 import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { installerOf } from "../../../shared/installation.js";
 import type { InstalledVersion } from "../../../shared/worker-versions.js";
 import { Ago } from "../../components/ago.js";
 import { Badge } from "../../components/badge.js";
@@ -54,7 +55,7 @@ export function versionColumns(options: VersionColumnsOptions): readonly Column<
         </>
       ),
     },
-    { id: "deployed", title: "Deployed", shownFrom: "wide", cell: ({ version }) => <DeployedAt app={app} version={version} /> },
+    { id: "deployed", title: "Deployed", shownFrom: "wide", cell: (installed) => <DeployedAt app={app} installed={installed} /> },
     number("requests", "Requests/s", ({ requests }) => rate(requests.perSecond)),
     number("errors", "Errors", ({ requests }) => requests.failed.toLocaleString("en-GB")),
     number("latency", "p99", ({ latency }) => milliseconds([latency.recent.p99Ms])),
@@ -87,14 +88,15 @@ function VersionState({ isServing, isEnabled, failureShare }: VersionStateProps)
   );
 }
 
-/** What runtimectl deploy noted; nobody has checked it. */
-function DeployedAt({ app, version }: { app: App; version: string }) {
+/** The installation as the daemon recorded it, and the commit that `runtimectl deploy` wrote into the manifest. */
+function DeployedAt({ app, installed: { version, installation } }: { app: App; installed: InstalledVersion }) {
   const deploy = app.deploys[version];
-  if (!deploy) return <span className="quiet">–</span>;
+  const at = installation?.at ?? deploy?.at;
+  if (at === undefined) return <span className="quiet">–</span>;
   return (
-    <span title={[deploy.message, deploy.by].filter(Boolean).join(" · ")}>
-      <Ago at={deploy.at} />
-      {deploy.commit !== undefined && (
+    <span title={[deploy?.message, deploy?.by].filter(Boolean).join(" · ")}>
+      <Ago at={at} /> {installation && installerOf(installation)}
+      {deploy?.commit !== undefined && (
         <>
           {" "}
           <code>{deploy.commit.slice(0, 7)}</code>

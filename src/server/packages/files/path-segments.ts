@@ -1,6 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { nameProblem } from "../../../shared/archive/entry-name.js";
 import { shown } from "../../../shared/archive/refusal.js";
+import { installationFileName } from "../installation-file.js";
 
 const longestPathBytes = 4096;
 const longestSegmentBytes = 255;
@@ -35,6 +36,7 @@ function checkSegment(segment: string, path: string): void {
 export function checkNewName(name: string): void {
   if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is refused: a name has no "/".`);
   checkSegment(name, name);
+  if (name === installationFileName) throw unusable(name, "the daemon writes it when a version is installed");
   const problem = nameProblem(name);
   if (problem !== undefined) throw unusable(name, problem);
 }

@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, fstatSync, statSync } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { ApiError } from "../../../shared/api-error.js";
+import { installationFileName } from "../installation-file.js";
 import type { Download, FileDownload } from "../../../shared/contract/endpoint.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { asReadFailure, notFound, throughLink } from "./file-failure.js";
@@ -126,6 +127,7 @@ async function listFolder(folder: PinnedFolder, { path, below }: FilePlace, call
 function shownIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => boolean {
   return (names) => {
     const all = [...below, ...names];
+    if (all.at(-1) === installationFileName) return false;
     if (all.length > 2) return true;
     const name = packageNameAt(all);
     return !all[0]?.startsWith(".") && (name === undefined || caller.covers(name));
