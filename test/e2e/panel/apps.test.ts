@@ -14,6 +14,13 @@ export default { fetch(request) {
   return new Response("hello");
 } };
 `;
+const failing = `
+export default { fetch(request) {
+  const [first, count] = new URL(request.url).pathname.split("/").filter(Boolean).map(Number);
+  for (let number = first; number < first + count; number += 1) console.error("failure " + number + ";" + "\\n    at a line of its stack".repeat(12));
+  return new Response("done");
+} };
+`;
 const longName = "an-app-with-a-name-that-goes-on-and-on-without-any-place-to-break-at-until-it-ends";
 let house: PanelHouse;
 
@@ -26,6 +33,8 @@ beforeAll(async () => {
     ...files("asleep", "1.0.0", "never", "enabled: false\n"),
     "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\n',
     "chatty/1.0.0/index.js": chatty,
+    "failing/1.0.0/manifest.yaml": 'name: failing\nversion: "1.0.0"\n',
+    "failing/1.0.0/index.js": failing,
     "always500/1.0.0/manifest.yaml": 'name: always500\nversion: "1.0.0"\n',
     "always500/1.0.0/index.js": "export default { fetch: () => new Response(null, { status: 500 }) };",
     ...Object.fromEntries(["a", "b"].flatMap((name) => Object.entries(files(`doomed-${name}`, "1.0.0", "doomed")))),
@@ -158,6 +167,36 @@ test("a log follows live, is narrowed by level and text, and stands still while 
   await page.getByLabel("Search in text").fill("nothing like it");
   await page.getByText("Nothing in the log matches").waitFor();
   await expectAccessible(page);
+});
+
+test("a log of stack traces opens at its end and follows it until the user scrolls up", async () => {
+  const fail = (first: number, count: number) => fetch(`${house.daemon.url}/failing/${first}/${count}`);
+  await fail(0, 120);
+  const page = await house.open("apps/failing/logs");
+  const log = page.getByRole("region", { name: "Log of failing" });
+  const lastLine = (number: number) => log.getByText(`failure ${number};`);
+  await lastLine(119).waitFor();
+  const toEnd = () =>
+    page.evaluate<number>(
+      `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector(".log-box"))`,
+    );
+  await expect.poll(toEnd).toBeLessThan(2);
+  for (let round = 2; round < 7; round += 1) {
+    await fail(round * 100, 10);
+    await lastLine(round * 100 + 9).waitFor();
+    await expect.poll(toEnd).toBeLessThan(2);
+  }
+  await log.hover();
+  await page.mouse.wheel(0, -600);
+  await expect.poll(toEnd).toBeGreaterThan(300);
+  await fail(800, 1);
+  await lastLine(800).waitFor();
+  expect(await toEnd()).toBeGreaterThan(300);
+  await page.mouse.wheel(0, 100_000);
+  await expect.poll(toEnd).toBeLessThan(2);
+  await fail(900, 10);
+  await lastLine(909).waitFor();
+  await expect.poll(toEnd).toBeLessThan(2);
 });
 
 test("names that are long break where there is little room", async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState, useDeferredValue } from "react";
+import { useEffect, useRef, useState, useDeferredValue } from "react";
 import { logLevels, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
 import { Button } from "../../../components/button.js";
 import { ErrorNote } from "../../../components/error-note.js";
@@ -10,6 +10,7 @@ import { Toolbar } from "../../../components/toolbar.js";
 import { useSearch } from "../../../routing/use-search.js";
 import type { App } from "../app.js";
 import { LogLines } from "./log-lines.js";
+import { useFollowEnd } from "./use-follow-end.js";
 import { useLogs } from "./use-logs.js";
 import "./logs.css";
 
@@ -75,17 +76,10 @@ const levelChoices = [
   { value: "error", label: "error" },
 ];
 
-/** Scrolls along while its end is in sight. */
+/** Opens at its end and follows it until the user scrolls up. */
 function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHeld: boolean; label: string }) {
   const box = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  useLayoutEffect(() => {
-    if (box.current && isAtEnd.current && !isHeld) box.current.scrollTop = box.current.scrollHeight;
-  }, [entries, isHeld]);
-  const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = box.current as HTMLDivElement;
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
-  };
+  const onScroll = useFollowEnd(box, { content: entries, isHeld });
   return (
     <ScrollRegion ref={box} className="log-box" label={label} onScroll={onScroll}>
       <LogLines entries={entries} />

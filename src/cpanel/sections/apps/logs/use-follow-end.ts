@@ -1,0 +1,37 @@
+import { useCallback, useLayoutEffect, useRef, type RefObject } from "react";
+
+/** As near as this to its end a box counts as being there: zoomed pages have fractions of pixels. */
+const endPixels = 24;
+
+/**
+ * Keeps the end of a box in sight, whatever its content grows to, until the user scrolls up; from the end on it is kept again.
+ * `isHeld` stops that. The returned handler is for the box's scroll events.
+ */
+export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHeld }: { content: unknown; isHeld: boolean }): () => void {
+  const isAtEnd = useRef(true);
+  const seen = useRef({ top: 0, height: 0 });
+  const follow = useCallback(() => {
+    const { current } = box;
+    if (!current || !isAtEnd.current || isHeld) return;
+    current.scrollTop = current.scrollHeight;
+    seen.current = { top: current.scrollTop, height: current.scrollHeight };
+  }, [box, isHeld]);
+  useLayoutEffect(follow, [follow, content]);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current?.firstElementChild) return;
+    // Lines get their height when they come into sight, after the box was scrolled to what its end was.
+    const observer = new ResizeObserver(follow);
+    observer.observe(current);
+    observer.observe(current.firstElementChild);
+    return () => observer.disconnect();
+  }, [box, follow]);
+  return () => {
+    const { scrollTop: top, scrollHeight: height, clientHeight } = box.current as HTMLElement;
+    // The browser itself moves a box up only when its content has become another; the user moves it while that is the same.
+    const hasUserScrolledUp = top < seen.current.top && height === seen.current.height;
+    if (height - top - clientHeight < endPixels) isAtEnd.current = true;
+    else if (hasUserScrolledUp) isAtEnd.current = false;
+    seen.current = { top, height };
+  };
+}
