@@ -88,6 +88,15 @@ describe("requests", () => {
     expect(valueOf(families, "runtimed_worker_answer_body_bytes_total", labels)).toBe(14_000);
   });
 
+  test("of the control panel are in its own row and in no total", async () => {
+    const before = (await root.metrics.show({ query: { detail: "totals" } })).totals;
+    for (let request = 0; request < 3; request += 1) expect(await get("/cpanel/")).toBe(200);
+
+    expect((await root.metrics.show({ query: { worker: "cpanel" } })).totals.requests.total).toBeGreaterThanOrEqual(3);
+    const { totals } = await root.metrics.show({ query: { detail: "totals" } });
+    expect(totals.requests.total).toBe(before.requests.total);
+  });
+
   test("are counted by the class of their status", async () => {
     await install("statuses", app("return new Response(null, { status: Number(new URL(request.url).pathname.slice(1)) });"));
     const statuses = [200, 204, 301, 304, 400, 404, 404, 418, 500, 503];

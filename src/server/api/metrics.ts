@@ -9,6 +9,9 @@ import { totalsOf, toWorkerMetrics, type WorkerReading } from "../observe/worker
 /** Workers that are summed up at once. */
 const batchSize = 50;
 
+/** The control panel's files are not what the daemon is there for: an operator who looks must not see traffic by looking. */
+const panelName = "cpanel";
+
 /** What these handlers need of the metrics. */
 export interface MetricsPort {
   workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]>;
@@ -37,7 +40,7 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Expositi
       const wantsAll = query.detail === "workers" && query.worker === undefined;
       return {
         daemon: metrics.daemon(isRestricted(principal)),
-        totals: totalsOf(workers),
+        totals: totalsOf(query.worker === panelName ? workers : workers.filter(({ name }) => name !== panelName)),
         workers: query.detail === "workers" ? workers : [],
         ...(wantsAll && !isRestricted(principal) ? { plugins: metrics.plugins(false) } : {}),
       };

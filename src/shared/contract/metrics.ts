@@ -130,7 +130,7 @@ export const show = endpoint({
   status: 200,
   result: z.object({
     daemon: DaemonMetrics,
-    totals: Totals,
+    totals: Totals.describe("Of all these workers but the control panel"),
     workers: z.array(WorkerMetrics).describe("Versions that were asked for something since the daemon started, by name"),
     plugins: z
       .array(PluginMetrics)
