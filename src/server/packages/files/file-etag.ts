@@ -5,9 +5,12 @@ import { shown } from "../../../shared/archive/refusal.js";
 import type { FilePlace } from "./file-place.js";
 import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
 
-/** Another one after every change, also one that leaves size and time as they were. */
-export function etagOf({ ino, size, mtimeNs, ctimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs" | "ctimeNs">): string {
-  const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs} ${ctimeNs}`).digest("base64url").slice(0, 22);
+/**
+ * Another one after every change of the content: what the daemon writes is a new inode. Without the time of the last status change, which
+ * moves when an isolate links the file into its slot.
+ */
+export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs">): string {
+  const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs}`).digest("base64url").slice(0, 22);
   return `"${mark}"`;
 }
 

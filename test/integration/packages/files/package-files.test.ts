@@ -166,6 +166,14 @@ test("a file is downloaded whole, in part, or not again, and never shown as a pa
   expect([empty.statusCode, await empty.body.text()]).toEqual([200, ""]);
 });
 
+test("a file of a module keeps its ETag when an isolate starts", async () => {
+  const { unit, name } = await addWorker({ "index.js": "export default { fetch: () => new Response('ok') };" });
+  const query = `download?path=${unit}/index.js`;
+  const before = (await download(query, {}, "HEAD")).headers.etag;
+  expect(await (await fetch(`${daemon.url}/${name}/`)).text()).toBe("ok");
+  expect((await download(query, {}, "HEAD")).headers.etag).toBe(before);
+});
+
 test("folders come as a zip that other programs read, without links", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "sub/a.txt": "a", "sub/b.bin": "b".repeat(300_000) });
   await mkdir(path.join(folder, "empty"));
