@@ -1,6 +1,7 @@
 import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { Button } from "../components/button.js";
 import { ErrorNote } from "../components/error-note.js";
+import { BrokenNote } from "./broken-note.js";
 import type { Folder } from "./browsed-package.js";
 import { OverwriteDialog } from "./overwrite-dialog.js";
 import { UnsavedDialog } from "./unsaved-dialog.js";
@@ -17,7 +18,7 @@ interface TextEditorProps {
 
 /** A text to change. What was written and not saved is not left by accident. */
 export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
-  const { saved, changedMeanwhile, isPending, error, save, forget } = useSave(folder, name, opened);
+  const { saved, changedMeanwhile, isPending, error, broken, save, forget } = useSave(folder, name, opened);
   const [draft, setDraft] = useState(opened.text.text);
   const isChanged = draft !== saved;
   const unsaved = useUnsaved(isChanged);
@@ -39,6 +40,17 @@ export function TextEditor({ folder, name, opened, download, onReload }: TextEdi
         </span>
       </div>
       {error !== undefined && <ErrorNote title="It was not saved" error={error} />}
+      {broken && (
+        <BrokenNote
+          of={folder.of}
+          name={name}
+          broken={broken}
+          onUndo={() => {
+            setDraft(broken.before);
+            void save(broken.before);
+          }}
+        />
+      )}
       <textarea
         className="input file-text"
         aria-label={`Text of ${name}`}

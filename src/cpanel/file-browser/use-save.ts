@@ -1,7 +1,10 @@
 import { useState } from "react";
 import { ApiError } from "../../shared/api-error.js";
+import { useApi } from "../live/use-api.js";
+import { useServedAt } from "../live/use-served-at.js";
 import { useAttempt } from "../components/use-attempt.js";
 import { usePanel } from "../use-panel.js";
+import { askServed, servedOperations, type Served } from "./ask-served.js";
 import type { Folder } from "./browsed-package.js";
 import type { FileApi } from "./file-operations.js";
 import { toBytesText } from "./file-text.js";
@@ -18,6 +21,12 @@ export type ForeignChange = "changed" | "deleted";
 /** A file with text in it, as it was read. */
 export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
+/** A package that is not served since a save. */
+export interface Broken extends Served {
+  /** The text before the save. */
+  readonly before: string;
+}
+
 interface Save {
   /** The text as the daemon has it, as far as is known here. */
   readonly saved: string;
@@ -25,6 +34,8 @@ interface Save {
   readonly changedMeanwhile: ForeignChange | undefined;
   readonly isPending: boolean;
   readonly error: unknown;
+  /** What the last save broke. */
+  readonly broken: Broken | undefined;
   /** Only over the file as it was read or saved last, unless it is to be overwritten whatever it is now. */
   readonly save: (text: string, isOverwriting?: boolean) => Promise<void>;
   /** The question is answered: nothing is saved. */
@@ -37,6 +48,9 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
   const { connection, toasts } = usePanel();
   const { isPending, error, run } = useAttempt();
   const [saved, setSaved] = useState({ text: opened.text.text, etag: opened.etag });
+  const [broken, setBroken] = useState<Broken>();
+  const client = useApi(servedOperations);
+  const servedAt = useServedAt();
   const [changedMeanwhile, setChangedMeanwhile] = useState<ForeignChange>();
   const path = `${folder.path}/${name}`;
   const save = async (text: string, isOverwriting = false) => {
@@ -51,10 +65,12 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
         return setChangedMeanwhile(await foreignChange(api, path));
       }
       setSaved({ text, etag: await etagOfWritten(api, path, written) });
-      toasts.say(`${name} is saved, and served as it is now.`);
+      const served = await askServed(folder, { client, servedAt, fetch: (...call) => fetch(...call) }).catch(() => undefined);
+      setBroken(served?.failure === undefined ? undefined : { ...served, before: saved.text });
+      if (served?.failure === undefined) toasts.say(`${name} is saved${served ? `; ${served.text}` : ""}.`);
     });
   };
-  return { saved: saved.text, changedMeanwhile, isPending, error, save, forget: () => setChangedMeanwhile(undefined) };
+  return { saved: saved.text, changedMeanwhile, isPending, error, broken, save, forget: () => setChangedMeanwhile(undefined) };
 }
 
 async function foreignChange(api: FileApi, path: string): Promise<ForeignChange> {

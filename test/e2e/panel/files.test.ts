@@ -17,6 +17,8 @@ let page: Page;
 beforeAll(async () => {
   house = await openPanelHouse({
     ...versionFiles("shop", "1.0.0", "the shop"),
+    "coder/1.0.0/manifest.yaml": 'name: coder\nversion: "1.0.0"\n',
+    "coder/1.0.0/index.js": 'export default { fetch: () => new Response("coded") };\n',
     "shop/1.0.0/assets/style.css": "body { color: red }\r\n",
     "shop/1.0.0/assets/logo.bin": "\0\u0001\0",
     "shop/1.0.0/assets/long.txt": "x".repeat(600_000),
@@ -65,7 +67,7 @@ test("a text is changed and served at once, with its line ends as they were", as
   await expectAccessible(page);
   await page.getByRole("alertdialog", { name: "style.css is not saved" }).getByRole("button", { name: "Keep editing" }).click();
   await press("Save");
-  await page.getByText("style.css is saved").waitFor();
+  await page.getByText("style.css is saved; shop 1.0.0 answers 200.").waitFor();
   expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
 });
 
@@ -222,6 +224,23 @@ test("a key that may only read is offered no change, and what comes with the dae
   await expectAccessible(page);
 });
 
+test("a save that breaks an app is told with the error and undone, and one that does not with what the app answers", async () => {
+  const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
+  const text = editor.getByRole("textbox", { name: "Text of index.js" });
+  await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
+  await editor.getByRole("button", { name: "Save", exact: true }).click();
+  const alert = editor.getByRole("alert");
+  await alert.getByText("index.js is saved, and coder 1.0.0 answers 502").waitFor();
+  await alert.getByText(/^ReferenceError: nothing is not defined\s+at index\.js:2:1$/).waitFor();
+  expect(await alert.getByRole("link", { name: "See logs" }).getAttribute("href")).toContain("apps/coder/logs?level=error");
+  expect(await editor.getByRole("region", { name: "Messages" }).getByText("is saved").count()).toBe(0);
+  await expectAccessible(editor);
+  await alert.getByRole("button", { name: "Undo the save" }).click();
+  await editor.getByText("index.js is saved; coder 1.0.0 answers 200.").waitFor();
+  expect(await alert.count()).toBe(0);
+  expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("coded");
+});
+
 test("the files of a plugin are changed in the same way", async () => {
   const plugin = path.join(house.daemon.directory, "plugins/greeter");
   await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
@@ -235,6 +254,6 @@ test("the files of a plugin are changed in the same way", async () => {
   await entry("plugin.js").click();
   await page.getByRole("textbox", { name: "Text of plugin.js" }).fill("export default { hooks: {} };");
   await press("Save");
-  await page.getByText("plugin.js is saved").waitFor();
+  await page.getByText("plugin.js is saved; greeter is loaded.").waitFor();
   expect(await readFile(path.join(plugin, "plugin.js"), "utf8")).toBe("export default { hooks: {} };");
 });
