@@ -9,8 +9,6 @@ export async function treeLines(root: string): Promise<string[]> {
   for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
     const target = path.join(entry.parentPath, entry.name);
     const relative = path.relative(root, target);
-    // What instances keep to know of each other, the folders of their isolates, and the time of an installation.
-    const isVolatile = (name: string) => name === ".instances" || name.startsWith(".isolates-") || name === installationFileName;
     if (relative.split(path.sep).some(isVolatile)) continue;
     const stat = await lstat(target);
     if (entry.isDirectory()) lines.push(`folder ${relative}`);
@@ -18,6 +16,11 @@ export async function treeLines(root: string): Promise<string[]> {
     else lines.push(`file ${(stat.mode & 0o7777).toString(8)} ${stat.nlink} ${relative} ${hash(await readFile(target))}`);
   }
   return lines.toSorted();
+}
+
+/** What instances keep to know of each other, the folders of their isolates, and the record of an installation, which has its time. */
+function isVolatile(name: string): boolean {
+  return name === ".instances" || name.startsWith(".isolates-") || name === installationFileName;
 }
 
 /** A hash over all of a folder's content; "missing" when there is no such folder. */

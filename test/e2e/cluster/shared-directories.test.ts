@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installationFileName } from "../../../src/server/packages/installation-file.js";
 import type { RuntimeEvent } from "../../../src/shared/contract/events.js";
 import { ProcessLock } from "../../../src/server/process-lock.js";
 import { uploadOf } from "../../support/connect.js";
@@ -188,7 +189,7 @@ test("uploads of one version to two instances at once leave one whole version, t
     const marks = Array.from({ length: 6 }, (_, index) => `upload ${index} of round ${round}`);
     await Promise.all(marks.map((mark, index) => install(index % 2 ? a : b, "contested", { "index.html": mark, ...contents(mark) })));
     const folder = path.join(instances.workers, "contested", "1.0.0");
-    const names = (await readdir(folder)).filter((name) => name !== "manifest.yaml");
+    const names = (await readdir(folder)).filter((name) => name !== "manifest.yaml" && name !== installationFileName);
     expect(names).toHaveLength(files + 1);
     const found = new Set(await Promise.all(names.map((name) => readFile(path.join(folder, name), "utf8"))));
     expect(found.size).toBe(1);

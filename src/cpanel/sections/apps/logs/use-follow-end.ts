@@ -19,7 +19,7 @@ export function useFollowEnd(box: RefObject<HTMLElement | null>, { content, isHe
   useLayoutEffect(follow, [follow, content]);
   useLayoutEffect(() => {
     const { current } = box;
-    if (!current?.firstElementChild) return;
+    if (!current?.firstElementChild) return undefined;
     // Lines get their height when they come into sight, after the box was scrolled to what its end was.
     const observer = new ResizeObserver(follow);
     observer.observe(current);
