@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { installationFileName } from "../../src/server/packages/installation-file.js";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
@@ -185,7 +186,7 @@ async function assertLedgerHolds(daemon: TestDaemon): Promise<void> {
 async function markerOnDisk(folder: string): Promise<string | undefined> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => undefined);
   if (!entries) return undefined;
-  const files = entries.filter((entry) => entry.isFile() && entry.name !== "manifest.yaml");
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== "manifest.yaml" && entry.name !== installationFileName);
   expect(files.length).toBe(filesPerPackage + 1);
   const markers = new Set(await Promise.all(files.map((file) => readFile(path.join(file.parentPath, file.name), "utf8"))));
   expect(markers.size, `${folder} holds files of one upload only`).toBe(1);

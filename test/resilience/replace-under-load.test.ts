@@ -2,6 +2,7 @@ import autocannon from "autocannon";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { installationFileName } from "../../src/server/packages/installation-file.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
@@ -34,7 +35,7 @@ test(`${uploadsAtOnce} uploads of one version at once leave one whole version`, 
   const answers = await Promise.all(archives.map((archive) => client.workers.upload({ file: uploadOf("contested.tgz", archive) })));
   expect(answers.map(({ success }) => success)).toEqual(archives.map(() => true));
   const folder = path.join(daemon.directory, "workers", "contested", "1.0.0");
-  const names = (await readdir(folder)).filter((name) => name !== "manifest.yaml");
+  const names = (await readdir(folder)).filter((name) => name !== "manifest.yaml" && name !== installationFileName);
   expect(names).toHaveLength(31);
   const contents = new Set(await Promise.all(names.map((name) => readFile(path.join(folder, name), "utf8"))));
   expect(contents.size).toBe(1);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { installationFileName } from "../../../src/server/packages/installation-file.js";
 import { holdsOldContent } from "../../../src/server/packages/staged-names.js";
 import { uploadOf } from "../../support/connect.js";
 import { CountingLoad } from "../../support/counting-load.js";
@@ -44,7 +45,7 @@ async function markerOf(name: string): Promise<string | undefined> {
   const folder = path.join(instances.workers, name, version);
   if (!existsSync(folder)) return undefined;
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile() && entry.name !== "manifest.yaml");
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== "manifest.yaml" && entry.name !== installationFileName);
   expect(files.length).toBe(filesPerPackage + 1);
   const markers = new Set(await Promise.all(files.map((file) => readFile(path.join(file.parentPath, file.name), "utf8"))));
   expect(markers.size, `${folder} holds files of one upload only`).toBe(1);
