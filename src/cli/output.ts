@@ -6,7 +6,8 @@ import type { GlobalFlags } from "./command.js";
 import { printable, printableJson, printableLines } from "./printable.js";
 import { repeatFlags } from "./repeated-flags.js";
 import type { ResultFile } from "./result-file.js";
-import { alignedTable, tabSeparated } from "./table.js";
+import { styled, type Style } from "./styles.js";
+import { alignedTable, tabSeparated, type TableStyle } from "./table.js";
 
 /** Where text goes, and what kind of reader is there. */
 export interface Terminal {
@@ -60,6 +61,12 @@ export class Output {
     return format === "table" || (format === "automatic" && this.#terminal.stdoutIsTty);
   }
 
+  /** How results are laid out: in color only where they are seen, and not in a pipe. */
+  get layout(): TableStyle {
+    const { widthColumns, hasColor, stdoutIsTty } = this.#terminal;
+    return { widthColumns, hasColor: hasColor && stdoutIsTty && this.isAligned };
+  }
+
   /** How much is told of HTTP: 0 nothing, 1 a line for each call, 2 headers too. */
   get verbosity(): number {
     return this.#mode.verbosity ?? 0;
@@ -87,9 +94,16 @@ export class Output {
     else if (text !== undefined) this.#terminal.writeStdout(`${printableLines(text)}\n`);
   }
 
+  /** Like `result`, for a text that was made printable and laid out by `layout`. */
+  laidOut(document: unknown, text: string): void {
+    this.#record(document);
+    if (this.isJson) this.#showDocument(document);
+    else this.#terminal.writeStdout(`${text}\n`);
+  }
+
   /** Shows what is known about one thing: the document with `--json`, tab-separated with `--plain`, otherwise names and values in two columns. */
   facts(document: unknown, facts: Facts): void {
-    if (this.#mode.format !== "plain") return this.result(document, factLines(facts));
+    if (this.#mode.format !== "plain") return this.laidOut(document, factLines(facts, this.layout));
     this.#record(document);
     this.#terminal.writeStdout(`${tabSeparated(knownFacts(facts))}\n`);
   }
@@ -99,7 +113,7 @@ export class Output {
     this.#record(document);
     if (this.isJson) return this.#showDocument(document);
     const text = this.isAligned
-      ? rows.length > 0 && alignedTable(headings, rows, this.#terminal.widthColumns)
+      ? rows.length > 0 && alignedTable(headings, rows, this.layout)
       : tabSeparated(this.#mode.header ? [headings, ...rows] : rows);
     if (text) this.#terminal.writeStdout(`${text}\n`);
   }
@@ -123,9 +137,16 @@ export class Output {
     return repeatFlags(text, this.#mode.connectionFlags ?? {});
   }
 
-  /** What a person would like to know besides the result. */
-  note(text: string): void {
-    if (!this.#mode.quiet && !this.isJson) this.#tell(printableLines(this.repeatFlags(text)));
+  /** What a person would like to know besides the result; the lead is a word in front of it, in a style. */
+  note(text: string, lead?: { readonly text: string; readonly style: Style }): void {
+    if (this.#mode.quiet || this.isJson) return;
+    const first = lead === undefined ? "" : `${styled(lead.style, lead.text, this.#terminal)} `;
+    this.#tell(first + printableLines(this.repeatFlags(text)));
+  }
+
+  /** The command that takes back what was done. */
+  undo(command: string): void {
+    this.note(command, { text: "Undo:", style: "bold" });
   }
 
   /** A line below a table, for people only. */
@@ -134,7 +155,7 @@ export class Output {
   }
 
   warn(text: string): void {
-    this.#tell(`${this.#colored("33", "warning:")} ${printableLines(this.repeatFlags(text))}`);
+    this.#tell(`${styled("yellow", "warning:", this.#terminal)} ${printableLines(this.repeatFlags(text))}`);
   }
 
   /** A line about HTTP, with `--verbose`; those of level 2 with `-vv`. */
@@ -152,9 +173,9 @@ export class Output {
     this.#mode.resultFile?.append({ error });
     if (this.verbosity >= 2 && stack !== undefined) this.#tell(printableLines(stack));
     if (this.isJson) return this.#tell(printableJson({ error }));
-    const lines = [`${this.#colored("31", "error:")} ${printableLines(error.message)}`];
+    const lines = [`${styled("red", "error:", this.#terminal)} ${printableLines(error.message)}`];
     if (error.details?.length) lines.push(...error.details.map((detail) => `  ${printable(detail)}`));
-    if (error.hint !== undefined) lines.push(`hint: ${printableLines(error.hint)}`);
+    if (error.hint !== undefined) lines.push(`${styled("bold", "hint:", this.#terminal)} ${printableLines(error.hint)}`);
     const facts = [error.code, ...(error.requestId === undefined ? [] : [`request ${error.requestId}`])];
     this.#tell(`${lines.join("\n")}\n(${printable(facts.join(", "))})`);
   }
@@ -173,10 +194,6 @@ export class Output {
 
   #tell(text: string): void {
     this.#terminal.writeStderr(`${this.concealed(text)}\n`);
-  }
-
-  #colored(color: string, text: string): string {
-    return this.#terminal.hasColor ? `\x1b[${color}m${text}\x1b[0m` : text;
   }
 }
 

@@ -15,7 +15,7 @@ export async function watchStatus({ output, signal, terminal }: Context, connect
   while (!signal.aborted) {
     const report = await statusNow(connection, signal);
     if (report === undefined) return;
-    const text = factLines(report.facts);
+    const text = factLines(report.facts, output.layout);
     const change = output.isJson ? JSON.stringify({ ...report.document, load: null }) : text;
     if (change !== seen) {
       const redraw = terminal.stdoutIsTty && shownLineCount > 0 ? `\x1b[${shownLineCount}A\x1b[J` : "";

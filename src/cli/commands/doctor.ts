@@ -5,6 +5,8 @@ import { checkDaemon } from "../doctor/check-daemon.js";
 import { checkMachine } from "../doctor/check-machine.js";
 import { checkNetwork } from "../doctor/check-network.js";
 import { fail, ok, type Finding } from "../doctor/finding.js";
+import { printableLines } from "../printable.js";
+import { stateStyle, styled } from "../styles.js";
 import { writeReport } from "../doctor/write-report.js";
 import { resolveSettings, type Settings } from "../settings.js";
 
@@ -51,9 +53,9 @@ async function examine(context: Context): Promise<{ findings: Finding[]; setting
 function show({ output }: Context, document: { readonly ok: boolean; readonly findings: readonly Finding[] }): void {
   const rows = document.findings.map(({ status, check, message, hint = "" }) => [status, check, message, hint]);
   if (!output.isAligned) return output.table(document, ["STATUS", "CHECK", "FINDING", "WHAT TO DO"], rows);
-  const text = document.findings.map(
-    ({ status, check, message, hint }) =>
-      `${status.padEnd(5)} ${check.padEnd(12)} ${message}${hint === undefined ? "" : `\n${" ".repeat(19)}-> ${hint}`}`,
-  );
-  output.result(document, text.join("\n"));
+  const text = document.findings.map(({ status, check, message, hint }) => {
+    const finding = `${styled(stateStyle(status), status, output.layout)}${" ".repeat(5 - status.length)} ${check.padEnd(12)} ${printableLines(message)}`;
+    return hint === undefined ? finding : `${finding}\n${" ".repeat(19)}-> ${printableLines(hint)}`;
+  });
+  output.laidOut(document, text.join("\n"));
 }

@@ -8,7 +8,7 @@ const labelWidth = 10;
 
 /** One line of what a deployment does, for people. */
 export function noteStep({ output }: Context, label: string, text: string): void {
-  output.note(`  ${label.padEnd(labelWidth)} ${text}`);
+  output.note(text, { text: `  ${label.padEnd(labelWidth)}`, style: "bold" });
 }
 
 /** What is deployed, and to where. */

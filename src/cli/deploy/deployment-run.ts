@@ -149,10 +149,11 @@ export class DeploymentRun {
     const line = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
     const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
-    this.#context.output.note(
-      action === "none" ? `${name}@${version} is there with the same content; nothing was sent` : `Done in ${seconds} s`,
-    );
-    if (undo !== null) this.#context.output.note(`${deployable.isOff ? "To serve it" : "Undo"}: ${undo}`);
+    const { output } = this.#context;
+    if (action === "none") output.note(`${name}@${version} is there with the same content; nothing was sent`);
+    else output.note(`in ${seconds} s`, { text: "Done", style: "green" });
+    if (undo !== null && !deployable.isOff) output.undo(undo);
+    if (undo !== null && deployable.isOff) output.note(undo, { text: "To serve it:", style: "bold" });
     const document = {
       kind: opened.kind,
       name,

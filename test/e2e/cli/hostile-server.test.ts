@@ -129,7 +129,7 @@ describe("what a server says is shown with everything that a terminal would obey
     const url = await serve(answers);
 
     const pipe = await shell.run(`${words} --url ${url}`, { env });
-    const terminal = await shell.run(`${words} --url ${url}`, { env, isTerminal: true });
+    const terminal = await shell.run(`${words} --url ${url}`, { env: { ...env, NO_COLOR: "" }, isTerminal: true });
     const json = await shell.run(`${words} --url ${url} --json`, { env });
 
     for (const text of [pipe, terminal].map(({ stdout, stderr }) => stdout + stderr)) {

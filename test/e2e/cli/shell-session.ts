@@ -27,7 +27,7 @@ interface BasicOptions {
 }
 
 export interface RunOptions extends BasicOptions {
-  /** Makes the command lay out and color its output as on a terminal of 100 columns. It must not prompt. */
+  /** Makes the command lay out its output as on a terminal of 100 columns. It must not prompt. */
   readonly isTerminal?: boolean;
 }
 
@@ -75,8 +75,9 @@ export class ShellSession {
     await rm(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 
+  /** Without color, which tests of color bring back by an empty NO_COLOR. */
   #environment(added: Readonly<Record<string, string>> = {}): Record<string, string> {
-    return { PATH: process.env["PATH"] ?? "", HOME: this.home, TMPDIR: this.home, TERM: "xterm", ...added };
+    return { PATH: process.env["PATH"] ?? "", HOME: this.home, TMPDIR: this.home, TERM: "xterm", NO_COLOR: "1", ...added };
   }
 
   #spawn(command: string, args: readonly string[], { input, env, started }: ProgramOptions): Promise<Run> {

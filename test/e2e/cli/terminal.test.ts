@@ -106,11 +106,11 @@ test.each([["workers delete app --no-input"], ["CI"]])("nothing is asked when to
 test("NO_COLOR, --no-color and a dumb terminal mean no escape codes", async () => {
   const plain = [
     await shell.runInTerminal("wrokers", { env: { NO_COLOR: "1" } }),
-    await shell.runInTerminal("wrokers --no-color"),
-    await shell.runInTerminal("wrokers", { env: { TERM: "dumb" } }),
+    await shell.runInTerminal("wrokers --no-color", { env: { NO_COLOR: "" } }),
+    await shell.runInTerminal("wrokers", { env: { NO_COLOR: "", TERM: "dumb" } }),
   ];
   for (const run of plain) expect(run.stdout).not.toContain("\u001b");
-  expect((await shell.runInTerminal("wrokers")).stdout).toContain("\u001b[31merror:");
+  expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
 test("a reader that goes away ends a command without a word", async () => {

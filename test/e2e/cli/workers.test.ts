@@ -98,7 +98,7 @@ describe("rollback", () => {
       `> POST ${daemon.url}/api/workers/%40team/app/1.2.0/disable`,
     ]);
     expect(await answer()).toBe("1.1.0");
-    const [undo] = /(?<=undo: runtimectl ).*/.exec(run.stderr) ?? [];
+    const [undo] = /(?<=Undo: runtimectl ).*/.exec(run.stderr) ?? [];
     succeeded(await shell.run(undo ?? ""));
     expect(await answer()).toBe("1.2.0");
   });

@@ -23,7 +23,11 @@ test("a table drops columns from the right when it does not fit, and aligns wide
     ["名前", "1.0.0", "on"],
     ["b", "2", "off"],
   ];
-  expect(alignedTable(["NAME", "VERSION", "STATE"], rows, 80)).toBe("NAME  VERSION  STATE\n名前  1.0.0    on\nb     2        off");
-  expect(alignedTable(["NAME", "VERSION", "STATE"], rows, 14)).toBe("NAME  VERSION\n名前  1.0.0\nb     2");
-  expect(alignedTable(["NAME", "VERSION", "STATE"], rows, 3)).toBe("NA…\n名…\nb");
+  expect(alignedTable(["NAME", "VERSION", "STATE"], rows, { widthColumns: 80, hasColor: false })).toBe(
+    "NAME  VERSION  STATE\n名前  1.0.0    on\nb     2        off",
+  );
+  expect(alignedTable(["NAME", "VERSION", "STATE"], rows, { widthColumns: 14, hasColor: false })).toBe(
+    "NAME  VERSION\n名前  1.0.0\nb     2",
+  );
+  expect(alignedTable(["NAME", "VERSION", "STATE"], rows, { widthColumns: 3, hasColor: false })).toBe("NA…\n名…\nb");
 });

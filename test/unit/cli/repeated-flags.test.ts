@@ -4,8 +4,8 @@ import { repeatFlags } from "../../../src/cli/repeated-flags.js";
 test.each([
   ["Undo: runtimectl workers disable app@1.0.0", "Undo: runtimectl -p prod workers disable app@1.0.0"],
   [
-    "a\nundo: runtimectl workers enable a\nundo: runtimectl workers enable b",
-    "a\nundo: runtimectl -p prod workers enable a\nundo: runtimectl -p prod workers enable b",
+    "a\nUndo: runtimectl workers enable a\nUndo: runtimectl workers enable b",
+    "a\nUndo: runtimectl -p prod workers enable a\nUndo: runtimectl -p prod workers enable b",
   ],
   ["runtimectl files get x && runtimectl deploy y", "runtimectl -p prod files get x && runtimectl -p prod deploy y"],
   ["sign in with: runtimectl auth login", "sign in with: runtimectl -p prod auth login"],

@@ -30,7 +30,7 @@ export const command = defineCommand<[name: string], Options>({
   notes:
     "The older version is switched on and asked under its own URL, while the newer one still answers. Only then the newer one is switched off.\n" +
     "When it does not answer as expected, everything is as before, and the command ends with 11 (with 12 when that did not work either).\n" +
-    "A --check alone expects a status from 200 to 399. Nothing is deleted; undo: runtimectl workers enable <name@version>.",
+    "A --check alone expects a status from 200 to 399. Nothing is deleted. Undo: runtimectl workers enable <name@version>.",
   async run(context, [reference], options) {
     const name = workerName(reference);
     const wanted = options.to === undefined ? undefined : versionOf(options.to);
@@ -53,9 +53,9 @@ export const command = defineCommand<[name: string], Options>({
     const disabled = inTheWay.map(({ version }) => version);
     context.output.note(
       `${name} is answered by ${to.version}${from === undefined ? "" : `, no longer by ${from.version}`}; ` +
-        `it answered with ${answer.status} in ${answer.tookMs} ms` +
-        disabled.map((version) => `\nundo: runtimectl workers enable ${name}@${version}`).join(""),
+        `it answered with ${answer.status} in ${answer.tookMs} ms`,
     );
+    for (const version of disabled) context.output.undo(`runtimectl workers enable ${name}@${version}`);
     const { status, tookMs } = answer;
     context.output.result(
       { name, url, from: from?.version ?? null, to: to.version, disabled, check: { path: check.path, status, tookMs } },

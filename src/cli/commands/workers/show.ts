@@ -51,20 +51,23 @@ export const command = defineCommand<[reference: string]>({
       });
     const url = answering === undefined ? null : urlOf(answering);
     const text = [
-      factLines([
-        ["worker", name],
-        ["url", url ?? "none: no version is on"],
-        ["answering", answering?.version],
-        ["folder", [...new Set(versions.map(({ path }) => path))].join("  ")],
-      ]),
+      factLines(
+        [
+          ["worker", name],
+          ["url", url ?? "none: no version is on"],
+          ["answering", answering?.version],
+          ["folder", [...new Set(versions.map(({ path }) => path))].join("  ")],
+        ],
+        context.output.layout,
+      ),
       alignedTable(
         headings,
         versions.map((shown) => toRow(shown, shown.url?.slice(connection.origin.length) ?? "-", shown.metrics)),
-        context.terminal.widthColumns,
+        context.output.layout,
       ),
       ...installsOf(versions, context.terminal.widthColumns),
     ];
-    context.output.result({ name, url, answering: answering?.version ?? null, versions }, text.join("\n\n"));
+    context.output.laidOut({ name, url, answering: answering?.version ?? null, versions }, text.join("\n\n"));
   },
 });
 

@@ -1,0 +1,50 @@
+import { expect, onTestFinished, test } from "vitest";
+import { runInProcess } from "../../support/run-in-process.js";
+import { startFakeDaemon } from "../../support/fake-daemon.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+const green = (text: string) => `\x1b[32m${text}\x1b[0m`;
+const dim = (text: string) => `\x1b[2m${text}\x1b[0m`;
+const bold = (text: string) => `\x1b[1m${text}\x1b[0m`;
+
+const worker = { name: "on", path: "/x", removable: true, source: "uploaded", versions: ["1.0.0", "0.9.0"], disabledVersions: ["0.9.0"] };
+
+async function run(words: string, { isTerminal = true, env = {} }: { isTerminal?: boolean; env?: Record<string, string> } = {}) {
+  const daemon = await startFakeDaemon({ "/api/workers": [worker] });
+  onTestFinished(daemon.close);
+  const home = await temporaryDirectory();
+  return runInProcess([...words.split(" "), "--url", daemon.url], {
+    cwd: home,
+    env: { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key", ...env },
+    isTerminal,
+  });
+}
+
+test("colors states and headings of a list on a terminal, and no names", async () => {
+  const { stdout, stderr } = await run("workers list");
+  expect(stdout).toContain(`${bold("NAME")}  ${bold("VERSION")}  ${bold("STATE")}`);
+  expect(stdout).toContain(`\non    1.0.0    ${green("on")} `);
+  expect(stdout).toContain(`\non    0.9.0    ${dim("off")} `);
+  expect(stderr).not.toContain("\x1b");
+});
+
+test("colors the outcome of each check of doctor", async () => {
+  expect((await run("doctor")).stdout).toContain(`${green("ok")}    settings`);
+});
+
+test("colors the names of facts", async () => {
+  expect((await run("status")).stdout).toContain(`${bold("daemon")} `);
+});
+
+test.each([
+  ["a pipe", "workers list", { isTerminal: false }],
+  ["a pipe with --json", "workers list --json", { isTerminal: false, env: { FORCE_COLOR: "1" } }],
+  ["a terminal with --plain", "workers list --plain", {}],
+  ["a terminal with --json", "workers list --json", {}],
+  ["a terminal with NO_COLOR", "workers list", { env: { NO_COLOR: "1" } }],
+  ["a terminal with --no-color", "doctor --no-color", {}],
+])("writes no escape codes into %s", async (_place, words, options) => {
+  const { stdout, stderr } = await run(words, options);
+  expect(stdout).not.toBe("");
+  expect(stdout + stderr).not.toContain("\x1b");
+});
