@@ -72,8 +72,10 @@ test("a worker: deployed, deployed again, bumped, listed with where it comes fro
   expect(versions).toEqual(["1.0.1", "1.0.0"]);
   expect(deploys).toMatchObject({ "1.0.0": { message: "first" }, "1.0.1": { digest: second["digest"], at: expect.any(Number) as number } });
   const row = (await shell.run("workers list")).stdout.split("\n").find((line) => line.startsWith("app\t1.0.1"));
-  expect(row).toMatch(/^app\t1\.0\.1\ton\tuploaded\t\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-  expect((await shell.run("workers list", { isTerminal: true })).stdout).toMatch(/COMMIT +DEPLOYED[^]*app +1\.0\.1 +on +uploaded +- +now/);
+  expect(row).toMatch(/^app\t1\.0\.1\ton\tlive\tuploaded\t\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  expect((await shell.run("workers list", { isTerminal: true })).stdout).toMatch(
+    /COMMIT +DEPLOYED[^]*app +1\.0\.1 +on +live +uploaded +- +now/,
+  );
 
   const undo = String(second["undo"]);
   succeeded(await shell.run(undo.replace("runtimectl ", "")));
@@ -107,7 +109,7 @@ test("the commit and whether it was dirty go along, where git knows them", async
   await shop("tracked", { text: "more" });
   await deployJson("tracked --version 1.1.0");
   expect((await workerNamed("tracked"))?.deploys?.["1.1.0"]).toMatchObject({ commit, dirty: true });
-  expect((await shell.run("workers list")).stdout).toContain(`tracked\t1.1.0\ton\tuploaded\t${commit.slice(0, 7)}*\t`);
+  expect((await shell.run("workers list")).stdout).toContain(`tracked\t1.1.0\ton\tlive\tuploaded\t${commit.slice(0, 7)}*\t`);
 });
 
 describe("--if-changed", () => {

@@ -32,15 +32,17 @@ const narrow = async (columns: string) =>
 
 describe("the form of a list", () => {
   test("--plain is tab-separated on a terminal, too; --header names the columns", async () => {
-    expect(linesIn((await shell.run("workers list --plain", { isTerminal: true })).stdout)).toEqual(["app\t1.0.0\ton\tuploaded"]);
-    expect((await shell.run("workers list --header")).stdout).toBe("NAME\tVERSION\tSTATE\tSOURCE\napp\t1.0.0\ton\tuploaded\n");
+    expect(linesIn((await shell.run("workers list --plain", { isTerminal: true })).stdout)).toEqual(["app\t1.0.0\ton\tlive\tuploaded"]);
+    expect((await shell.run("workers list --header")).stdout).toBe("NAME\tVERSION\tSTATE\tLIVE\tSOURCE\napp\t1.0.0\ton\tlive\tuploaded\n");
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
   test("RUNTIMECTL_OUTPUT chooses it, and a flag wins", async () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
-    expect((await withOutput("json", "workers list --plain")).stdout).toBe("app\t1.0.0\ton\tuploaded\n");
-    expect((await withOutput("table", "workers list")).stdout).toBe("NAME  VERSION  STATE  SOURCE\napp   1.0.0    on     uploaded\n");
+    expect((await withOutput("json", "workers list --plain")).stdout).toBe("app\t1.0.0\ton\tlive\tuploaded\n");
+    expect((await withOutput("table", "workers list")).stdout).toBe(
+      "NAME  VERSION  STATE  LIVE  SOURCE\napp   1.0.0    on     live  uploaded\n",
+    );
     const unknown = await withOutput("xml", "workers delete app --yes");
     expect(unknown).toMatchObject({ status: 2, stdout: "" });
     expect(unknown.stderr).toContain("xml is not a form of output");

@@ -54,9 +54,13 @@ test("lists are tables with a heading, and tell what to do when they are empty",
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
   const list = await shell.runInTerminal("workers list");
-  expect(list.stdout.replace(/\r/g, "")).toContain("NAME  VERSION  STATE  SOURCE\napp   1.0.0    on     uploaded\n1 version of 1 worker");
+  expect(list.stdout.replace(/\r/g, "")).toContain(
+    "NAME  VERSION  STATE  LIVE  SOURCE\napp   1.0.0    on     live  uploaded\n1 version of 1 worker",
+  );
   expect(list.stdout).toContain("1 built-in worker is not shown (--all)");
-  expect((await shell.runInTerminal("workers list --all")).stdout).toMatch(/app +1\.0\.0 +on +uploaded\s+cpanel +1\.0\.0 +on +built-in/);
+  expect((await shell.runInTerminal("workers list --all")).stdout).toMatch(
+    /app +1\.0\.0 +on +live +uploaded\s+cpanel +1\.0\.0 +on +live +built-in/,
+  );
 });
 
 test("an upload shows the bytes that are sent, to a person only", async () => {

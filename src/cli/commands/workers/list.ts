@@ -1,5 +1,6 @@
 import { list } from "../../../shared/contract/workers.js";
 import type { Deployment } from "../../../shared/deployment.js";
+import { answeringVersion, installedVersions } from "../../../shared/worker-versions.js";
 import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
@@ -12,33 +13,40 @@ export const command = defineCommand<[], { all?: boolean }>({
   options: [{ flags: "--all", description: "list the workers that are built in too, such as the control panel" }],
   fields: ["name", "versions", "path", "removable", "source"],
   examples: [
-    ["runtimectl workers list", "name, version, state, source; commit and time of those that were deployed"],
+    ["runtimectl workers list", "name, version, state, which version is live, source; commit and time of deployments"],
     ["runtimectl workers list | cut -f1", "names only: in a pipe, columns are separated by tabs"],
     ["runtimectl workers list --json | jq '.workers[].name'", "the same from a document"],
   ],
+  notes: "Live is the version that answers at the URL of the worker; the others that are on answer at their own URLs only.",
   async run(context, _values, { all = false }) {
     const { client, settings } = await connect(context, { workers: { list } });
     const installed = await client.workers.list();
     const listed = all ? installed : uploadedWorkers(installed);
     const hidden = installed.length - listed.length;
-    const workers = listed.map(({ versions, disabledVersions, deploys = {}, ...worker }) => ({
-      ...worker,
-      versions: versions.map((version) => {
-        const deploy = deploys[version];
-        return { version, enabled: !disabledVersions.includes(version), ...(deploy && { deploy }) };
-      }),
-    }));
+    const workers = listed.map(({ versions, disabledVersions, deploys = {}, ...worker }) => {
+      // A worker may be built in and uploaded, too: one of all its versions is live.
+      const live = answeringVersion(installedVersions(installed.filter(({ name }) => name === worker.name)));
+      return {
+        ...worker,
+        versions: versions.map((version) => {
+          const deploy = deploys[version];
+          const answers = live?.version === version && live.source === worker.source;
+          return { version, enabled: !disabledVersions.includes(version), answers, ...(deploy && { deploy }) };
+        }),
+      };
+    });
     const origins = workers.some((worker) => worker.versions.some(({ deploy }) => deploy !== undefined));
     const rows = workers.flatMap((worker) =>
-      worker.versions.map(({ version, enabled, deploy }) => [
+      worker.versions.map(({ version, enabled, answers, deploy }) => [
         worker.name,
         version,
         enabled ? "on" : "off",
+        answers ? "live" : "",
         worker.source,
         ...(origins ? originCells(context, deploy) : []),
       ]),
     );
-    context.output.table({ workers }, ["NAME", "VERSION", "STATE", "SOURCE", ...(origins ? ["COMMIT", "DEPLOYED"] : [])], rows);
+    context.output.table({ workers }, ["NAME", "VERSION", "STATE", "LIVE", "SOURCE", ...(origins ? ["COMMIT", "DEPLOYED"] : [])], rows);
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
     const note = hidden === 0 ? "" : ` · ${counted(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
     context.output.footer(

@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test } from "vitest";
+import { runInProcess } from "../../support/run-in-process.js";
+import { startFakeDaemon } from "../../support/fake-daemon.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+const row = { path: "/x", removable: true, source: "uploaded", disabledVersions: [] };
+
+async function listed(rows: readonly object[], flags: readonly string[] = []): Promise<string> {
+  const daemon = await startFakeDaemon({ "/api/workers": rows });
+  onTestFinished(daemon.close);
+  const home = await temporaryDirectory();
+  const env = { HOME: home, TMPDIR: home, RUNTIMECTL_KEY: "some-key" };
+  return (await runInProcess(["workers", "list", "--url", daemon.url, ...flags], { cwd: home, env })).stdout;
+}
+
+test("marks the version that answers", async () => {
+  const app = { ...row, name: "app", versions: ["2.0.0-rc.1", "1.1.0", "1.0.0"], disabledVersions: ["1.1.0"] };
+  const off = { ...row, name: "off", versions: ["1.0.0"], disabledVersions: ["1.0.0"] };
+
+  expect(await listed([app, off])).toBe(
+    "app\t2.0.0-rc.1\ton\t\tuploaded\napp\t1.1.0\toff\t\tuploaded\napp\t1.0.0\ton\tlive\tuploaded\noff\t1.0.0\toff\t\tuploaded\n",
+  );
+});
+
+test("marks one version of a worker that is built in and uploaded", async () => {
+  const rows = [
+    { ...row, name: "cpanel", versions: ["1.0.0"], source: "built-in", removable: false },
+    { ...row, name: "cpanel", versions: ["1.1.0"] },
+  ];
+
+  expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\ncpanel\t1.1.0\ton\tlive\tuploaded\n");
+});
+
+test("has which version answers in the document, beside the fields that were there", async () => {
+  const { workers } = JSON.parse(await listed([{ ...row, name: "app", versions: ["1.1.0", "1.0.0"] }], ["--json"])) as { workers: unknown };
+
+  expect(workers).toEqual([
+    {
+      name: "app",
+      path: "/x",
+      removable: true,
+      source: "uploaded",
+      versions: [
+        { version: "1.1.0", enabled: true, answers: true },
+        { version: "1.0.0", enabled: true, answers: false },
+      ],
+    },
+  ]);
+});
