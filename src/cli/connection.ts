@@ -4,6 +4,7 @@ import { CommandError } from "./command-error.js";
 import type { Context } from "./command.js";
 import { exitCodes } from "./exit-codes.js";
 import { refuseReadOnly } from "./refuse-read-only.js";
+import { rejectedKey } from "./rejected-key.js";
 import { resolveSettings, type Settings } from "./settings.js";
 import type { RawResponse } from "./transport/raw-response.js";
 import { HttpTransport } from "./transport/http-transport.js";
@@ -58,12 +59,18 @@ export async function connectAnonymously<Offered extends Operations>(
     }
     return transport.send(request, settings.key?.value);
   };
+  const callTyped = async (request: Parameters<Transport>[0]) => {
+    const response = await call(request);
+    const failure = rejectedKey(settings, response);
+    if (failure) throw failure;
+    return response;
+  };
   const { apiBase } = settings;
   try {
     const client =
       apiBase !== undefined && apiBasePattern.test(apiBase) && onlyReads(offered)
-        ? createClient(readingBelow(apiBase, call, discover), "", offered)
-        : createClient(call, (await discover()).api, offered);
+        ? createClient(readingBelow(apiBase, callTyped, discover), "", offered)
+        : createClient(callTyped, (await discover()).api, offered);
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {

@@ -6,32 +6,37 @@ import { connectAnonymously } from "./connection.js";
 import type { CredentialsFile } from "./credentials-file.js";
 import type { Settings } from "./settings.js";
 
-interface SignIn {
+/** A key that the daemon accepted. */
+export interface VerifiedKey {
+  readonly key: string;
+  readonly principal: Principal;
+  /** Where the API of the daemon is. */
+  readonly api: string;
+}
+
+interface KeptKey {
   readonly config: ConfigFile;
   readonly credentials: CredentialsFile;
   /** The profile to write. */
   readonly name: string;
   readonly profile: Omit<Profile, "url">;
   readonly settings: Settings;
-  readonly key: string;
 }
 
-/** Who the key is, asked of the daemon, and where its API is. */
-export async function verifyKey(context: Context, settings: Settings, key: string): Promise<{ principal: Principal; api: string }> {
-  const asGiven = { ...settings, key: { value: key, source: "login" }, apiBase: undefined };
+/** Asks the daemon who the key is; rejects when the daemon rejects the key. `source` is where it came from, for messages. */
+export async function verifyKey(context: Context, settings: Settings, key: string, source: string): Promise<VerifiedKey> {
+  const asGiven = { ...settings, key: { value: key, source }, apiBase: undefined };
   const { client, discover } = await connectAnonymously(context, { session: { show } }, asGiven);
   const { principal } = await client.session.show();
-  return { principal, api: (await discover()).api };
+  return { key, principal, api: (await discover()).api };
 }
 
-/** Checks a key with the daemon; then keeps it, and makes its profile the current one. */
-export async function signIn(context: Context, { config, credentials, name, profile, settings, key }: SignIn): Promise<Principal> {
-  const { principal, api } = await verifyKey(context, settings, key);
+/** Keeps a verified key, and makes its profile the current one. */
+export async function keepKey({ key, api }: VerifiedKey, { config, credentials, name, profile, settings }: KeptKey): Promise<void> {
   const origin = settings.origin.value;
   config.setProfile(name, { url: origin, ...profile });
   config.setCurrent(name);
   credentials.set(name, { origin, key, api });
   await credentials.save();
   await config.save();
-  return principal;
 }

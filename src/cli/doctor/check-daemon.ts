@@ -1,4 +1,4 @@
-import { ApiError } from "../../shared/api-error.js";
+import { isRejectedKey } from "../rejected-key.js";
 import { ready, type HealthCheck } from "../../shared/contract/health.js";
 import * as session from "../../shared/contract/session.js";
 import type { Context } from "../command.js";
@@ -105,7 +105,7 @@ async function checkKey(
     const message = `${who}, ends ${toDay(expiresAt)}`;
     return isEnding ? warn("key", message, "ask for a new key, or make one with: runtimectl keys create") : ok("key", message);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 401) throw error;
-    return fail("key", `the daemon does not accept the key (${settings.key.source})`, "runtimectl auth login");
+    if (!isRejectedKey(error)) throw error;
+    return fail("key", error.message, error.hint ?? "runtimectl auth login");
   }
 }

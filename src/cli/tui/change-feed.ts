@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../shared/api-error.js";
+import { isRejectedKey } from "../rejected-key.js";
 import type { Client } from "../../shared/client.js";
 import { toldResources, touchedBy, type ToldResource } from "../../shared/touched-resources.js";
 import { isAway } from "./is-away.js";
@@ -64,7 +65,7 @@ export class ChangeFeed {
   #end(error: unknown): void {
     this.#live.setFed(false);
     // The key is gone: whoever asks next finds out, and that may be now.
-    if (error instanceof ApiError && error.status === 401) this.#live.touch(new Set(["session"]));
+    if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
   }
 
   #touch(resources: readonly ToldResource[]): void {

@@ -47,6 +47,16 @@ test("the key is asked for and does not show", async () => {
   expect(run.stdout).not.toContain(daemon.rootKey);
 });
 
+test("asks for the key again when the daemon rejects it", async () => {
+  const run = await inTerminal(`auth login --url ${daemon.url}`, [
+    ["Key for", "wrong\r"],
+    ["rejects the key", `${daemon.rootKey}\r`],
+  ]);
+  expect(run.status, run.stdout).toBe(0);
+  expect(run.stdout).toContain("signed in to");
+  expect(run.stdout).not.toContain("X-API-Key");
+});
+
 test("lists are tables with a heading, and tell what to do when they are empty", async () => {
   expect((await shell.runInTerminal("workers list")).stdout).toContain(
     "nothing is installed yet; upload a folder with: runtimectl workers upload",

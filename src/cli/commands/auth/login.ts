@@ -7,8 +7,12 @@ import { CredentialsFile } from "../../credentials-file.js";
 import { timeFields, toDay } from "../../dates.js";
 import { profileName } from "../../profile-name.js";
 import { askSecret } from "../../prompts.js";
-import { signIn, verifyKey } from "../../sign-in.js";
-import { parseKey, parseOrigin, resolveSettings, type Settings } from "../../settings.js";
+import { isRejectedKey } from "../../rejected-key.js";
+import { parseKey, parseOrigin, resolveSettings, type Settings, type Sourced } from "../../settings.js";
+import { keepKey, verifyKey, type VerifiedKey } from "../../sign-in.js";
+
+const prompt = "the prompt";
+const mostAttempts = 3;
 
 interface Options {
   readonly keyStdin?: boolean;
@@ -39,22 +43,21 @@ export const command = defineCommand<[], Options>({
   notes:
     "The key is checked with the daemon before anything is saved.\n" +
     "It is kept in credentials.json, readable by you only, and is sent to this daemon's origin only. Keyrings of the system are not used:\n" +
-    "to keep it in one, use --store none here and RUNTIMECTL_KEY or RUNTIMECTL_KEY_FILE afterwards.",
+    "to keep it in one, use --store none here and RUNTIMECTL_KEY or RUNTIMECTL_KEY_FILE afterwards.\n" +
+    "While one of these variables is set, no key is kept unless --key-stdin or --key-file names it.",
   async run(context, _values, options) {
     const directory = context.directories.config;
     const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
     const profile = chooseName(context, config);
     const settings = await loginSettings(context, config, profile);
-    const key = await takeKey(context, settings, options);
+    if (options.store !== "none") refuseVariable(context, settings, options);
+    const verified = await signIn(context, settings, options);
     const profileSettings = {
       ...(context.flags.cacert === undefined ? {} : { cacert: path.resolve(context.workingDirectory, context.flags.cacert) }),
       ...(options.production ? { production: true } : {}),
       ...(options.readonly ? { readonly: true } : {}),
     };
-    const principal =
-      options.store === "none"
-        ? (await verifyKey(context, settings, key)).principal
-        : await signIn(context, { config, credentials, settings, key, name: profile, profile: profileSettings });
+    const { principal } = verified;
     const { expiresAt, ...shown } = principal;
     const who = `${principal.name} (${principal.role})${expiresAt === undefined ? "" : `, key ends ${toDay(expiresAt)}`}`;
     const document = { url: settings.origin.value, principal: { ...shown, ...timeFields("expiresAt", expiresAt) } };
@@ -62,6 +65,7 @@ export const command = defineCommand<[], Options>({
       context.output.note(`the key is good at ${settings.origin.value} for ${who}; nothing was kept`);
       return context.output.result({ profile: null, store: null, ...document });
     }
+    await keepKey(verified, { config, credentials, settings, name: profile, profile: profileSettings });
     context.output.note(
       `signed in to ${settings.origin.value} as ${who}\nprofile ${profile} is now the current one; its key is in ${credentials.file}`,
     );
@@ -88,10 +92,35 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
   return resolveSettings({ ...context, flags, environment });
 }
 
-async function takeKey(context: Context, settings: Settings, options: Options): Promise<string> {
+/** The key of the variable would be written into a file unasked, and be used in place of the kept one afterwards. */
+function refuseVariable({ flags, environment }: Context, settings: Settings, { keyStdin = false }: Options): void {
+  if (keyStdin || flags.keyFile !== undefined) return;
+  const variable = (["RUNTIMECTL_KEY", "RUNTIMECTL_KEY_FILE"] as const).find((name) => environment[name] !== undefined);
+  if (variable === undefined) return;
+  throw usageError(
+    `${variable} is set: commands use its key for ${settings.origin.value} without signing in, and nothing was kept`,
+    `unset ${variable} to sign in with another key; to keep its key: ${variable === "RUNTIMECTL_KEY" ? "printenv RUNTIMECTL_KEY | runtimectl auth login --key-stdin" : 'runtimectl auth login --key-file "$RUNTIMECTL_KEY_FILE"'}`,
+  );
+}
+
+/** Takes the key from where it was said to be, or asks for it, again when the daemon rejects it. */
+async function signIn(context: Context, settings: Settings, options: Options): Promise<VerifiedKey> {
+  const given = await givenKey(context, settings, options);
+  if (given !== undefined) return verifyKey(context, settings, given.value, given.source);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const answer = await askSecret(context, `Key for ${settings.origin.value}`, "--key-stdin or --key-file FILE");
+      return await verifyKey(context, settings, parseKey(answer, prompt), prompt);
+    } catch (error) {
+      if (!isRejectedKey(error) || attempt === mostAttempts) throw error;
+      context.output.warn(`${error.message}. Try again, or end with Ctrl-C.`);
+    }
+  }
+}
+
+/** The key of a flag, of standard input or of a variable. */
+async function givenKey(context: Context, settings: Settings, options: Options): Promise<Sourced<string> | undefined> {
   if (options.keyStdin && context.flags.keyFile !== undefined) throw usageError("--key-stdin and --key-file exclude each other");
-  if (options.keyStdin) return parseKey(await text(context.io.stdin), "standard input");
-  if (settings.key !== undefined && /^(--key-file|RUNTIMECTL_KEY)/.test(settings.key.source)) return settings.key.value;
-  const answer = await askSecret(context, `Key for ${settings.origin.value}`, "--key-stdin or --key-file FILE");
-  return parseKey(answer, "the answer");
+  if (options.keyStdin) return { value: parseKey(await text(context.io.stdin), "standard input"), source: "standard input" };
+  return settings.key !== undefined && /^(--key-file|RUNTIMECTL_KEY)/.test(settings.key.source) ? settings.key : undefined;
 }

@@ -57,7 +57,7 @@ export function ConnectScreen() {
   const keep = (text: string, { name, url }: { name: string; url: string }) => {
     setStep({ kind: "list" });
     overlays.say("note", `asking ${url} …`);
-    void keepKey(dashboard, { name, url, key: text }).then(
+    void signIn(dashboard, { name, url, key: text }).then(
       (done) => overlays.say("done", done),
       (error: unknown) => overlays.say("failed", reasonOf(error)),
     );
@@ -113,18 +113,19 @@ async function readRows({ context }: Dashboard, inUse: string | undefined): Prom
 }
 
 /** Signs in as `auth login` does, and looks at that daemon then. */
-async function keepKey(
+async function signIn(
   { context, sessions }: Dashboard,
   { name, url, key: text }: { name: string; url: string; key: string },
 ): Promise<string> {
   const { ConfigFile } = await import("../../config-file.js");
-  const { signIn } = await import("../../sign-in.js");
+  const { keepKey, verifyKey } = await import("../../sign-in.js");
   const directory = context.directories.config;
   const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
   const { profile: _profile, ...flags } = context.flags;
   const settings = await resolveSettings({ ...context, flags: { ...flags, url: parseOrigin(url, "the URL") } });
   const key = parseKey(text, "what was typed");
-  const principal = await signIn(context, { config, credentials, settings, key, name: profileName(name), profile: {} });
+  const verified = await verifyKey(context, settings, key, "the prompt");
+  await keepKey(verified, { config, credentials, settings, name: profileName(name), profile: {} });
   await sessions.open(name);
-  return `signed in to ${settings.origin.value} as ${principal.name} (${principal.role}); the key is in ${credentials.file}`;
+  return `signed in to ${settings.origin.value} as ${verified.principal.name} (${verified.principal.role}); the key is in ${credentials.file}`;
 }
