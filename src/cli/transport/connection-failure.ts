@@ -54,9 +54,18 @@ export function connectionFailure({ origin, proxy }: Destination, error: unknown
       hint: "give the authority's certificate with --cacert FILE",
       cause: error,
     });
-  const [reason, hint] = connectionProblems[code] ?? [`${messageOf(error)} (${code})`];
+  const [reason, hint] = tlsProblem(origin, error, code) ?? connectionProblems[code] ?? [`${messageOf(error)} (${code})`];
   const place = proxy !== undefined && unconnectedCodes.has(code) ? `the proxy ${new URL(proxy).host}` : origin;
   return new CommandError("UNREACHABLE", `cannot reach ${place}: ${reason}`, { exitCode: exitCodes.unavailable, hint, cause: error });
+}
+
+/** OpenSSL's message is a list of its functions and files; `reason` is the part for people. */
+function tlsProblem(origin: string, error: unknown, code: string): readonly [reason: string, hint?: string] | undefined {
+  const { reason } = error as { readonly reason?: unknown };
+  if (typeof reason !== "string" || !(code === "EPROTO" || code.startsWith("ERR_SSL_"))) return undefined;
+  // The first bytes of the response are no TLS record, as those of a plain HTTP server.
+  if (reason === "wrong version number") return ["this port uses http, not https", `--url ${origin.replace(/^https:/, "http:")}`];
+  return [`the TLS handshake failed: ${reason}`, "runtimectl doctor"];
 }
 
 function proxyRefusal(origin: string, status: number, cause: unknown): CommandError {
