@@ -17,7 +17,8 @@ export interface DeployTarget {
   /** The code of a worker that `isChecked` is loaded once first; nothing has changed when that fails. Plugins always are. */
   upload(source: UploadSource, options: { readonly isChecked: boolean }): Promise<void>;
   setEnabled(enabled: boolean): Promise<void>;
-  locate(): Promise<Located>;
+  /** Warns of what keeps the version from being served, but for being off where that is expected. */
+  locate(expected: { readonly isOff: boolean }): Promise<Located>;
   /** The command lines that take the version out of service, and into it. */
   readonly lines: { readonly off: string; readonly on: string };
 }

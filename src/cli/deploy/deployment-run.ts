@@ -56,9 +56,11 @@ export class DeploymentRun {
     await this.#confirm();
     const sizeBytes = action === "enable" ? 0 : await this.#upload();
     if (action === "enable") await target.setEnabled(true);
-    const { url, trouble } = await target.locate();
+    const { url, trouble } = await target.locate(deployable);
     if (trouble !== undefined) await this.#fail(trouble);
-    if (!deployable.isOff) noteStep(this.#context, "Enable", `${deployable.plan.facts.version} is on${this.#beforeWords()}`);
+    const { version } = deployable.plan.facts;
+    const offReason = options.isOff ? "as --no-enable says" : "as its manifest says (enabled: false)";
+    noteStep(this.#context, "Enable", deployable.isOff ? `${version} is off, ${offReason}` : `${version} is on${this.#beforeWords()}`);
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
     await this.#tell({ sizeBytes, health, deleted, url });
@@ -145,7 +147,7 @@ export class DeploymentRun {
   }): Promise<void> {
     const { opened, deployable, target, action } = this.#parts;
     const { name, version } = deployable.plan.facts;
-    const answersAt = url ?? (await target.locate()).url;
+    const answersAt = url ?? (await target.locate(deployable)).url;
     const line = action === "none" || target.loss !== undefined ? null : deployable.isOff ? target.lines.on : target.lines.off;
     const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);

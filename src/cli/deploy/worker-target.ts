@@ -63,8 +63,8 @@ export class WorkerTarget implements DeployTarget {
     await this.connection.client.workers[enabled ? "enable" : "disable"]({ params });
   }
 
-  async locate(): Promise<Located> {
-    return { url: await answeringUrl(this.#context, this.connection, this.#identity) };
+  async locate({ isOff }: { readonly isOff: boolean }): Promise<Located> {
+    return { url: await answeringUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
   }
 
   /** Deletes the oldest uploaded versions, all but `count`; never this one, never the one that answers. Says which are gone. */

@@ -197,7 +197,9 @@ test("--no-enable installs a version that is off, and the old one keeps serving"
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
   const run = succeeded(await shell.run("deploy quiet --no-enable"));
-  expect(run.stderr).toContain("To serve it: runtimectl workers enable quiet@2.0.0");
+  expect(run.stderr).toContain("Enable     2.0.0 is off, as --no-enable says\n");
+  expect(run.stderr).not.toContain("manifest");
+  expect(run.stderr.match(/.*runtimectl workers enable .*/g)).toEqual(["To serve it: runtimectl workers enable quiet@2.0.0"]);
   expect((await workerNamed("quiet"))?.disabledVersions).toEqual(["2.0.0"]);
   expect(await answerOf(`${daemon.url}/quiet/`)).toBe("1.0.0");
   succeeded(await shell.run("workers enable quiet@2.0.0"));

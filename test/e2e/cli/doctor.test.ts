@@ -118,7 +118,7 @@ test("a web server that is no daemon, a refused key, another version, a wrong cl
   expect(of("versions")).toMatchObject({ status: "warn" });
   expect(of("clock")).toMatchObject({ status: "warn", message: expect.stringMatching(/by 360\d seconds$/) as string });
   expect(of("origin")).toMatchObject({ status: "fail", message: "The Origin header names another host." });
-  expect(of("key")).toMatchObject({ status: "fail", hint: "runtimectl auth login" });
+  expect(of("key")).toMatchObject({ status: "fail", hint: "unset RUNTIMECTL_KEY, or set it to a key of this daemon" });
 });
 
 test("the key is sent to nobody who has not proved to be a daemon, and never with a change", async () => {

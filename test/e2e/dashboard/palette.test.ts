@@ -41,7 +41,7 @@ test("a command runs as in a shell, and up brings its line back", async () => {
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
   await window.waitFor("runtimectl workers list → 0");
-  await window.waitFor(/app +1\.0\.0 +on +uploaded/);
+  await window.waitFor(/app +1\.0\.0 +on +live +uploaded/);
   window.press(`${keys.esc}:help exit-codes${keys.enter}`);
   await window.waitFor("runtimectl help exit-codes → 0");
   window.press(`${keys.esc}:`);

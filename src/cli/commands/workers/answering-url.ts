@@ -9,6 +9,7 @@ export async function answeringUrl(
   { output }: Context,
   connection: Listing,
   uploaded: { readonly name: string; readonly version: string },
+  { isToldOfOff = false }: { /** The user knows already that the version is off. */ readonly isToldOfOff?: boolean } = {},
 ): Promise<string> {
   const { name, version } = uploaded;
   const worker = await workerIfKnown(connection, name);
@@ -16,7 +17,7 @@ export async function answeringUrl(
   const answering = worker && answeringVersion(worker.versions)?.version;
   if (worker === undefined || answering === version) return url;
   if (worker.versions.some((installed) => installed.version === version && !installed.enabled)) {
-    output.warn(`${name}@${version} is off, as its manifest says; to serve it: runtimectl workers enable ${name}@${version}`);
+    if (!isToldOfOff) output.warn(`${name}@${version} is off, as its manifest says; to serve it: runtimectl workers enable ${name}@${version}`);
     return url;
   }
   output.warn(`${url} is answered by ${answering}; this version answers under its own URL only`);
