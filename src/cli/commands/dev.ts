@@ -10,7 +10,7 @@ import { choosePort } from "../dev/free-port.js";
 import { listenForKeys } from "../dev/keys.js";
 import { describeAnswer, describeLogLine } from "../dev/log-line.js";
 import { Reloader, type Served } from "../dev/reloader.js";
-import { exitCodes } from "../exit-codes.js";
+import { exitCodes, type ExitCode } from "../exit-codes.js";
 import { HttpTransport } from "../transport/http-transport.js";
 
 const apiBase = "/api";
@@ -48,7 +48,7 @@ export const command = defineCommand<[folder: string], Options>({
     context.onExit(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
     const daemon = await startDaemon(context, { directory, host: options.host ?? "127.0.0.1", port });
     if (taken !== undefined) context.output.note(`port ${taken} is in use; this is ${new URL(daemon.origin).port}`);
-    await serve(context, daemon, { folder, directory, options });
+    return await serve(context, daemon, { folder, directory, options });
   },
 });
 
@@ -79,12 +79,12 @@ function ofWorker({ target }: Answered): boolean {
   return !target.startsWith(`${apiBase}/`);
 }
 
-/** Serves until somebody ends it, or the daemon fails. */
+/** Serves until a key or a signal ends it, which is no failure, or the daemon fails. Resolves with the exit code. */
 async function serve(
   context: Context,
   daemon: DevDaemon,
   { folder, directory, options }: { folder: string; directory: string; options: Options },
-): Promise<void> {
+): Promise<ExitCode> {
   const { output, signal, terminal, flags, workingDirectory } = context;
   const origin = reachable(daemon.origin);
   let url: string | undefined;
@@ -95,7 +95,7 @@ async function serve(
     else output.note(`reloaded in ${tookMs} ms${before === url ? "" : `; it answers at ${url}`}`);
   };
   let reloader: Reloader | undefined;
-  const ended = new Promise<void>((resolve, reject) => {
+  const ended = new Promise<ExitCode>((resolve, reject) => {
     reloader = new Reloader({
       context,
       folder,
@@ -106,16 +106,18 @@ async function serve(
       onServed,
       onHopeless: reject,
     });
-    signal.addEventListener("abort", () => reject(signal.reason as Error));
+    const interrupt = () => resolve(signal.reason instanceof CommandError ? signal.reason.exitCode : exitCodes.interrupted);
+    signal.addEventListener("abort", interrupt);
+    if (signal.aborted) interrupt();
     void daemon.ended.then((words) => reject(daemonEnded(words)));
     if (terminal.stdinIsTty && terminal.stderrIsTty && flags.input) {
       output.note("keys: r reload, o open the browser, c clear, q quit");
-      listenForKeys(context, { reload: () => reloader?.request("forced"), quit: resolve, url: () => url });
+      listenForKeys(context, { reload: () => reloader?.request("forced"), quit: () => resolve(exitCodes.ok), url: () => url });
     }
     reloader.request("changed");
   });
   try {
-    await ended;
+    return await ended;
   } finally {
     // No reload begins any more; one that is under way fails with the daemon, and must not write when the folder goes.
     const closed = reloader?.close();

@@ -109,6 +109,7 @@ test.each([
   expect((await stat(path.join(run.home, "tmp", directory, "root.key"))).mode & 0o777).toBe(0o600);
   run.process.kill(name);
   expect(await run.ended).toEqual({ status, signal });
+  expect(run.stderr).not.toContain("error:");
   await run.seenToLeaveNothing();
 });
 
@@ -162,6 +163,7 @@ test("Ctrl-C in a terminal ends it as interrupted", async () => {
   await run.url();
   run.process.stdin?.write("\u0003");
   expect(await run.ended).toMatchObject({ status: 130 });
+  expect(run.stdout).not.toContain("INTERRUPTED");
 });
 
 test.each([
