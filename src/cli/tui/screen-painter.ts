@@ -75,7 +75,8 @@ export class ScreenPainter {
   #paint(): void {
     if (this.#isPaused) return;
     const lines = this.#frame.split("\n").slice(0, this.rows);
-    const changed = lines.flatMap((line, index) => (line === this.#shown[index] ? [] : [`\u001b[${index + 1};1H${line}${clearToLineEnd}`]));
+    // Cleared before it is written: behind a full line the cursor is still in the last column, and clearing would take its character.
+    const changed = lines.flatMap((line, index) => (line === this.#shown[index] ? [] : [`\u001b[${index + 1};1H${clearToLineEnd}${line}`]));
     const leftOver = lines.length < this.#shown.length ? [`\u001b[${lines.length + 1};1H\u001b[J`] : [];
     this.#shown = lines;
     if (changed.length + leftOver.length === 0) return;

@@ -48,7 +48,7 @@ test.each([
   else window.press(`/operator${keys.enter}`);
   await window.waitFor("by this dashboard; a key cannot revoke itself");
   await window.waitFor("q quit");
-  if (columns >= 80) await window.waitFor("1/3  filter");
+  if (columns >= 80) await window.waitFor("1 of 3 keys  filter");
   await window.waitFor("ready");
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
@@ -57,7 +57,7 @@ test("the key in use is not revoked, and says why", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
   await window.waitFor("operator (this one)");
   window.press(`/operator${keys.enter}`);
-  await window.waitFor("1/3");
+  await window.waitFor("1 of 3 keys");
   window.press("d");
   await window.waitFor("a key cannot revoke itself; sign in with another one to revoke operator");
   expect(await keyNames()).toContain("operator");
@@ -171,7 +171,7 @@ test("a key is revoked when its name is typed, and not before", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("leaving");
   window.press(`/leaving${keys.enter}`);
-  await window.waitFor("1/");
+  await window.waitFor(/^1 of /m);
   window.press("d");
   await window.waitFor(/Revoke key \d+ \(leaving, viewer/);
   window.press(keys.esc);

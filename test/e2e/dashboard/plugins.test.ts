@@ -49,7 +49,7 @@ test.each([
   await window.waitFor("as root (admin)");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
-  await window.waitFor("1/4  filter: guard");
+  await window.waitFor("1 of 4 plugins  filter: guard");
   if (columns < 80) window.press(keys.enter);
   await window.waitFor("Rules → /guard/rules");
   await window.waitFor("@team/audit loaded");
@@ -73,7 +73,7 @@ test("a plugin is switched off, and undo switches it on again", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
-  await window.waitFor("1/");
+  await window.waitFor(/^1 of /m);
   window.press("e");
   await window.waitFor("done: @team/guard is off");
   await window.waitFor(/@team\/guard +1\.2\.0 +disabled/);
@@ -87,7 +87,7 @@ test("one that cannot be loaded is switched on with a warning that says why", as
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0/);
   window.press(`/broken${keys.enter}`);
-  await window.waitFor("1/");
+  await window.waitFor(/^1 of /m);
   window.press("e");
   await window.waitFor(/broken +2\.0\.0 +disabled/);
   window.press("e");
@@ -118,7 +118,7 @@ test("a plugin is deleted when its name is typed, and not before", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/gone +0\.1\.0 +loaded/);
   window.press(`/gone${keys.enter}`);
-  await window.waitFor("1/");
+  await window.waitFor(/^1 of /m);
   window.press("d");
   await window.waitFor("Delete the plugin gone 0.1.0 for good");
   window.press(`other${keys.enter}`);
@@ -137,7 +137,7 @@ test("a built-in plugin is not deleted, and says why", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press(`/gateway${keys.enter}`);
-  await window.waitFor("1/");
+  await window.waitFor(/^1 of /m);
   window.press("d");
   await window.waitFor("is built in and cannot be deleted");
   expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
@@ -169,7 +169,7 @@ test("read-only mode offers nothing that changes a plugin", async () => {
   const window = await session.tui("--screen plugins --readonly");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
-  await window.waitFor("1/");
+  await window.waitFor(/^1 of /m);
   window.press("eduR");
   window.press("?");
   await window.waitFor("Keys that mean something here");

@@ -64,10 +64,10 @@ test("a filter shows what fits it, !word what does not, and esc all again", asyn
   const window = await open("--screen workers", sizes[1]);
   await window.waitFor("> @team/shop");
   window.press(`/shop${keys.enter}`);
-  await window.waitFor("2/3  filter: shop");
+  await window.waitFor("2 of 3 versions  filter: shop");
   expect(window.text()).not.toContain("todos");
   window.press(`/\u0015!shop${keys.enter}`);
-  await window.waitFor("1/3  filter: !shop");
+  await window.waitFor("1 of 3 versions  filter: !shop");
   expect(window.text()).not.toContain("1.4.2");
   window.press(keys.esc);
   await window.waitFor("> @team/shop");

@@ -16,10 +16,10 @@ test("shows what fits the filter, what does not with !, and everything again aft
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/shop${keys.enter}`);
-  await dashboard.waitFor("2/3  filter: shop");
+  await dashboard.waitFor("2 of 3 versions  filter: shop");
   expect(dashboard.text()).not.toContain("todos");
   dashboard.press(`/\u0015!shop${keys.enter}`);
-  await dashboard.waitFor("1/3  filter: !shop");
+  await dashboard.waitFor("1 of 3 versions  filter: !shop");
   expect(dashboard.text()).not.toContain("1.4.2");
   dashboard.press(keys.esc);
   await dashboard.waitFor("1.4.2");

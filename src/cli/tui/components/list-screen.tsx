@@ -15,6 +15,8 @@ interface Props<Item> {
   readonly keyOf: (item: Item) => string;
   /** What `/` looks at; the cells, when nothing is said. */
   readonly textOf?: (item: Item) => string;
+  /** What the items are, in the line that counts them. */
+  readonly nouns: readonly [one: string, many: string];
   /** What to do when there is none yet. */
   readonly empty: string;
   /** Why there is no list, when there is none. */
@@ -30,7 +32,19 @@ interface Props<Item> {
 }
 
 /** A list, and the detail of what is selected: side by side, one below the other, or one at a time. */
-export function ListScreen<Item>({ items, columns, keyOf, textOf, empty, error, isStale, detail, place = "", ...ways }: Props<Item>) {
+export function ListScreen<Item>({
+  items,
+  columns,
+  keyOf,
+  textOf,
+  nouns,
+  empty,
+  error,
+  isStale,
+  detail,
+  place = "",
+  ...ways
+}: Props<Item>) {
   const { columns: width, rows } = useSize();
   const layout = useLayout();
   const detailRows = layout === "medium" ? Math.min(12, Math.floor(rows / 2)) : rows;
@@ -75,7 +89,7 @@ export function ListScreen<Item>({ items, columns, keyOf, textOf, empty, error, 
           />
         ) : (
           <Words dimColor>
-            {`${counts(list.items.length, items.length)}${place && `  ${place}`}${list.filter === "" ? "" : `  filter: ${list.filter}`}${reservation(error, isStale)}`}
+            {`${counts(list.items.length, items.length, nouns)}${place && `  ${place}`}${list.filter === "" ? "" : `  filter: ${list.filter}`}${reservation(error, isStale)}`}
           </Words>
         )}
         {list.items.length === 0 ? (
@@ -102,6 +116,7 @@ function reservation(error: Error | undefined, isStale: boolean): string {
   return error === undefined || isStale ? "" : `  not up to date: ${error.message}`;
 }
 
-function counts(shown: number, all: number): string {
-  return shown === all ? String(all) : `${shown}/${all}`;
+function counts(shown: number, all: number, [one, many]: Props<unknown>["nouns"]): string {
+  const noun = all === 1 ? one : many;
+  return shown === all ? `${all} ${noun}` : `${shown} of ${all} ${noun}`;
 }

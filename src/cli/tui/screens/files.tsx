@@ -71,7 +71,7 @@ function Mounts({ readable, firstKey, onOpen }: MountsProps) {
       columns={mountColumns}
       items={mounts.value?.flat()}
       error={mounts.error}
-      place="directories of packages"
+      nouns={["directory of packages", "directories of packages"]}
       empty="no directory is configured"
       detail={(item) => <MountDetail item={item} isStale={isStale} />}
     />
@@ -103,6 +103,7 @@ function Folder({ place, firstKey, onBack, onEnter }: FolderProps) {
       {...{ columns, keyOf, isStale, firstKey, onBack }}
       items={folder.value?.items}
       error={folder.error}
+      nouns={["entry", "entries"]}
       place={`${path}${folder.value?.hasMore ? ", the first of more" : ""}`}
       empty="nothing is in here; esc goes back"
       onOpen={(item) => (item.entry.isDirectory ? onEnter(item.entry.path) : openFile(item))}

@@ -60,6 +60,7 @@ function Keys() {
   });
   return (
     <ListScreen
+      nouns={["key", "keys"]}
       {...{ columns, keyOf, isStale }}
       items={keys.value && toRows(keys.value, principal)}
       error={keys.error}

@@ -49,6 +49,7 @@ function Plugins() {
   useChanges({ "plugins.upload": upload }, "plugins:install", ["runtimectl plugins upload ./dir"]);
   return (
     <ListScreen
+      nouns={["plugin", "plugins"]}
       {...{ columns, keyOf, isStale }}
       items={plugins.value && toRows(plugins.value, loaded.value ?? [])}
       error={plugins.error}

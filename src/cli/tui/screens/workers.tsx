@@ -52,6 +52,7 @@ function Workers() {
   useUpload();
   return (
     <ListScreen
+      nouns={["version", "versions"]}
       {...{ columns, keyOf, isStale }}
       items={rows}
       error={workers.error}
