@@ -1,5 +1,6 @@
 import { readdirSync, type Dirent } from "node:fs";
 import path from "node:path";
+import { withHome } from "./typed-path.js";
 
 export interface PathCompletion {
   /** What was typed, as far as it can be completed. */
@@ -8,11 +9,19 @@ export interface PathCompletion {
   readonly candidates: readonly string[];
 }
 
+interface Place {
+  readonly workingDirectory: string;
+  /** What `~` stands for; nothing without it. */
+  readonly home?: string;
+  /** Whether any file is a candidate, and not folders and archives alone. */
+  readonly anyFile?: boolean;
+}
+
 /** Completes a path as a shell does: to folders, and to archives or to any file. */
-export function completePath(typed: string, workingDirectory: string, { anyFile = false } = {}): PathCompletion {
+export function completePath(typed: string, { workingDirectory, home, anyFile = false }: Place): PathCompletion {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const begun = typed.slice(folder.length);
-  const candidates = entriesOf(path.resolve(workingDirectory, folder))
+  const candidates = entriesOf(path.resolve(workingDirectory, withHome(folder, home)))
     .filter((entry) => entry.name.startsWith(begun) && (begun.startsWith(".") || !entry.name.startsWith(".")))
     .filter((entry) => anyFile || entry.isDirectory() || entry.isSymbolicLink() || /\.(?:tgz|tar\.gz|zip)$/i.test(entry.name))
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))

@@ -54,7 +54,7 @@ async function flagsOf(words: string): Promise<string[]> {
 /** As the upload of a screen completes them; what has blanks in it must be quoted by hand. */
 function pathsAt(typed: string, workingDirectory: string): string[] {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
-  return completePath(typed, workingDirectory)
+  return completePath(typed, { workingDirectory })
     .candidates.filter((candidate) => !/\s/.test(candidate))
     .map((candidate) => folder + candidate);
 }

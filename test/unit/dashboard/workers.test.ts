@@ -183,6 +183,31 @@ test("shows what an upload would do, sends nothing when it is declined, and uplo
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/upload"]);
 });
 
+test.each([
+  ["typed", "an absolute path", ""],
+  ["pasted", "an absolute path", ""],
+  ["typed", "a path below ~", "~"],
+])("takes what is %s in place of ./ when it is %s", async (how, _what, home) => {
+  const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
+  const dashboard = await openApp({ rows: 30, columns: 140, files });
+  await dashboard.waitFor("u upload");
+  const folder = `${home || dashboard.directory}/shop`;
+  dashboard.press("u");
+  await dashboard.waitFor("upload: ./");
+  if (how === "typed") dashboard.press(folder);
+  else dashboard.paste(folder);
+  await dashboard.waitFor(`upload: ${folder}`);
+  dashboard.press(keys.enter);
+  await dashboard.waitFor("a new worker at /@team/shop/");
+});
+
+test("completes a path below ~", async () => {
+  const dashboard = await openApp({ files: { "shop/index.html": "shop" } });
+  await dashboard.waitFor("u upload");
+  dashboard.press(`u~/sh${keys.tab}`);
+  await dashboard.waitFor("upload: ~/shop/");
+});
+
 test("reports why a folder cannot be uploaded, and keeps its path to be corrected", async () => {
   const dashboard = await openApp({ files: { "shady/readme.txt": "no manifest" } });
   await dashboard.waitFor("u upload");

@@ -11,6 +11,7 @@ interface Props {
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
   readonly onCancel: () => void;
+  readonly afterTyping?: (before: string, typed: string) => string;
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 

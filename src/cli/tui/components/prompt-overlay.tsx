@@ -1,7 +1,5 @@
-import { useState } from "react";
-import { completePath } from "../complete-path.js";
-import { useDashboard } from "../hooks/use-dashboard.js";
 import type { Prompt } from "../overlays.js";
+import { PathPrompt } from "./path-prompt.js";
 import { PromptLine } from "./prompt-line.js";
 import { Words } from "./words.js";
 
@@ -12,23 +10,15 @@ interface Props {
 
 /** Asks for a line; nothing typed is a no. */
 export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, onSubmit }, onClose }: Props) {
-  const { context } = useDashboard();
-  const [candidates, setCandidates] = useState<readonly string[]>([]);
-  const complete = (key: string, typed: string, set: (text: string) => void): boolean => {
-    if (key !== "tab" || !completesFiles) return false;
-    const completion = completePath(typed, context.workingDirectory, { anyFile: true });
-    set(completion.text);
-    setCandidates(completion.candidates);
-    return true;
-  };
   const submit = (text: string) => {
     onClose();
     if (text.trim() !== "") onSubmit(text.trim());
   };
+  if (completesFiles) return <PathPrompt {...{ label, initial, hint }} anyFile onSubmit={submit} onCancel={onClose} />;
   return (
     <>
-      <PromptLine {...{ label, initial }} onSubmit={submit} onCancel={onClose} onKey={complete} />
-      <Words dimColor>{candidates.length > 1 ? candidates.slice(0, 20).join("  ") : hint}</Words>
+      <PromptLine {...{ label, initial }} onSubmit={submit} onCancel={onClose} />
+      <Words dimColor>{hint}</Words>
     </>
   );
 }

@@ -1,16 +1,16 @@
 import { shellWord } from "../../shell-word.js";
 import { Box } from "ink";
 import { useEffect, useRef, useState } from "react";
-import { completePath } from "../complete-path.js";
 import { useDashboard } from "../hooks/use-dashboard.js";
 import { useKeyLayer } from "../hooks/use-key-layer.js";
 import { useSize } from "../hooks/use-size.js";
 import { PackageUpload } from "../package-upload.js";
 import { reasonOf } from "../reason-of.js";
 import type { Session } from "../session.js";
+import { hereFolder } from "../typed-path.js";
 import { Detail } from "./detail.js";
 import { progressText } from "../progress-text.js";
-import { PromptLine } from "./prompt-line.js";
+import { PathPrompt } from "./path-prompt.js";
 import { Waiting } from "./waiting.js";
 import { Words } from "./words.js";
 
@@ -28,7 +28,7 @@ type Step =
 /** Uploads a folder or an archive: asks which, shows what it is and what it replaces, then sends it. */
 export function UploadOverlay({ session, onClose }: Props) {
   const { overlays } = useDashboard();
-  const [step, setStep] = useState<Step>({ kind: "path", initial: "./" });
+  const [step, setStep] = useState<Step>({ kind: "path", initial: hereFolder });
   const end = useRef(new AbortController());
   const prepared = useRef<PackageUpload>(undefined);
   useEffect(
@@ -57,7 +57,7 @@ export function UploadOverlay({ session, onClose }: Props) {
     prepared.current?.discard();
     setStep({ kind: "path", initial: source, problem: reasonOf(error) });
   };
-  if (step.kind === "path") return <PathPrompt {...step} onSubmit={(source) => void prepare(source)} onCancel={onClose} />;
+  if (step.kind === "path") return <SourcePrompt {...step} onSubmit={(source) => void prepare(source)} onCancel={onClose} />;
   if (step.kind === "packing") return <Waiting text={`packing ${step.source} …`} onCancel={() => cancel("cancelled; nothing was sent")} />;
   if (step.kind === "preview")
     return (
@@ -77,34 +77,21 @@ export function UploadOverlay({ session, onClose }: Props) {
   );
 }
 
-interface PathProps {
+interface SourceProps {
   readonly initial: string;
   readonly problem?: string;
   readonly onSubmit: (source: string) => void;
   readonly onCancel: () => void;
 }
 
-function PathPrompt({ initial, problem, onSubmit, onCancel }: PathProps) {
-  const { context } = useDashboard();
-  const [candidates, setCandidates] = useState<readonly string[]>([]);
+function SourcePrompt({ problem, ...prompt }: SourceProps) {
   return (
     <>
-      <PromptLine
+      <PathPrompt
+        {...prompt}
         label="folder or archive to upload:"
-        initial={initial}
-        onSubmit={(text) => (text.trim() === "" ? onCancel() : onSubmit(text.trim()))}
-        onCancel={onCancel}
-        onKey={(key, typed, set) => {
-          if (key !== "tab") return false;
-          const completion = completePath(typed, context.workingDirectory);
-          set(completion.text);
-          setCandidates(completion.candidates);
-          return true;
-        }}
+        hint="tab completes · enter packs it, and shows what it is · esc leaves"
       />
-      <Words dimColor>
-        {candidates.length > 1 ? candidates.slice(0, 20).join("  ") : "tab completes · enter packs it, and shows what it is · esc leaves"}
-      </Words>
       {problem !== undefined && (
         <Words color="red" wrap="wrap">
           {problem}

@@ -6,6 +6,7 @@ import type { FilePlace } from "../file-place.js";
 import { uploadTransfer } from "../file-transfers.js";
 import { localFiles } from "../local-files.js";
 import { reasonOf } from "../reason-of.js";
+import { hereFolder } from "../typed-path.js";
 import { useChanges } from "./use-changes.js";
 import { useDashboard } from "./use-dashboard.js";
 import { usePerforming } from "./use-performing.js";
@@ -45,7 +46,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
       kind: "prompt",
       prompt: {
         label: `file or folder to put into ${folder}:`,
-        initial: "./",
+        initial: hereFolder,
         hint: "tab completes · enter sends it · esc leaves",
         completesFiles: true,
         onSubmit: (source) => void send(source),
