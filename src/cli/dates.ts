@@ -18,11 +18,31 @@ export function timeFields(name: string, unixSeconds: number | undefined): Recor
   return unixSeconds === undefined ? {} : { [name]: toDateTime(unixSeconds), [`${name}Seconds`]: unixSeconds };
 }
 
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
 /** How long ago a point in time was, in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
 export function ago(unixSeconds: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor(nowMs / 1000) - unixSeconds);
-  if (seconds < 60) return "now";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h ago`;
-  return `${Math.floor(seconds / 86_400)}d ago`;
+  return seconds < minute ? "now" : `${inLargestUnit(seconds)} ago`;
+}
+
+/** How long a key is still valid, in the largest unit: `in 40s`, `in 5h`, `in 89d`; `expired` when its end has passed. */
+export function endsIn(unixSeconds: number, nowMs: number): string {
+  const seconds = unixSeconds - Math.floor(nowMs / 1000);
+  return seconds <= 0 ? "expired" : `in ${inLargestUnit(seconds)}`;
+}
+
+/** The end of a key for a sentence: its day, and within two days of it the minute and how long that is. */
+export function endOn(unixSeconds: number, nowMs: number): string {
+  const isFar = Math.abs(unixSeconds - nowMs / 1000) >= 2 * day;
+  return isFar ? toDay(unixSeconds) : `${toMinute(unixSeconds)} (${endsIn(unixSeconds, nowMs)})`;
+}
+
+function inLargestUnit(seconds: number): string {
+  if (seconds < minute) return `${seconds}s`;
+  if (seconds < hour) return `${Math.floor(seconds / minute)}m`;
+  if (seconds < day) return `${Math.floor(seconds / hour)}h`;
+  return `${Math.floor(seconds / day)}d`;
 }

@@ -9,7 +9,7 @@ import * as workers from "../shared/contract/workers.js";
 import type { Context } from "./command.js";
 import { connectAnonymously, type Connection } from "./connection.js";
 import { counted } from "./counted.js";
-import { timeFields, toDay } from "./dates.js";
+import { timeFields, endOn } from "./dates.js";
 import { toRate } from "./figures.js";
 import { uploadedWorkers } from "./uploaded-workers.js";
 
@@ -66,7 +66,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
       ["version", version],
       ["health", readiness],
       ["signed in", principal ? `${principal.name}, ${principal.role}` : "no"],
-      ...fact("key ends", principal && (expiresAt === undefined ? "never" : toDay(expiresAt))),
+      ...fact("key ends", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
       ...fact("workers", installed && `${installed.length} (${counted(versions ?? 0, "version")})`),
       ...fact("plugins", installedPlugins && `${installedPlugins.length}${failedCount > 0 ? ` (${failedCount} failed)` : ""}`),
       ...fact("load", load && `${toRate(load.totals.requests.perSecond)} requests/s, ${counted(load.totals.isolates.running, "isolate")}`),

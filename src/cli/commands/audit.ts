@@ -7,7 +7,7 @@ import { usageError } from "../command-error.js";
 import { connect } from "../connection.js";
 import { exitCodes } from "../exit-codes.js";
 import { followUntilInterrupted } from "../follow-until-interrupted.js";
-import { localTime } from "./workers/log-line.js";
+import { localDateTime } from "./workers/log-line.js";
 
 interface Options {
   readonly follow?: boolean;
@@ -39,11 +39,10 @@ export const command = defineCommand<[], Options>({
   async run(context, _values, options) {
     const query = queryOf(options);
     const { client } = await connect(context, { audit: { list } });
-    const { output, terminal } = context;
-    const time = ({ at }: AuditEntry) => (terminal.stdoutIsTty ? localTime(new Date(at), new Date()) : new Date(at).toISOString());
+    const { output } = context;
+    const time = ({ at }: AuditEntry) => (output.isAligned ? localDateTime(new Date(at)) : new Date(at).toISOString());
     if (options.follow) {
-      const show = (entry: AuditEntry) =>
-        output.line(changeDocument(entry), changeLine(auditCells(entry, time(entry)), terminal.stdoutIsTty));
+      const show = (entry: AuditEntry) => output.line(changeDocument(entry), changeLine(auditCells(entry, time(entry)), output.isAligned));
       return followUntilInterrupted(context, show, (from) => client.audit.list.follow({ query }, from));
     }
     const { entries, hasMore } = await client.audit.list({ query });

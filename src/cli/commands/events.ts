@@ -6,7 +6,7 @@ import { defineCommand } from "../command.js";
 import { usageError } from "../command-error.js";
 import { connect } from "../connection.js";
 import { followUntilInterrupted } from "../follow-until-interrupted.js";
-import { localTime } from "./workers/log-line.js";
+import { localDateTime } from "./workers/log-line.js";
 
 interface Options {
   readonly since?: string;
@@ -31,11 +31,11 @@ export const command = defineCommand<[], Options>({
   async run(context, _values, options) {
     const query = queryOf(options);
     const { client } = await connect(context, { events: { stream } });
-    const { output, terminal } = context;
+    const { output } = context;
     const show = (event: RuntimeEvent) => {
       if (event.type === "stream.opened") return;
-      const time = terminal.stdoutIsTty ? localTime(new Date(event.at), new Date()) : new Date(event.at).toISOString();
-      output.line(changeDocument(event), changeLine(eventCells(event, time), terminal.stdoutIsTty));
+      const time = output.isAligned ? localDateTime(new Date(event.at)) : new Date(event.at).toISOString();
+      output.line(changeDocument(event), changeLine(eventCells(event, time), output.isAligned));
     };
     return followUntilInterrupted(context, show, (from) => client.events.stream.follow({ query }, from));
   },

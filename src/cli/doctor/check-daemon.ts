@@ -4,7 +4,7 @@ import * as session from "../../shared/contract/session.js";
 import type { Context } from "../command.js";
 import { connectAnonymously } from "../connection.js";
 import { counted } from "../counted.js";
-import { toDay } from "../dates.js";
+import { endOn } from "../dates.js";
 import { describeFailure } from "../failure.js";
 import type { Settings } from "../settings.js";
 import { version } from "../version.js";
@@ -102,7 +102,7 @@ async function checkKey(
     const who = `${name}, ${role} (${settings.key.source})`;
     if (expiresAt === undefined) return ok("key", who);
     const isEnding = expiresAt - Date.now() / 1000 < keyWarningDays * 24 * 60 * 60;
-    const message = `${who}, ends ${toDay(expiresAt)}`;
+    const message = `${who}, ends ${endOn(expiresAt, Date.now())}`;
     return isEnding ? warn("key", message, "ask for a new key, or make one with: runtimectl keys create") : ok("key", message);
   } catch (error) {
     if (!isRejectedKey(error)) throw error;

@@ -4,7 +4,7 @@ import { usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
 import { ConfigFile } from "../../config-file.js";
 import { CredentialsFile } from "../../credentials-file.js";
-import { timeFields, toDay } from "../../dates.js";
+import { endOn, timeFields } from "../../dates.js";
 import { profileName } from "../../profile-name.js";
 import { askSecret } from "../../prompts.js";
 import { isRejectedKey } from "../../rejected-key.js";
@@ -59,7 +59,7 @@ export const command = defineCommand<[], Options>({
     };
     const { principal } = verified;
     const { expiresAt, ...shown } = principal;
-    const who = `${principal.name} (${principal.role})${expiresAt === undefined ? "" : `, key ends ${toDay(expiresAt)}`}`;
+    const who = `${principal.name} (${principal.role})${expiresAt === undefined ? "" : `, key ends ${endOn(expiresAt, Date.now())}`}`;
     const document = { url: settings.origin.value, principal: { ...shown, ...timeFields("expiresAt", expiresAt) } };
     if (options.store === "none") {
       context.output.note(`the key is good at ${settings.origin.value} for ${who}; nothing was kept`);

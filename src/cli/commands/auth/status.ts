@@ -1,7 +1,7 @@
 import { show } from "../../../shared/contract/session.js";
 import { defineCommand } from "../../command.js";
 import { connectAnonymously } from "../../connection.js";
-import { timeFields, toDay } from "../../dates.js";
+import { endOn, timeFields } from "../../dates.js";
 import { CommandError } from "../../command-error.js";
 import { exitCodes } from "../../exit-codes.js";
 import { resolveSettings } from "../../settings.js";
@@ -46,7 +46,7 @@ export const command = defineCommand<[]>({
         ["signed in", `${principal.name}, ${principal.role}`],
         ["namespaces", principal.namespaces.join(" ")],
         ["may", principal.permissions.join(" ")],
-        ["key ends", expiresAt === undefined ? "never" : toDay(expiresAt)],
+        ["key ends", expiresAt === undefined ? "never" : endOn(expiresAt, Date.now())],
       ],
     );
   },

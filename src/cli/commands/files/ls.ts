@@ -1,7 +1,7 @@
 import { formatSize } from "../../../shared/size.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
-import { toDateTime } from "../../dates.js";
+import { ago, toDateTime } from "../../dates.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 export const command = defineCommand<[remote: string | undefined], SurfaceOptions>({
@@ -23,10 +23,10 @@ export const command = defineCommand<[remote: string | undefined], SurfaceOption
       updatedAtSeconds: updatedAt,
     }));
     const size = (bytes: number) => (context.output.isAligned ? formatSize(bytes) : String(bytes));
-    const rows = documents.map(({ name, isDirectory, size: bytes, updatedAt }) => [
+    const rows = documents.map(({ name, isDirectory, size: bytes, updatedAt, updatedAtSeconds }) => [
       isDirectory ? `${name}/` : name,
       isDirectory ? "" : size(bytes),
-      updatedAt,
+      context.output.isAligned ? ago(updatedAtSeconds, Date.now()) : updatedAt,
     ]);
     context.output.table({ entries: documents }, ["NAME", "SIZE", "CHANGED"], rows);
     if (hasMore) context.output.note("there are more entries than are listed");

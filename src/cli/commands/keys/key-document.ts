@@ -1,5 +1,5 @@
 import type { ApiKey } from "../../../shared/contract/keys.js";
-import { timeFields, toDay } from "../../dates.js";
+import { ago, endsIn, timeFields, toDateTime } from "../../dates.js";
 
 /** What `keyDocument` may have. */
 export const keyFields = [
@@ -31,15 +31,16 @@ export function keyDocument({ createdAt, lastUsedAt, expiresAt, ...key }: ApiKey
   };
 }
 
-/** The day on which a key ends, for people. */
-export function endOf({ expiresAt }: Pick<ApiKey, "expiresAt">): string {
+/** When a key ends, in a cell of a list: how long it is still valid for people, RFC 3339 for programs. */
+export function endCell({ expiresAt }: Pick<ApiKey, "expiresAt">, isForPeople: boolean): string {
   if (expiresAt === undefined) return "never";
-  return `${toDay(expiresAt)}${isExpired(expiresAt) ? " (expired)" : ""}`;
+  return isForPeople ? endsIn(expiresAt, Date.now()) : toDateTime(expiresAt);
 }
 
-/** The day on which a key was last used, for people. */
-export function lastUseOf({ lastUsedAt }: Pick<ApiKey, "lastUsedAt">): string {
-  return lastUsedAt === undefined ? "never" : toDay(lastUsedAt);
+/** When a key was last used, in a cell of a list. */
+export function lastUseCell({ lastUsedAt }: Pick<ApiKey, "lastUsedAt">, isForPeople: boolean): string {
+  if (lastUsedAt === undefined) return "never";
+  return isForPeople ? ago(lastUsedAt, Date.now()) : toDateTime(lastUsedAt);
 }
 
 function isExpired(expiresAt: number | undefined): boolean {

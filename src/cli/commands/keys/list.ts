@@ -4,7 +4,7 @@ import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { counted } from "../../counted.js";
 import { printable } from "../../printable.js";
-import { endOf, keyDocument, lastUseOf, keyFields } from "./key-document.js";
+import { endCell, keyDocument, keyFields, lastUseCell } from "./key-document.js";
 
 const headings = ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "ENDS", "LAST USED", "OWN"];
 
@@ -20,14 +20,15 @@ export const command = defineCommand<[]>({
   async run(context) {
     const { client } = await connect(context, { keys: { list }, session: { show } });
     const [{ keys }, { principal }] = await Promise.all([client.keys.list(), client.session.show()]);
+    const { isAligned } = context.output;
     const rows = keys.map((key) => [
       String(key.id),
       key.name,
       key.role,
       key.keyPrefix,
       key.namespaces.join(" "),
-      endOf(key),
-      lastUseOf(key),
+      endCell(key, isAligned),
+      lastUseCell(key, isAligned),
       key.id === principal.id ? "*" : "",
     ]);
     context.output.table({ keys: keys.map((key) => keyDocument(key, principal.id)) }, headings, rows);

@@ -4,8 +4,8 @@ import { actOnEach } from "../../act-on-each.js";
 import { defineCommand } from "../../command.js";
 import { connect, type Connection } from "../../connection.js";
 import { counted } from "../../counted.js";
+import { endOn } from "../../dates.js";
 import { confirmDestruction } from "../../prompts.js";
-import { endOf } from "./key-document.js";
 import { parseKeyId } from "./key-id.js";
 
 export const command = defineCommand<[ids: readonly string[]]>({
@@ -42,7 +42,8 @@ export const command = defineCommand<[ids: readonly string[]]>({
 });
 
 function describe(key: ApiKey): string {
-  return `${key.name}, ${key.role}, ${key.keyPrefix}…, ends ${endOf(key)}`;
+  const end = key.expiresAt === undefined ? "never ends" : `ends ${endOn(key.expiresAt, Date.now())}`;
+  return `${key.name}, ${key.role}, ${key.keyPrefix}…, ${end}`;
 }
 
 /** What the question shows; whoever may revoke need not be allowed to list. */

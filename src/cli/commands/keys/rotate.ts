@@ -3,7 +3,7 @@ import { show } from "../../../shared/contract/session.js";
 import { usageError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
-import { timeFields, toMinute } from "../../dates.js";
+import { endOn, timeFields } from "../../dates.js";
 import { confirmDestruction } from "../../prompts.js";
 import { outOption } from "./key-file.js";
 import { parseKeyId } from "./key-id.js";
@@ -43,7 +43,7 @@ export const command = defineCommand<[id: string], Options>({
       more: ({ rotated }) => ({
         fields: { rotated: { id: rotated.id, ...timeFields("expiresAt", rotated.expiresAt) } },
         note:
-          `it takes the place of key ${id}, which ${overlapMs === 0 ? "has ended" : `ends ${toMinute(rotated.expiresAt)}`}` +
+          `it takes the place of key ${id}, which ${overlapMs === 0 ? "has ended" : `ends ${endOn(rotated.expiresAt, Date.now())}`}` +
           (id === principal.id ? "; that is the key you sign in with: before it ends, runtimectl auth login with the new one" : ""),
       }),
     });

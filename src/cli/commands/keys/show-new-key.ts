@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { NewKey } from "../../../shared/contract/keys.js";
 import type { Context } from "../../command.js";
-import { timeFields, toDay } from "../../dates.js";
+import { endOn, timeFields } from "../../dates.js";
 import { printable } from "../../printable.js";
 import { KeyFile } from "./key-file.js";
 
@@ -41,7 +41,7 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
   const { id, name, key, keyPrefix, role, permissions, namespaces, createdAt, expiresAt } = made;
   if (context.environment.GITHUB_ACTIONS === "true") output.mask(key);
   await file?.write(key, id);
-  const ends = expiresAt === undefined ? "never ends" : `ends ${toDay(expiresAt)}`;
+  const ends = expiresAt === undefined ? "never ends" : `ends ${endOn(expiresAt, Date.now())}`;
   const { fields = {}, note = "" } = more?.(made) ?? {};
   output.note(
     `key ${id}: ${printable(name)}, ${role}, namespaces ${printable(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +

@@ -3,9 +3,9 @@ import { show } from "../../../shared/contract/session.js";
 import { CommandError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
-import { toMinute } from "../../dates.js";
+import { ago, endsIn, toDateTime, toMinute } from "../../dates.js";
 import { exitCodes } from "../../exit-codes.js";
-import { endOf, keyDocument, keyFields } from "./key-document.js";
+import { keyDocument, keyFields } from "./key-document.js";
 import { parseKeyId } from "./key-id.js";
 
 export const command = defineCommand<[id: string]>({
@@ -26,6 +26,8 @@ export const command = defineCommand<[id: string]>({
         exitCode: exitCodes.notFound,
         hint: "runtimectl keys list",
       });
+    const time = (unixSeconds: number, relative: typeof ago) =>
+      context.output.isAligned ? `${toMinute(unixSeconds)} (${relative(unixSeconds, Date.now())})` : toDateTime(unixSeconds);
     context.output.facts(keyDocument(key, principal.id), [
       ["key", `${id}${id === principal.id ? ", the one you sign in with" : ""}`],
       ["name", key.name],
@@ -33,9 +35,9 @@ export const command = defineCommand<[id: string]>({
       ["role", key.role],
       ["may", key.permissions.join(" ")],
       ["namespaces", key.namespaces.join(" ")],
-      ["made", toMinute(key.createdAt)],
-      ["last used", key.lastUsedAt === undefined ? "never" : toMinute(key.lastUsedAt)],
-      ["ends", key.expiresAt === undefined ? "never" : `${endOf(key)}, ${toMinute(key.expiresAt).slice(11)}`],
+      ["made", time(key.createdAt, ago)],
+      ["last used", key.lastUsedAt === undefined ? "never" : time(key.lastUsedAt, ago)],
+      ["ends", key.expiresAt === undefined ? "never" : time(key.expiresAt, endsIn)],
     ]);
   },
 });

@@ -58,8 +58,8 @@ export const command = defineCommand<[], { all?: boolean }>({
 });
 
 /** The commit, with a star when there were changes beside it, and the time: how long ago for people. */
-function originCells({ terminal }: Context, deploy: Deployment | undefined): string[] {
-  if (deploy === undefined) return terminal.stdoutIsTty ? ["-", "-"] : ["", ""];
-  const { commit = terminal.stdoutIsTty ? "-" : "", dirty = false, at } = deploy;
-  return [commit.slice(0, shortCommitLength) + (dirty ? "*" : ""), terminal.stdoutIsTty ? ago(at, Date.now()) : toDateTime(at)];
+function originCells({ output: { isAligned } }: Context, deploy: Deployment | undefined): string[] {
+  if (deploy === undefined) return isAligned ? ["-", "-"] : ["", ""];
+  const { commit = isAligned ? "-" : "", dirty = false, at } = deploy;
+  return [commit.slice(0, shortCommitLength) + (dirty ? "*" : ""), isAligned ? ago(at, Date.now()) : toDateTime(at)];
 }

@@ -35,8 +35,16 @@ function textLines({ text }: LogEntry): string[] {
 /** `14:03:22.120`, with the day in front when it is another. */
 export function localTime(time: Date, now: Date): string {
   const clock = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
-  if (time.toDateString() === now.toDateString()) return clock;
-  return `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())} ${clock}`;
+  return time.toDateString() === now.toDateString() ? clock : `${localDay(time)} ${clock}`;
+}
+
+/** `2026-01-31 14:03:22`. */
+export function localDateTime(time: Date): string {
+  return `${localDay(time)} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+}
+
+function localDay(time: Date): string {
+  return `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
 }
 
 function pad(value: number, width = 2): string {

@@ -1,7 +1,7 @@
 import { Text } from "ink";
 import { useSyncExternalStore } from "react";
 import { printable } from "../../printable.js";
-import { toDay } from "../../dates.js";
+import { endOn } from "../../dates.js";
 import { useDashboard } from "../hooks/use-dashboard.js";
 import { useLive } from "../hooks/use-live.js";
 import { useSession } from "../hooks/use-session.js";
@@ -19,7 +19,7 @@ export function Header() {
   const facts = [
     ...(ready.value?.version === undefined ? [] : [`v${ready.value.version}`]),
     ...(principal ? [`as ${principal.name} (${principal.role})`] : []),
-    ...(principal?.expiresAt === undefined ? [] : [`key ends ${toDay(principal.expiresAt)}`]),
+    ...(principal?.expiresAt === undefined ? [] : [`key ends ${endOn(principal.expiresAt, Date.now())}`]),
     ...(isReadOnly ? ["read-only"] : []),
   ];
   // One text, cut at its end: what comes first is never squeezed.

@@ -1,6 +1,6 @@
 import type { ApiKey } from "../../../shared/contract/keys.js";
 import type { Principal } from "../../../shared/contract/principal.js";
-import { toDay } from "../../dates.js";
+import { ago, endsIn, toDay, toMinute } from "../../dates.js";
 import { revokeKey, type KeyTarget } from "../actions/keys.js";
 import { Detail, type Fact } from "../components/detail.js";
 import type { Column } from "../components/list.js";
@@ -20,16 +20,16 @@ interface Row extends KeyTarget {
 }
 
 const keyOf = ({ key }: Row) => String(key.id);
-const endOf = ({ key, isExpired }: Row) =>
-  key.expiresAt === undefined ? "never" : `${toDay(key.expiresAt)}${isExpired ? " (expired)" : ""}`;
-const lastUseOf = ({ key }: Row) => (key.lastUsedAt === undefined ? "never" : toDay(key.lastUsedAt));
+const endCell = ({ key }: Row) => (key.expiresAt === undefined ? "never" : endsIn(key.expiresAt, Date.now()));
+const lastUseCell = ({ key }: Row) => (key.lastUsedAt === undefined ? "never" : ago(key.lastUsedAt, Date.now()));
+const endFact = (row: Row) => (row.key.expiresAt === undefined ? "never" : `${toMinute(row.key.expiresAt)} (${endCell(row)})`);
 
 const columns: readonly Column<Row>[] = [
   { heading: "NAME", text: ({ key, isOwn }) => `${key.name}${isOwn ? " (this one)" : ""}` },
   { heading: "ROLE", width: 6, text: ({ key }) => key.role },
   { heading: "PREFIX", width: 12, text: ({ key }) => key.keyPrefix },
-  { heading: "ENDS", width: 10, text: endOf, color: ({ isExpired }) => (isExpired ? "red" : undefined) },
-  { heading: "LAST USED", width: 10, text: lastUseOf },
+  { heading: "ENDS", width: 10, text: endCell, color: ({ isExpired }) => (isExpired ? "red" : undefined) },
+  { heading: "LAST USED", width: 10, text: lastUseCell },
   { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
 ];
 
@@ -64,7 +64,7 @@ function Keys() {
       {...{ columns, keyOf, isStale }}
       items={keys.value && toRows(keys.value, principal)}
       error={keys.error}
-      textOf={(row) => `${row.key.name} ${row.key.role} ${row.key.keyPrefix} ${row.key.namespaces.join(" ")} ${endOf(row)}`}
+      textOf={(row) => `${row.key.name} ${row.key.role} ${row.key.keyPrefix} ${row.key.namespaces.join(" ")} ${endFact(row)}`}
       empty="no keys yet; make one with: runtimectl keys create --role editor"
       detail={(row) => <KeyDetail row={row} isStale={isStale} />}
     />
@@ -84,8 +84,8 @@ function factsOf(row: Row): Fact[] {
     { name: "role", value: key.role },
     { name: "may", value: permissionsInWords(key.permissions), isLong: true },
     { name: "namespaces", value: key.namespaces.includes("*") ? "* (all packages)" : key.namespaces.join(" ") },
-    { name: "created", value: `${toDay(key.createdAt)} · last used ${lastUseOf(row)}` },
-    { name: "ends", value: endOf(row), ...(isExpired ? { color: "red" } : {}) },
+    { name: "created", value: `${toDay(key.createdAt)} · last used ${lastUseCell(row)}` },
+    { name: "ends", value: endFact(row), ...(isExpired ? { color: "red" } : {}) },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
 import { counted } from "../../counted.js";
-import { toDay } from "../../dates.js";
+import { endOn } from "../../dates.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { Detail, type Fact } from "../components/detail.js";
 import { errorsOf } from "../errors-of.js";
@@ -46,7 +46,7 @@ function useDaemonFacts(): Fact[] {
     { name: "version", value: ready?.version ?? "…" },
     { name: "health", value: ready?.state ?? "…", ...(ready ? { color: ready.state === "ready" ? "green" : "red" } : {}) },
     { name: "signed in", value: principal ? `${principal.name}, ${principal.role}` : "…" },
-    { name: "key ends", value: principal ? (principal.expiresAt === undefined ? "never" : toDay(principal.expiresAt)) : "…" },
+    { name: "key ends", value: principal ? (principal.expiresAt === undefined ? "never" : endOn(principal.expiresAt, Date.now())) : "…" },
     {
       name: "workers",
       value: workers
