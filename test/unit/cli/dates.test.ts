@@ -36,8 +36,9 @@ test("writes the end of a key to the minute within two days of it", () => {
   expect(endOn(nowSeconds + 86_400 * 10, nowMs)).toBe("2026-02-10");
 });
 
+const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+
 describe("times of lists", () => {
-  const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
   const key = { keyPrefix: "rtk_1", role: "viewer", permissions: ["workers:read"], namespaces: ["*"], createdAt: secondsAgo(86_400) };
   const file = { path: "workers/app/index.js", isDirectory: false, size: 12 };
   const entry = { id: 1, at: Date.now(), action: "key.created", outcome: "done", clientAddress: "::1", requestId: "id-1" };
