@@ -96,7 +96,9 @@ function show({ output, terminal, flags }: Context, response: RawResponse): void
   const { status, text, bytes } = response;
   const json = parseJson(response);
   if (flags.json) return output.result(json ?? { status, body: text });
-  if (!terminal.stdoutIsTty) return output.raw(bytes);
+  // JSON is a line of text for the next program; other bytes stay as they are.
+  if (!terminal.stdoutIsTty)
+    return output.raw(json === undefined || text.endsWith("\n") ? bytes : Buffer.concat([bytes, Buffer.from("\n")]));
   if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));
   else if (text !== "") output.result(undefined, text.trimEnd());
 }
