@@ -17,7 +17,8 @@ export async function answeringUrl(
   const answering = worker && answeringVersion(worker.versions)?.version;
   if (worker === undefined || answering === version) return url;
   if (worker.versions.some((installed) => installed.version === version && !installed.enabled)) {
-    if (!isToldOfOff) output.warn(`${name}@${version} is off, as its manifest says; to serve it: runtimectl workers enable ${name}@${version}`);
+    if (!isToldOfOff)
+      output.warn(`${name}@${version} is off, as its manifest says; to serve it: runtimectl workers enable ${name}@${version}`);
     return url;
   }
   output.warn(`${url} is answered by ${answering}; this version answers under its own URL only`);
