@@ -7,7 +7,7 @@ import { StagingArea } from "./staging-area.js";
 import type { TreeRemover } from "./tree-remover.js";
 
 /** How often the changes of other instances are followed, a system call for each directory. */
-const catchUpEveryMs = 250;
+const catchUpEveryMs = 500;
 /** What other instances left behind is looked for less often. */
 const catchUpsPerTidyUp = 4;
 /** How long starting and stopping wait for old folders to be deleted; what is left then goes on in the background, or goes at the next start. */

@@ -2,10 +2,11 @@ import { show as showMetrics, type WorkerMetrics } from "../../../shared/contrac
 import { list } from "../../../shared/contract/workers.js";
 import { CommandError } from "../../command-error.js";
 import { defineCommand } from "../../command.js";
+import type { Output } from "../../output.js";
 import { connect } from "../../connection.js";
 import { exitCodes } from "../../exit-codes.js";
 import { factLines } from "../../facts.js";
-import { toMinute } from "../../dates.js";
+import { ago } from "../../dates.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
 import { parsePackageReference } from "../../package-reference.js";
 import { alignedTable } from "../../table.js";
@@ -65,18 +66,18 @@ export const command = defineCommand<[reference: string]>({
         versions.map((shown) => toRow(shown, shown.url?.slice(connection.origin.length) ?? "-", shown.metrics)),
         context.output.layout,
       ),
-      ...installsOf(versions, context.terminal.widthColumns),
+      ...installsOf(versions, context.output),
     ];
     context.output.laidOut({ name, url, answering: answering?.version ?? null, versions }, text.join("\n\n"));
   },
 });
 
 /** Empty when every version was put in its place by hand, or is built in. */
-function installsOf(versions: readonly InstalledVersion[], widthColumns: number): string[] {
+function installsOf(versions: readonly InstalledVersion[], { layout }: Output): string[] {
   const rows = versions.flatMap(({ version, installation }) =>
-    installation ? [[version, toMinute(installation.at), installation.by, installation.via]] : [],
+    installation ? [[version, ago(installation.at, Date.now()), installation.by, installation.via]] : [],
   );
-  return rows.length === 0 ? [] : [alignedTable(installHeadings, rows, widthColumns)];
+  return rows.length === 0 ? [] : [alignedTable(installHeadings, rows, layout)];
 }
 
 function toRow({ version, enabled, source }: InstalledVersion, answersAt: string, metrics: WorkerMetrics | null): string[] {
