@@ -1,5 +1,6 @@
 // Compiles src/ to dist/: the daemon and the command line as bundles so that they start fast, each built-in plugin as one file that stands
-// alone, since the daemon imports copies of it; and to build/ the daemon's modules one by one. Does nothing when nothing has changed since.
+// alone, since the daemon imports copies of it; and to build/ single modules. Each part is built anew only when what it is made of has
+// changed. `--progress` says what is being built, and how long it took.
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,43 +28,94 @@ const shared = {
   logLevel: "warning",
 };
 
-// Written when everything else is there.
-const digestFile = path.join(modules, "input-digest");
-const digest = await inputDigest(root);
-if (existsSync(dist) && (await readFile(digestFile, "utf8").catch(() => "")) === digest) process.exit();
+/** In the order of building. Outputs are deleted before. All parts depend on the scripts and on the installed packages, too. */
+const parts = [
+  {
+    name: "the daemon",
+    inputs: ["src/server", "src/shared"],
+    outputs: ["dist/server"],
+    async build() {
+      await buildDaemon(shared);
+      // Node reads the nearest package.json of a module; an isolate may read no other folder than that of its program.
+      for (const folder of ["isolate", "sandbox"])
+        await writeFile(path.join(dist, "server/workers", folder, "package.json"), '{ "type": "module" }\n');
+    },
+  },
+  {
+    // For tests, benchmarks and the docs, which run them as Node runs them; not part of the package.
+    name: "single modules",
+    inputs: ["src/server", "src/shared"],
+    outputs: ["build/server", "build/shared"],
+    build: () => build({ ...shared, outdir: modules, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] }),
+  },
+  {
+    name: "the command line",
+    inputs: ["src/cli", "src/shared"],
+    outputs: ["dist/cli", "build/cli"],
+    async build() {
+      await buildCli(path.join(dist, "cli"));
+      await buildReference(path.join(modules, "cli"));
+    },
+  },
+  {
+    name: "types and client",
+    inputs: ["src/plugin", "src/client", "src/shared"],
+    outputs: ["dist/plugin", "dist/client"],
+    async build() {
+      // Bundled, so that a plugin's folder and a project of types alone need no package beside this one.
+      await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
+      // For browsers, too.
+      await build({ ...shared, bundle: true, platform: "neutral", minify: true, entryPoints: ["src/client/index.ts"] });
+      await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
+      const { contract } = await import("../build/shared/contract/index.js");
+      await writeClientDeclarations(root, path.join(dist, "client"), contract);
+    },
+  },
+  {
+    name: "what is built in",
+    inputs: ["src/cpanel", "src/gateway", "src/plugin", "src/shared", "builtin"],
+    outputs: ["dist/builtin"],
+    async build() {
+      await cp(path.join(root, "builtin"), path.join(dist, "builtin"), { recursive: true });
+      await build({
+        ...shared,
+        outbase: undefined,
+        outdir: undefined,
+        sourcemap: false,
+        bundle: true,
+        entryPoints: ["src/gateway/plugin.ts"],
+        outfile: path.join(dist, "builtin/plugins/plugin-gateway/plugin.js"),
+      });
+      await buildPanel(root, path.join(dist, "builtin/workers/cpanel"));
+    },
+  },
+  {
+    name: "the page of the API",
+    inputs: [],
+    outputs: ["dist/docs-ui"],
+    async build() {
+      const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+      await mkdir(path.join(dist, "docs-ui"), { recursive: true });
+      for (const file of ["swagger-ui.css", "swagger-ui-bundle.js"]) await cp(path.join(swaggerUi, file), path.join(dist, "docs-ui", file));
+    },
+  },
+];
 
-for (const directory of [dist, modules]) await rm(directory, { recursive: true, force: true });
-await buildDaemon(shared);
-// Node reads the nearest package.json of a module; an isolate may read no other folder than that of its program.
-for (const folder of ["isolate", "sandbox"])
-  await writeFile(path.join(dist, "server/workers", folder, "package.json"), '{ "type": "module" }\n');
-// Bundled, so that a plugin's folder and a project of types alone need no package beside this one.
-await build({ ...shared, bundle: true, entryPoints: ["src/plugin/index.ts"] });
-// For browsers, too.
-await build({ ...shared, bundle: true, platform: "neutral", minify: true, entryPoints: ["src/client/index.ts"] });
-// For tests, benchmarks and the docs, which run single modules as Node runs them; not part of the package.
-await build({ ...shared, outdir: modules, entryPoints: ["src/shared/**/*.ts", "src/server/**/*.ts"] });
-await buildCli(path.join(dist, "cli"));
-await buildReference(path.join(modules, "cli"));
-await writeDeclarations(path.join(root, "src/plugin"), path.join(dist, "plugin"));
-const { contract } = await import("../build/shared/contract/index.js");
-await writeClientDeclarations(root, path.join(dist, "client"), contract);
-
-await cp(path.join(root, "builtin"), path.join(dist, "builtin"), { recursive: true });
-await build({
-  ...shared,
-  outbase: undefined,
-  outdir: undefined,
-  sourcemap: false,
-  bundle: true,
-  entryPoints: ["src/gateway/plugin.ts"],
-  outfile: path.join(dist, "builtin/plugins/plugin-gateway/plugin.js"),
-});
-
-await buildPanel(root, path.join(dist, "builtin/workers/cpanel"));
-
-const swaggerUi = path.dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
-await mkdir(path.join(dist, "docs-ui"), { recursive: true });
-for (const file of ["swagger-ui.css", "swagger-ui-bundle.js"]) await cp(path.join(swaggerUi, file), path.join(dist, "docs-ui", file));
-
-await writeFile(digestFile, digest);
+const tell = process.argv.includes("--progress") ? (text) => process.stdout.write(text) : () => undefined;
+const digests = path.join(modules, "digests");
+await mkdir(digests, { recursive: true });
+for (const part of parts) {
+  const { name, inputs, outputs } = part;
+  // Written when the part is complete.
+  const digestFile = path.join(digests, name.replaceAll(" ", "-"));
+  const digest = await inputDigest(root, inputs);
+  const isThere = outputs.every((output) => existsSync(path.join(root, output)));
+  if (isThere && (await readFile(digestFile, "utf8").catch(() => "")) === digest) continue;
+  tell(`building ${name} … `);
+  const startedMs = performance.now();
+  await rm(digestFile, { force: true });
+  for (const output of outputs) await rm(path.join(root, output), { recursive: true, force: true });
+  await part.build();
+  await writeFile(digestFile, digest);
+  tell(`${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`);
+}

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** All that the build reads; installed packages are named by the lock file. */
-const inputs = ["src", "builtin", "scripts", "package.json", "package-lock.json", "tsconfig.json"];
+/** What every part of the build reads; installed packages are named by the lock file. */
+const common = ["scripts", "package.json", "package-lock.json", "tsconfig.json"];
 
-/** A hash of the names and contents of all files that the build reads. */
-export async function inputDigest(root) {
+/** A hash of the names and contents of all files that a part of the build reads; `inputs` are its own files and folders. */
+export async function inputDigest(root, inputs) {
   const hash = createHash("sha256");
-  for (const input of inputs)
+  for (const input of [...inputs, ...common])
     for (const file of await filesOf(root, input)) hash.update(`${file}\0`).update(await readFile(path.join(root, file)));
   return hash.digest("hex");
 }

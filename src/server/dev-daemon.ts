@@ -23,7 +23,7 @@ process.on("exit", () => {
 });
 process.on("disconnect", () => process.exit(0));
 reportAnswers();
-report({ kind: "listening", origin: (await runDaemon()).admin });
+report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
 
 /**
  * Threads of ours go on while this runs. When one makes a file, rmSync throws after its retries; when one deletes a file, such as a link in

@@ -36,7 +36,7 @@ const secretVariables = [
 export async function runProgram(words: readonly string[]): Promise<void> {
   const commandLine = readCommandLine(words);
   if (commandLine.kind === "run") {
-    await runDaemon();
+    await runDaemon({ tellsNext: true });
   } else if (commandLine.kind === "print") process.stdout.write(commandLine.text);
   else {
     process.stderr.write(commandLine.text);
@@ -44,8 +44,12 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   }
 }
 
+function firstCommands({ admin }: Origins, keyFile: string): string[] {
+  return [`runtimectl auth login --url ${admin} --key-file '${keyFile}'`, "runtimectl init hello && runtimectl deploy hello"];
+}
+
 /** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
-export async function runDaemon(): Promise<Origins> {
+export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<Origins> {
   const environment = { ...process.env };
   const config = await readConfigOrExit();
   for (const name of [...secretVariables, ...serviceVariables]) delete process.env[name];
@@ -84,8 +88,9 @@ export async function runDaemon(): Promise<Origins> {
     supervised.begin();
     keepCallsYoung();
     spareFullCollections();
-    if (config.prettyLog && config.rootKeyFile?.file === ownRootKeyFile(config.stateDirectory).file)
-      process.stdout.write(nextSteps(origins, config));
+    const keyFile = config.rootKeyFile?.file;
+    if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file)
+      process.stdout.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);

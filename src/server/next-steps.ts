@@ -1,17 +1,18 @@
-import type { Config } from "./config.js";
+import type { PanelHost } from "./access/panel-host.js";
 import type { Origins } from "./doors.js";
 
-/** For whoever started the daemon at a terminal without a root key of their own: where the panel is, which key it takes, what comes next. */
-export function nextSteps({ address, admin }: Origins, { panelHost, rootKeyFile }: Pick<Config, "panelHost" | "rootKeyFile">): string {
+/** What a person at a terminal reads when the daemon serves: where the panel is, which key it takes and how to show it, what comes next. */
+export function nextSteps(
+  { address, admin }: Origins,
+  { panelHost, keyFile, next }: { panelHost: PanelHost | undefined; keyFile: string; next: readonly string[] },
+): string {
   const panel = panelHost ? panelHost.urlOf("/cpanel/", { scheme: "http", host: new URL(admin).host }) : `${admin}/cpanel/`;
-  const file = rootKeyFile?.file ?? "";
   return `
 runtimed serves at ${address}; Ctrl-C stops it.
 
   Control panel  ${panel}
-  Root key       ${file} (show it: cat '${file}')
-  Next           runtimectl auth login --url ${admin} --key-file '${file}'
-                 runtimectl init hello && runtimectl deploy hello
+  Root key       ${keyFile} (show it: cat '${keyFile}')
+  Next           ${next.join(`\n${" ".repeat(17)}`)}
 
 `;
 }

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Origins } from "./doors.js";
 import { runDaemon } from "./main.js";
+import { nextSteps } from "./next-steps.js";
 import { makeRootKeyFile } from "./own-root-key.js";
 import { packageRoot } from "./package-root.js";
 
@@ -23,10 +23,22 @@ process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
 // A web page whose own name leads to this machine (DNS rebinding) reaches nothing. Who listens elsewhere has other names, too.
 if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
-const origins = await runDaemon();
+const origins = await runDaemon({ tellsNext: false });
 await saveProfile(origins.admin, keyFile);
 if (await isFirstRun()) await runtimectl("workers", "upload", path.join(packageRoot, "samples/hello"), "--profile", profile, "--quiet");
-process.stdout.write(nextSteps(origins));
+process.stdout.write(
+  nextSteps(origins, {
+    panelHost: undefined,
+    keyFile: path.relative(packageRoot, keyFile),
+    next: [
+      "in another terminal:",
+      `curl '${origins.address}/hello/?name=you'`,
+      "npx runtimectl status",
+      "npx runtimectl workers upload samples/hello     after you have changed it",
+      `${origins.admin}/api/docs describes the API, docs/getting-started.md goes on from here`,
+    ],
+  }),
+);
 
 function isUnset(name: string): boolean {
   return (process.env[name] ?? "") === "";
@@ -52,17 +64,4 @@ async function runtimectl(...commandLine: string[]): Promise<void> {
     process.stderr.write(
       `quick start: "runtimectl ${commandLine[0]} ${commandLine[1]}" ended with status ${status}; the daemon goes on.\n`,
     );
-}
-
-function nextSteps({ address: url, admin }: Origins): string {
-  return `
-runtimed serves at ${url}; Ctrl-C stops it. Next, in another terminal:
-
-  1. See the sample answer:         curl '${url}/hello/?name=you'
-  2. Look around:                   npx runtimectl status
-  3. Change the sample, upload it:  npx runtimectl workers upload samples/hello
-
-Control panel: ${admin}/cpanel/ · API documentation: ${admin}/api/docs · guide: docs/getting-started.md
-
-`;
 }

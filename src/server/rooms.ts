@@ -33,6 +33,7 @@ import { CronJobs } from "./workers/cron/cron-jobs.js";
 import { cronRefusal } from "./workers/cron/cron-schedule.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./workers/network/network-ceiling.js";
+import { answerStartPage, asksForStartPage } from "./start-page.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
 import type { SlotDirectoryPaths } from "./workers/slot-directories.js";
 import { WorkerEngine } from "./workers/worker-engine.js";
@@ -171,7 +172,10 @@ export async function openRooms(config: Config, log: Log, { lock, code, kernelLa
   const door: PluginDoor = createPluginDoor({
     set: () => plugins.set,
     workers: {
-      handle: (request, response, requestId, connection) => engine.handle(request, response, requestId, connection),
+      handle: (request, response, requestId, connection) => {
+        if (asksForStartPage(request)) answerStartPage(request, response, requestId, config);
+        else engine.handle(request, response, requestId, connection);
+      },
       appAt: (target) => engine.appAt(target),
       handleApp: ({ name }, { address, ...visit }) =>
         engine.handleApp(visit, address, () => plugins.set.plugins.find((plugin) => plugin.name === name)?.app),

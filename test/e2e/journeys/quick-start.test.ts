@@ -46,7 +46,7 @@ async function quickStart(): Promise<{ url: string; output: string }> {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
       const url = /runtimed serves at (http:\S+);/.exec(output)?.[1];
-      if (url !== undefined && output.includes("API documentation")) resolve({ url, output });
+      if (url !== undefined && output.includes("getting-started")) resolve({ url, output });
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
@@ -68,6 +68,8 @@ test("the first start makes a private root key, a profile that works and a worke
   expect(key.length).toBeGreaterThanOrEqual(43);
   expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
   expect(first.output).not.toContain(key);
+  expect(first.output).toContain(`Control panel  ${first.url}/cpanel/\n`);
+  expect(first.output).toContain("Root key       .runtime/root.key (show it: cat '.runtime/root.key')");
   const headers = { "x-api-key": key };
   expect(await statusFor(first.url, "rebound.example"), "a name that is not this machine's").toBe(421);
   expect(await statusFor(first.url, "panel.localhost")).toBe(200);

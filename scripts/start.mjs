@@ -1,0 +1,34 @@
+// `npm start`: checks that the port is free, builds what has changed, and becomes the daemon of the quick start.
+import { spawnSync } from "node:child_process";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+
+const port = process.env.PORT || "8000";
+const host = process.env.HOST || "127.0.0.1";
+
+const problem = await portProblem();
+if (problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}
+process.stdout.write("runtimed: building what has changed\n");
+const { status } = spawnSync(process.execPath, [fileURLToPath(new URL("build.mjs", import.meta.url)), "--progress"], { stdio: "inherit" });
+if (status !== 0) process.exit(status ?? 1);
+await import("../dist/server/quick-start.js");
+
+/** Why the daemon could not listen; undefined when it can, or when another failure is the daemon's to report. */
+async function portProblem() {
+  const error = await new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen({ port, host }, () => server.close(resolve));
+  }).catch((failure) => failure);
+  if (error?.code !== "EADDRINUSE") return undefined;
+  const isOurs = await fetch(`http://${host}:${port}/.well-known/runtime`, { signal: AbortSignal.timeout(1000) })
+    .then(async (answer) => (await answer.json()).name === "runtimed")
+    .catch(() => false);
+  const user = isOurs
+    ? `A daemon of this runtime serves at http://${host}:${port} already`
+    : `Another program uses port ${port} of ${host}`;
+  return `${user}. Stop it, or choose another port: PORT=8001 npm start`;
+}
