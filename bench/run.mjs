@@ -19,6 +19,7 @@ const pieces = [
   "first-request",
   "many-workers",
   "many-installed",
+  "idle",
   "upload",
   "pack",
   "recovery",

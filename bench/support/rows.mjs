@@ -31,7 +31,7 @@ export function durationRow(row, ours, theirs) {
 
 /** A row for a figure that has a limit of its own and no peer. */
 export function limitRow({ work, value, atMost, unit, note }) {
-  return { work, against: "–", ours: `${value.toFixed(1)} ${unit}`, theirs: "–", target: { atMost, value, unit }, note };
+  return { work, against: "–", ours: `${value.toFixed(value < 1 ? 2 : 1)} ${unit}`, theirs: "–", target: { atMost, value, unit }, note };
 }
 
 export function unavailableRow(work, against, reason) {

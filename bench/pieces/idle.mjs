@@ -1,0 +1,46 @@
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { startDaemon } from "../support/daemon.mjs";
+import { expectAnswer } from "../support/expect-answer.mjs";
+import { limitRow } from "../support/rows.mjs";
+import { workerOf } from "../support/worker-source.mjs";
+
+export const name = "idle daemon";
+
+/** Installed workers, and the share of a core that an idle daemon may use with them. */
+const cases = [
+  { count: 3, atMostPercent: 0.2 },
+  { count: 1000, atMostPercent: 0.5 },
+];
+/** Workers that have answered a request, and whose isolates wait. */
+const usedWorkers = 3;
+/** Until what the start left to do is done. */
+const settleMs = 40_000;
+const measuredMs = 60_000;
+
+export async function run(stage) {
+  const isShort = stage.settings.isQuick;
+  const rows = [];
+  for (const { count, atMostPercent } of cases) {
+    const app = await workerOf("ok.js");
+    const workers = Object.fromEntries(Array.from({ length: count }, (_, index) => [`app-${index}`, app]));
+    const daemon = await startDaemon(stage, { workers });
+    for (let index = 0; index < usedWorkers; index += 1) await expectAnswer(`${daemon.url}/app-${index}/`, { text: "ok" });
+    await delay(isShort ? 1000 : settleMs);
+    const [beforeMs, startedAtMs] = [await processorMs(daemon.pid), performance.now()];
+    await delay(isShort ? 1000 : measuredMs);
+    const value = (100 * ((await processorMs(daemon.pid)) - beforeMs)) / (performance.now() - startedAtMs);
+    await daemon.stop();
+    rows.push(
+      limitRow({ work: `idle with ${count.toLocaleString("en-US")} workers: share of a core`, value, atMost: atMostPercent, unit: "%" }),
+    );
+  }
+  return rows;
+}
+
+/** Time that all threads of a process have run for. */
+async function processorMs(pid) {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8")));
+  return times.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1e6, 0);
+}
