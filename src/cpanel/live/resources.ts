@@ -10,7 +10,7 @@ const unfedIntervalMs = 10_000;
 const names: Readonly<Record<ToldResource, readonly string[]>> = {
   workers: ["workers", "files.workers.", "files.roots.workers."],
   plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
-  keys: ["keys", "health"],
+  keys: ["keys", "health.verbose"],
 };
 
 /** What the panel knows of the daemon, by name: a name always means the same question, so that screens share answers. */

@@ -13,7 +13,7 @@ const intervalMs = 60_000;
 export function AccessWarning() {
   const api = useApi(operations);
   const isWanted = useMay("keys:read");
-  const { data } = useResource("health", () => api.health.ready({ query: { verbose: "1" } }), { intervalMs, isWanted });
+  const { data } = useResource("health.verbose", () => api.health.ready({ query: { verbose: "1" } }), { intervalMs, isWanted });
   const [hidden, setHidden] = useState<readonly string[]>([]);
   const warnings = (data?.checks ?? []).filter(
     ({ name, status }) => (name === "panel-origin" || name === "plugin-uploads") && status !== "ok" && !hidden.includes(name),

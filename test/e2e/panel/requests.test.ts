@@ -9,26 +9,32 @@ beforeAll(async () => {
 });
 afterAll(() => house.dispose());
 
-/** The paths that a page without any file of the panel asks for until `isShown` resolves. */
-async function requestsOf(page: Page, isShown: () => Promise<unknown>): Promise<string[]> {
-  await (await page.context().newCDPSession(page)).send("Network.setCacheDisabled", { cacheDisabled: true });
+/** What a page without any file of the panel asks for until `isShown` resolves: paths, and the bytes that came over the network. */
+async function loadOf(page: Page, isShown: () => Promise<unknown>): Promise<{ paths: string[]; bytes: number }> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
   const paths: string[] = [];
+  let bytes = 0;
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
   page.on("request", (request) => paths.push(new URL(request.url()).pathname));
   await page.goto(`${house.daemon.url}/cpanel/`);
   await isShown();
-  return paths;
+  return { paths, bytes };
 }
 
-test("makes at most 8 requests at the sign-in page", async () => {
+test("makes at most 8 requests at the sign-in page, for at most 150 KB", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/`);
-  const paths = await requestsOf(page, () => page.getByLabel("API key").waitFor());
+  const { paths, bytes } = await loadOf(page, () => page.getByLabel("API key").waitFor());
   expect(paths).toContain("/.well-known/runtime");
   expect(paths.length).toBeLessThanOrEqual(8);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThanOrEqual(150 * 1024);
 });
 
 test("asks for the page, two scripts, one style sheet and the icon at the overview", async () => {
   const page = await house.open("overview");
-  const paths = await requestsOf(page, () => page.getByText(/since the start/).waitFor());
+  const { paths } = await loadOf(page, () => page.getByText(/since the start/).waitFor());
   const files = paths.filter((path) => path.startsWith("/cpanel/"));
   expect(files.map((path) => path.slice(path.lastIndexOf(".") + 1))).toEqual(["/cpanel/", "js", "js", "css", "svg"]);
 });
