@@ -116,6 +116,6 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
       promise: '{"own":true}',
       require: '{"own":true}',
     });
-    expect((await attack("versioned", "/app"))["readdir"]).toBe("data.json,folder,index.js,manifest.yaml");
+    expect((await attack("versioned", "/app"))["readdir"]).toBe(".installed.json,data.json,folder,index.js,manifest.yaml");
   });
 });

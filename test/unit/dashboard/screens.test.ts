@@ -26,7 +26,7 @@ test.each([
   ["plugins", /> guard +1\.0\.0 +loaded +uploaded +\/guard/],
   ["plugins", /menus +Rules → \/guard\/rules/],
   ["keys", /> ci-deploy +viewer +rtk_3 /],
-  ["keys", /ends +2001-09-09 \(expired\)/],
+  ["keys", /ends +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
 ])("shows on the screen %s what the daemon lists: %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
