@@ -16,6 +16,8 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   PLUGIN_NOT_FOUND: "runtimectl plugins list",
   PLUGIN_MANIFEST_NOT_FOUND: "add a manifest.yaml to the plugin's folder, and upload it again",
   BUILT_IN_PLUGIN_REMOVE_FORBIDDEN: "switch it off with: runtimectl plugins disable",
+  PAYLOAD_TOO_LARGE: "leave files out with .runtimeignore, or make one file of the code with --bundle; runtimectl pack --list shows sizes",
+  ARCHIVE_TOO_LARGE: "leave files out with .runtimeignore, or make one file of the code with --bundle; runtimectl pack --list shows sizes",
   KEY_NOT_FOUND: "runtimectl keys list",
 };
 

@@ -16,11 +16,11 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
 /** Questions go to stderr: stdout is for results. */
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
-/** Asks for a secret; nothing shows while it is typed. `instead` names the flag for those who cannot be asked. */
+/** Asks for a secret; an asterisk shows for each character, so that a paste can be seen. `instead` names the flag for those who cannot be asked. */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
   const { password } = await import("@inquirer/prompts");
-  return password({ message: question, mask: false }, promptContext(context));
+  return password({ message: question, mask: "*" }, promptContext(context));
 }
 
 /** Asks for a line of text. `instead` names the flag for those who cannot be asked. */

@@ -18,6 +18,7 @@ import { writeArchive, type WrittenArchive } from "../pack/write-archive.js";
 interface Options {
   readonly out?: string;
   readonly list?: boolean;
+  readonly dryRun?: boolean;
   readonly kind?: PackageKind;
 }
 
@@ -25,6 +26,7 @@ export const command = defineCommand<[source: string], Options>({
   arguments: [{ syntax: "[path]", description: "The folder (default: .)", default: "." }],
   options: [
     { flags: "-o, --out <file>", description: "Write the archive to this file (default: NAME-VERSION.tgz)" },
+    { flags: "-n, --dry-run", description: "The same as --list" },
     { flags: "--list", description: "List every file, its size and the rule that kept or dropped it; write nothing" },
     { flags: "--kind <kind>", description: "What it is, when its manifest does not tell", choices: ["worker", "plugin"] },
   ],
@@ -37,9 +39,10 @@ export const command = defineCommand<[source: string], Options>({
   notes:
     "The same content gives the same bytes, wherever the folder lies and whatever its times and modes.\n" +
     "What is packed: see runtimectl workers upload --help. Archives that pack wrote into the folder are never packed themselves.",
-  async run(context, [given], { out, list = false, kind }) {
+  async run(context, [given], { out, dryRun = false, list = dryRun, kind }) {
     const folder = await findFolder(context, given);
-    if (list && out !== undefined) throw usageError("--list writes nothing, so there is no use for -o", "leave out one of them");
+    if (list && out !== undefined)
+      throw usageError("--list and --dry-run write nothing, so there is no use for -o", "leave out one of them");
     const plan = await planPack(folder, { kind: kind ?? (await findPackageKind(folderSource(folder))) });
     warnOfSecrets(context, plan);
     if (list) {

@@ -8,8 +8,7 @@ import { archiveName } from "../pack/archive-name.js";
 import { readManifestOf, withManifest } from "../pack/edited-manifest.js";
 import type { OpenedPackage } from "../pack/open-package.js";
 import type { PackPlan } from "../pack/pack-plan.js";
-import type { Parcel } from "../pack/parcel.js";
-import { writeArchive } from "../pack/write-archive.js";
+import { packWithProgress, type Parcel } from "../pack/parcel.js";
 import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
 import type { DeployOptions } from "./deploy-options.js";
@@ -43,7 +42,7 @@ export async function packDeployable(
   const deployment = await describeDeployment(context, opened, { digest, message });
   const noted = await withDeployment(plan, path.join(opened.workspace, "made"), { deployment, isOff });
   const file = path.join(opened.workspace, "package.tgz");
-  const archive = await writeArchive(noted.files, file, context.signal);
+  const archive = await packWithProgress(context, noted.files, file);
   if (archive.digest !== digest)
     throw new CommandError("FILE_CHANGED", "the folder changed while it was packed; nothing was uploaded", {
       exitCode: exitCodes.failed,

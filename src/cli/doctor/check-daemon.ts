@@ -60,7 +60,11 @@ async function attempt<Found extends { readonly finding: Finding }>(
 /** A layer between workers and the machine. */
 function checkIsolation({ name, status, message = status }: HealthCheck): Finding {
   if (status === "ok") return ok(name, message);
-  return warn(name, `missing: ${message}`, "docs/explanation/security-model.md says what that layer stops, and where it is there");
+  return warn(
+    name,
+    `missing: ${message}`,
+    "other layers still separate workers; with RUNTIME_ISOLATION=strict the daemon does not start without Landlock and seccomp",
+  );
 }
 
 /** What keys can do beyond their permissions. */

@@ -1,9 +1,24 @@
-export const templateNames = ["fetch", "static", "plugin"] as const;
+export const templateNames = ["fetch", "typescript", "static", "plugin"] as const;
 export type TemplateName = (typeof templateNames)[number];
+
+/** What each is, for help. */
+export const templateMeanings: Readonly<Record<TemplateName, string>> = {
+  fetch: "a module with fetch",
+  typescript: "the same in TypeScript",
+  static: "pages and files",
+  plugin: "code that extends the daemon",
+};
 
 /** The files of a small project that works as it is. */
 export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
-  return templates[template](name);
+  return { ...templates[template](name), ".gitignore": ignored, "README.md": readme(template, name) };
+}
+
+const ignored = "node_modules/\n.runtime/\n*.tgz\n";
+
+function readme(template: TemplateName, name: string): string {
+  const dev = template === "plugin" ? "" : "runtimectl dev      # serve it here, and again after each change\n";
+  return `# ${name}\n\n\`\`\`sh\n${dev}runtimectl deploy   # send it to the server\n\`\`\`\n`;
 }
 
 const templates: Readonly<Record<TemplateName, (name: string) => Readonly<Record<string, string>>>> = {
@@ -17,6 +32,27 @@ env:
     "index.js": `/** A standard Request in, a standard Response out; env has what manifest.yaml says. */
 export default {
   fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health") return Response.json({ ok: true });
+    return new Response(\`\${env.GREETING} from \${pathname}\\n\`);
+  },
+};
+`,
+  }),
+  typescript: (name) => ({
+    "manifest.yaml": `name: ${JSON.stringify(name)}
+version: 0.1.0
+entrypoint: index.ts
+env:
+  GREETING: Hello
+`,
+    "index.ts": `interface Env {
+  readonly GREETING: string;
+}
+
+/** A standard Request in, a standard Response out; env has what manifest.yaml says. */
+export default {
+  fetch(request: Request, env: Env): Response {
     const { pathname } = new URL(request.url);
     if (pathname === "/health") return Response.json({ ok: true });
     return new Response(\`\${env.GREETING} from \${pathname}\\n\`);

@@ -9,11 +9,11 @@ import { withProgress } from "../progress.js";
 import { archiveName } from "./archive-name.js";
 import { readArchiveContent } from "./archive-content.js";
 import { locatePackage } from "./locate-package.js";
-import { planPack, type PackPlan } from "./pack-plan.js";
+import { planPack, type PackedFile, type PackPlan } from "./pack-plan.js";
 import { archiveSource, readPackageFacts, type PackageKind } from "./package-facts.js";
 import { planBundle, type BundleOptions } from "./plan-bundle.js";
 import { temporaryFolder } from "./temporary-folder.js";
-import { writeArchive, type Archive } from "./write-archive.js";
+import { writeArchive, type Archive, type WrittenArchive } from "./write-archive.js";
 
 interface BundledFolder extends BundleOptions {
   readonly folder: string;
@@ -57,8 +57,10 @@ export async function sendParcel<Result>(
   parcel: Parcel,
   upload: (source: UploadSource) => Promise<Result>,
 ): Promise<Result> {
-  return withProgress(context, { label: `uploading ${parcel.filename}`, totalBytes: parcel.sizeBytes }, (onBytes) =>
-    upload(uploadSource(parcel, onBytes)),
+  return withProgress(
+    context,
+    { label: `uploading ${parcel.filename}`, totalBytes: parcel.sizeBytes, afterwards: "installing" },
+    (onBytes) => upload(uploadSource(parcel, onBytes)),
   );
 }
 
@@ -74,9 +76,15 @@ export async function planBundled({ output }: Context, { folder, directory, ...o
   return plan;
 }
 
+/** Writes the archive, see `writeArchive`, and shows how far it is. */
+export function packWithProgress(context: Context, files: readonly PackedFile[], target: string): Promise<WrittenArchive> {
+  const totalBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  return withProgress(context, { label: "packing", totalBytes }, (onBytes) => writeArchive(files, target, context.signal, onBytes));
+}
+
 async function packFolder(context: Context, { facts, files }: PackPlan, directory: string): Promise<Omit<Parcel, "plan">> {
   const file = path.join(directory, "package.tgz");
-  return { file, filename: archiveName(facts), ...(await writeArchive(files, file, context.signal)) };
+  return { file, filename: archiveName(facts), ...(await packWithProgress(context, files, file)) };
 }
 
 /** What an archive that is ready would install; undefined for what the daemon must judge. */

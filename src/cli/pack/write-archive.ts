@@ -23,15 +23,30 @@ export interface WrittenArchive extends Archive {
   readonly digest: string;
 }
 
-/** Writes the files as a gzipped tar, see `tarPieces`. The same content gives the same bytes. `target` must not be there yet. */
-export async function writeArchive(files: readonly PackedFile[], target: string, signal: AbortSignal): Promise<WrittenArchive> {
+/**
+ * Writes the files as a gzipped tar, see `tarPieces`. The same content gives the same bytes. `target` must not be there yet. `onBytes`
+ * hears of every piece that was read.
+ */
+export async function writeArchive(
+  files: readonly PackedFile[],
+  target: string,
+  signal: AbortSignal,
+  onBytes: (count: number) => void = () => undefined,
+): Promise<WrittenArchive> {
   const digest = new ContentDigest();
   const fingerprint = new Fingerprint();
-  const pieces = Readable.from(tarPieces(files, digest), { highWaterMark: 1 });
+  const pieces = Readable.from(counted(tarPieces(files, digest), onBytes), { highWaterMark: 1 });
   // Larger than zlib's own 16 kB: each piece that it gives out wakes this thread up.
   const gzip = createGzip({ chunkSize: 128 * 1024, writableHighWaterMark: readAheadBytes } as Parameters<typeof createGzip>[0]);
   await pipeline(pieces, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.hex(), digest: digest.hex() };
+}
+
+function* counted(pieces: Iterable<Buffer>, onBytes: (count: number) => void): Generator<Buffer> {
+  for (const piece of pieces) {
+    yield piece;
+    onBytes(piece.length);
+  }
 }
 
 /** Counts and hashes what passes, and makes the gzip header the same on every system. */

@@ -62,6 +62,6 @@ export function assertSystemd(): void {
 function noSystemd(reason: string): CommandError {
   return new CommandError("NO_SYSTEMD", `systemd does not run this machine (${reason}); nothing was changed`, {
     exitCode: exitCodes.failed,
-    hint: "start bin/runtimed.js with what your machine has instead, such as a container's own restarts; docs/operations.md says how",
+    hint: "start runtimed with what your machine has instead, such as a container's own restarts; see: runtimed --help",
   });
 }

@@ -43,6 +43,5 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
   return new CommandError(first?.code ?? "INVALID_PACKAGE_METADATA", `the package has ${count}; ${consequence}`, {
     exitCode: exitCodes.failed,
     details: errors.flatMap((problem) => [describeProblem(problem), ...(problem.excerpt ?? [])]),
-    hint: first?.code === "WORKER_START_FAILED" ? undefined : "docs/reference/manifest.md lists every key",
   });
 }

@@ -28,16 +28,16 @@ export interface RestoreOptions {
   readonly discardOld: boolean;
 }
 
-/** Puts a backup in the place of keys and uploaded packages, all or nothing; refuses while a daemon runs. */
+/** Puts a backup in the place of keys and uploaded packages, all or nothing; refuses while a daemon runs. A dry run only reads, beside a daemon, too. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
-  const { directories, isDryRun } = options;
+  const { directories } = options;
+  if (options.isDryRun) return look(options);
   const isNew = !exists(path.join(directories.stateDirectory, "lock.db"));
-  if (isDryRun && isNew) return look(options);
   if (isNew) await makeLikeParent(directories.stateDirectory, 0o700);
   const lock = lockState(directories.stateDirectory);
   try {
     if (isNew) await giveTo(directories.stateDirectory, [path.join(directories.stateDirectory, "lock.db")]);
-    return isDryRun ? await look(options) : await restore(options);
+    return await restore(options);
   } finally {
     lock.release();
   }
@@ -61,7 +61,6 @@ async function look({ directories, file }: RestoreOptions): Promise<RestoredBack
     const keyStore = path.join(folder, "keys.db");
     const manifest = await readBackup(file, new DryRunSink(keyStore));
     const targets = uploadDirectories(directories);
-    for (const target of targets) if (isInUse(target.path)) throw directoryInUse(target.path);
     for (const { kind, directory: index } of manifest.packages)
       if (!targets.some((each) => each.kind === kind && each.index === index)) throw directoryMissing({ kind, index });
     const finishedEarlier = exists(path.join(directories.stateDirectory, pendingRestoreName));

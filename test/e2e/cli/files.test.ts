@@ -32,6 +32,9 @@ const names = async () =>
 
 test("files: put, see it served, list, get, move, delete", async () => {
   expect(succeeded(await shell.run("files ls")).stdout).toMatch(/^workers\/\t\t/);
+  const missing = await shell.run("files ls app");
+  expect(missing.status).toBe(6);
+  expect(missing.stderr).toContain("runtimectl files ls workers/app");
   succeeded(await shell.run(`files put index.html dist ${unit}`));
   expect(await (await request(`${daemon.url}/@team/app/`)).body.text()).toBe("new");
   succeeded(await shell.run(`files put dist/. ${unit}/more/`));

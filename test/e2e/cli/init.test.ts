@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { treeDigest } from "../../support/tree-digest.js";
+import { writeTree } from "../../support/write-tree.js";
 import { ShellSession, succeeded } from "./shell-session.js";
 
 let daemon: TestDaemon;
@@ -18,7 +19,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-describe.each(["fetch", "static", "plugin"])("a project of the template %s", (template) => {
+describe.each(["fetch", "typescript", "static", "plugin"])("a project of the template %s", (template) => {
   test("is made, is valid and is deployed as it is", async () => {
     const init = succeeded(await shell.run(`init new-${template} --template ${template}`));
     expect(init.stderr).toContain(`runtimectl deploy new-${template}`);
@@ -36,6 +37,18 @@ describe.each(["fetch", "static", "plugin"])("a project of the template %s", (te
     expect(again).toMatchObject({ status: 7, stdout: "" });
     expect(await treeDigest(folder)).toBe(before);
   });
+});
+
+test("init: asks at a terminal before it writes into a folder that holds other files, and prints no bare name there", async () => {
+  await writeTree(shell.home, { "mine/notes.txt": "mine" });
+  const before = await treeDigest(path.join(shell.home, "mine"));
+  const declined = await shell.runInTerminal("init mine", { input: "n\n" });
+  expect(declined.status, declined.stdout).toBe(3);
+  expect(await treeDigest(path.join(shell.home, "mine"))).toBe(before);
+  const made = await shell.run("init mine --yes", { isTerminal: true });
+  expect(made.status, made.stderr).toBe(0);
+  expect(made.stdout).not.toMatch(/^mine$/m);
+  expect(await readFile(path.join(shell.home, "mine/.gitignore"), "utf8")).toContain(".runtime/");
 });
 
 test("init: a name that cannot be one is refused, and nothing is written", async () => {

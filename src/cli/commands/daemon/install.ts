@@ -42,7 +42,7 @@ export const command = defineCommand<[], Options>({
   notes:
     "Writes runtimed.service and runtimed.socket, makes a root key where there is none, enables and starts both. Run again it changes what differs, such as after an upgrade, and nothing else.\n" +
     "Settings of yours belong in the file environment beside the root key, or in a drop-in (systemctl edit runtimed): neither is touched.\n" +
-    "Ends with 1 where systemd does not run the machine. docs/operations.md tells the rest.",
+    "Ends with 1 where systemd does not run the machine.",
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
     const listen = options.listen === undefined ? undefined : checkListen(options.listen);

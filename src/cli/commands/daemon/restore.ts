@@ -28,7 +28,7 @@ export const command = defineCommand<[file: string], Options>({
     "All keys and all uploaded packages become those of the backup: what is newer goes. Everything is checked before anything is changed.\n" +
     "What was there is kept in before-restore-TIME in the state directory and .before-restore-TIME in the others, until you delete it.\n" +
     "A restore that is interrupted has changed nothing, or is finished by the next start of the daemon or the next restore.\n" +
-    "Ends with 7 while a daemon runs, with 1 when the backup is damaged, with 3 when it is not confirmed.",
+    "Ends with 7 while a daemon runs (not with --dry-run), with 1 when the backup is damaged, with 3 when it is not confirmed.",
   async run(context, [given], { dryRun = false, discardOld = false, ...options }) {
     const file = path.resolve(context.workingDirectory, given);
     const job = { action: "restore", file, variables: directoryVariables(context, options), discardOld } as const;

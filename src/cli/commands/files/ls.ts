@@ -1,8 +1,29 @@
+import { ApiError } from "../../../shared/api-error.js";
 import { formatSize } from "../../../shared/size.js";
+import { CommandError } from "../../command-error.js";
+import { exitCodes } from "../../exit-codes.js";
 import { defineCommand } from "../../command.js";
 import { connect } from "../../connection.js";
 import { ago, toDateTime } from "../../dates.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
+
+/** A path that begins with no directory is one whose directory was left out. */
+async function withDirectoryHint(
+  error: unknown,
+  remote: string,
+  directories: () => Promise<readonly { readonly name: string }[]>,
+): Promise<unknown> {
+  if (!(error instanceof ApiError) || error.code !== "PATH_NOT_FOUND") return error;
+  const names = (await directories()).map(({ name }) => name);
+  const [directory] = names;
+  if (directory === undefined || names.includes(remote.split("/")[0] ?? "")) return error;
+  return new CommandError(error.code, error.message, {
+    exitCode: exitCodes.notFound,
+    hint: `paths begin with a directory (${names.join(", ")}): runtimectl files ls ${directory}/${remote}`,
+    status: error.status,
+    requestId: error.requestId,
+  });
+}
 
 export const command = defineCommand<[remote: string | undefined], SurfaceOptions>({
   arguments: [{ syntax: "[remote]", description: "A folder on the server, such as workers/@team/app/1.0.0; without it, the directories" }],
@@ -16,7 +37,12 @@ export const command = defineCommand<[remote: string | undefined], SurfaceOption
   notes: "Links are shown as files and not followed.",
   async run(context, [remote = ""], options) {
     const { client } = await connect(context, { files: { list: chosenFiles(options).list } });
-    const { entries, hasMore } = (await client.files.list({ query: { path: remote } })).data;
+    const { entries, hasMore } = await client.files.list({ query: { path: remote } }).then(
+      ({ data }) => data,
+      async (error: unknown) => {
+        throw await withDirectoryHint(error, remote, async () => (await client.files.list({ query: { path: "" } })).data.entries);
+      },
+    );
     const documents = entries.map(({ updatedAt, ...entry }) => ({
       ...entry,
       updatedAt: toDateTime(updatedAt),

@@ -13,7 +13,7 @@ import { alignedTable } from "../../table.js";
 import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { findWorker } from "./installed-worker.js";
 
-const headings = ["VERSION", "STATE", "ANSWERS AT", "SOURCE", "KIND", "REQ/S", "P99", "ERRORS", "ISOLATES", "MEMORY"];
+const headings = ["VERSION", "STATE", "ANSWERS AT", "SOURCE", "KIND", "REQ/S (1M)", "P99 (1M)", "ERRORS", "ISOLATES", "MEMORY"];
 const installHeadings = ["VERSION", "INSTALLED", "BY", "VIA"];
 
 export const command = defineCommand<[reference: string]>({

@@ -5,7 +5,7 @@ import { usageError } from "../../command-error.js";
 import { connect } from "../../connection.js";
 import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
 
-const headings = ["NAME", "VERSION", "REQ/S", "P50", "P99", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
+const headings = ["NAME", "VERSION", "REQ/S (1M)", "P50 (1M)", "P99 (1M)", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
 
 export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "Only this worker" }],
