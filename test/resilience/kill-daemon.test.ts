@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installationFileName } from "../../src/server/packages/installation-file.js";
+import { installationFileName } from "../../src/shared/installation-file-name.js";
 import type { Client } from "../../src/shared/client.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";

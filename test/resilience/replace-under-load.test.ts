@@ -2,7 +2,7 @@ import autocannon from "autocannon";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { installationFileName } from "../../src/server/packages/installation-file.js";
+import { installationFileName } from "../../src/shared/installation-file-name.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";

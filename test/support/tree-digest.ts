@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import path from "node:path";
-import { installationFileName } from "../../src/server/packages/installation-file.js";
+import { installationFileName } from "../../src/shared/installation-file-name.js";
 
 /** One line for every folder, file and link below a folder: kind, mode, path, and a hash of the content. */
 export async function treeLines(root: string): Promise<string[]> {

@@ -5,6 +5,7 @@ import { openPromise, type Entry } from "yauzl";
 import { ApiError } from "../../shared/api-error.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 import { EntryTree } from "../../shared/archive/entry-tree.js";
+import { installationFileName } from "../../shared/installation-file-name.js";
 import { invalidArchive, unsupportedEntry } from "../../shared/archive/refusal.js";
 import type { PackedFile } from "./pack-plan.js";
 
@@ -72,7 +73,9 @@ class Target {
     if (this.#files.length === 0) throw invalidArchive("it holds no files");
     const root = this.#tree.packageRoot(format);
     const below = root === "" ? "" : `${root}/`;
-    const files = this.#files.map(({ name, sizeBytes, executable }) => ({
+    // The daemon writes its own.
+    const packed = this.#files.filter(({ name }) => name !== below + installationFileName);
+    const files = packed.map(({ name, sizeBytes, executable }) => ({
       path: name.slice(below.length),
       source: path.join(this.#directory, name),
       sizeBytes,

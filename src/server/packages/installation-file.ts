@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
+import { installationFileName } from "../../shared/installation-file-name.js";
 import { Installation } from "../../shared/installation.js";
 import type { StagedFolder } from "./staged-folder.js";
 
 /**
- * In the folder of each version that was uploaded: it is placed, replaced, moved and backed up with the version. Hidden, so that static
- * sites do not serve it; the file API neither lists nor writes it.
+ * Writes who installs a version into its staged folder, in place of what the archive has there. So the record is placed, replaced, moved
+ * and backed up with the version. It is hidden: static sites do not serve it, and the file API neither lists nor writes it.
  */
-export const installationFileName = ".installed.json";
-
-/** Writes who installs a version into its staged folder, in place of what the archive has there. */
 export async function writeInstallation(staged: StagedFolder, folder: string, installation: Installation): Promise<void> {
   const file = path.join(folder, installationFileName);
   await rm(file, { recursive: true, force: true });

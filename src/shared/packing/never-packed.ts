@@ -1,9 +1,12 @@
+import { installationFileName } from "../installation-file-name.js";
+
 const exactNames: Readonly<Record<string, string>> = {
   ".git": "version control",
   ".hg": "version control",
   ".svn": "version control",
   ".npmrc": "may hold a token",
   ".runtime": "state of a daemon, with its keys",
+  [installationFileName]: "the daemon's record of an installation",
   "keys.db": "keys of a daemon",
   "root.key": "the root key of a daemon",
   ".runtimectl.yaml": "settings of this folder",

@@ -60,7 +60,7 @@ test("the worker gets the variables of .dev.vars and --vars-file, which are not 
   expect(await run.text()).toBe("manifest,dev vars,env file");
   const [directory = ""] = await readdir(path.join(run.home, "tmp"));
   const installed = await readdir(path.join(run.home, "tmp", directory, "workers/app/latest"));
-  expect(installed.toSorted()).toEqual(["index.js", "manifest.yaml"]);
+  expect(installed.toSorted()).toEqual([".installed.json", "index.js", "manifest.yaml"]);
   await run.save(".dev.vars", "B=changed\n");
   await expect.poll(() => run.text()).toBe("manifest,changed,env file");
 });

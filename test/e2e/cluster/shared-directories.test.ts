@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installationFileName } from "../../../src/server/packages/installation-file.js";
+import { installationFileName } from "../../../src/shared/installation-file-name.js";
 import type { RuntimeEvent } from "../../../src/shared/contract/events.js";
 import { ProcessLock } from "../../../src/server/process-lock.js";
 import { uploadOf } from "../../support/connect.js";

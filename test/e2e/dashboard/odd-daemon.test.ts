@@ -71,7 +71,7 @@ test.each([
   await window.waitFor(/> shop +1\.0\.0 +on/);
   answers["/api/workers"] = nonsense;
   window.press("r");
-  await window.waitFor(/1 {2}not up to date: /);
+  await window.waitFor(/1 version {2}not up to date: /);
   expect(window.text()).toMatch(/> shop +1\.0\.0 +on/);
   answers["/api/workers"] = [listedWorker("shop"), listedWorker("todos")];
   window.press("r");

@@ -28,5 +28,5 @@ test("in read-only mode a command that would change something is refused, one th
   await window.waitFor("nothing is changed in read-only mode");
   expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
   window.press(`${keys.esc}:workers list${keys.enter}`);
-  await window.waitFor(/app +1\.0\.0 +on +uploaded/);
+  await window.waitFor(/app +1\.0\.0 +on +live +uploaded/);
 });

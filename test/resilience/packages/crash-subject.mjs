@@ -18,7 +18,10 @@ const packages = await WorkerPackages.open({
 const install = (archive) => {
   // A copy: what is installed takes its file along.
   copyFileSync(archive, `${archive}.spooled`);
-  return packages.install({ path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 }, () => undefined);
+  return packages.install(
+    { path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 },
+    { authorise: () => undefined, isChecked: false },
+  );
 };
 const forever = async (step) => {
   for (let round = 0; ; round += 1) await step(round);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { installationFileName } from "../../../src/server/packages/installation-file.js";
+import { installationFileName } from "../../../src/shared/installation-file-name.js";
 import { holdsOldContent } from "../../../src/server/packages/staged-names.js";
 import { uploadOf } from "../../support/connect.js";
 import { CountingLoad } from "../../support/counting-load.js";

@@ -11,7 +11,7 @@ const shortCommitLength = 7;
 
 export const command = defineCommand<[], { all?: boolean }>({
   options: [{ flags: "--all", description: "list the workers that are built in too, such as the control panel" }],
-  fields: ["name", "versions", "path", "removable", "source"],
+  fields: ["name", "versions", "path", "removable", "source", "installs"],
   examples: [
     ["runtimectl workers list", "name, version, state, which version is live, source; commit and time of deployments"],
     ["runtimectl workers list | cut -f1", "names only: in a pipe, columns are separated by tabs"],

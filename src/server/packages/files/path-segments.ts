@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { nameProblem } from "../../../shared/archive/entry-name.js";
 import { shown } from "../../../shared/archive/refusal.js";
-import { installationFileName } from "../installation-file.js";
+import { installationFileName } from "../../../shared/installation-file-name.js";
 
 const longestPathBytes = 4096;
 const longestSegmentBytes = 255;
