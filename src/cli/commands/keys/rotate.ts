@@ -34,11 +34,10 @@ export const command = defineCommand<[id: string], Options>({
     const overlapMs = parseOverlapMs(overlap);
     if (overlapMs === undefined)
       throw usageError(`--overlap ${JSON.stringify(overlap)} is not accepted`, "it takes 30m, 24h, 7d, up to 30d, or 0");
-    const { client, origin, settings } = await connect(context, { keys: { rotate }, session: { show } });
+    const { client, settings } = await connect(context, { keys: { rotate }, session: { show } });
     if (overlapMs === 0) await confirmDestruction(context, { consequence: `End key ${id} at once`, name: text, settings });
     const { principal } = await client.session.show();
     await showNewKey(context, {
-      origin,
       make: async () => (await client.keys.rotate({ params: { id: text }, body: { overlap } })).data,
       out,
       more: ({ rotated }) => ({

@@ -3,12 +3,9 @@ import type { NewKey } from "../../../shared/contract/keys.js";
 import type { Context } from "../../command.js";
 import { endOn, timeFields } from "../../dates.js";
 import { printable } from "../../printable.js";
-import { shellWord } from "../../shell-word.js";
 import { KeyFile } from "./key-file.js";
 
 interface MadeKey<Made extends NewKey> {
-  /** The daemon that the key is for. */
-  readonly origin: string;
   readonly make: () => Promise<Made>;
   /** Where the key goes; stdout when it is not given. */
   readonly out: string | undefined;
@@ -33,7 +30,7 @@ export const newKeyFields = [
 ] as const;
 
 /** Makes a key and shows it this once: on stdout, or in a new file that is there before the key is. */
-export async function showNewKey<Made extends NewKey>(context: Context, { origin, make, out, more }: MadeKey<Made>): Promise<void> {
+export async function showNewKey<Made extends NewKey>(context: Context, { make, out, more }: MadeKey<Made>): Promise<void> {
   const { output } = context;
   const file = await KeyFile.create(context, out);
   const made = await make().catch(async (error: unknown) => {
@@ -65,8 +62,4 @@ export async function showNewKey<Made extends NewKey>(context: Context, { origin
     },
     file ? undefined : key,
   );
-  const secret = file ? `RUNTIMECTL_KEY_FILE=${shellWord(file.path)}` : `RUNTIMECTL_KEY=${key}`;
-  // Only where the key is on the screen already.
-  if (output.isAligned)
-    output.note(`to use it in another shell, or as secrets of a CI pipeline:\n  export RUNTIMECTL_URL=${shellWord(origin)} ${secret}`);
 }
