@@ -67,6 +67,23 @@ const keySources: readonly (readonly [string, string])[] = [
   ["credentials.json", "What runtimectl auth login kept for the profile: asked for hidden, from --key-stdin or from --key-file"],
 ];
 
+const deploymentFromCi = `Deploy from CI:
+  1. Create a key for the packages of one scope:
+     runtimectl keys create --preset ci --namespace @team --out ci.key
+  2. Store the content of ci.key as the secret RUNTIMECTL_KEY of your CI system, and delete the file.
+  3. Set the variable RUNTIMECTL_URL to the daemon's address, such as https://rt.example.com.
+  4. Deploy, and return to the previous version if the new one fails its check:
+     runtimectl deploy . --if-changed --check / --rollback-on-fail
+
+With GitHub Actions:
+  - run: runtimectl deploy . --if-changed --check / --rollback-on-fail
+    env:
+      RUNTIMECTL_URL: \${{ vars.RUNTIMECTL_URL }}
+      RUNTIMECTL_KEY: \${{ secrets.RUNTIMECTL_KEY }}
+
+To see what a deployment would change: runtimectl deploy . --dry-run --exit-code (10 = something).
+Replace the key before it expires: runtimectl keys rotate ID.`;
+
 /** What `runtimectl help TOPIC` says beyond commands. */
 export const helpTopics = {
   "exit-codes": () =>
@@ -83,6 +100,7 @@ export const helpTopics = {
     "A key is for the origin where it was kept: it is sent to no other, and no redirect is followed.\n",
   keys: () =>
     `${table(keySources)}\n\nA key on the command line is refused: others on the machine would see it, and the shell would keep it.\n`,
+  ci: () => `${deploymentFromCi}\n`,
 };
 
 function table(rows: readonly (readonly [left: string, right: string])[]): string {

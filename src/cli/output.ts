@@ -154,6 +154,13 @@ export class Output {
     if (this.#terminal.stdoutIsTty && this.isAligned) this.note(text);
   }
 
+  /** A note that holds a new key, at a terminal only: what else goes to stderr is free of keys. */
+  reveal(text: string): void {
+    const { stdoutIsTty, stderrIsTty } = this.#terminal;
+    if (this.#mode.quiet || !this.isAligned || !stdoutIsTty || !stderrIsTty) return;
+    this.#terminal.writeStderr(`${printableLines(text)}\n`);
+  }
+
   warn(text: string): void {
     this.#tell(`${styled("yellow", "warning:", this.#terminal)} ${printableLines(this.repeatFlags(text))}`);
   }

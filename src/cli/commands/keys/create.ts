@@ -50,9 +50,9 @@ export const command = defineCommand<[], Options>({
     presetNames.map((name) => `Preset ${name}: ${presetOf(name).meaning} (${describePreset(name)}).`).join("\n"),
   async run(context, _values, options) {
     const { expiresIn, ...chosen } = await toBody(context, options);
-    const { client } = await connect(context, { keys: { create }, session: { show } });
+    const { client, origin } = await connect(context, { keys: { create }, session: { show } });
     const body = { ...chosen, expiresIn: expiresIn ?? usualLifetime((await client.session.show()).principal, Date.now() / 1000) };
-    await showNewKey(context, { make: async () => (await client.keys.create({ body })).data, out: options.out });
+    await showNewKey(context, { make: async () => (await client.keys.create({ body })).data, out: options.out, origin });
   },
 });
 

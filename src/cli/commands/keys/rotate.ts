@@ -34,12 +34,13 @@ export const command = defineCommand<[id: string], Options>({
     const overlapMs = parseOverlapMs(overlap);
     if (overlapMs === undefined)
       throw usageError(`--overlap ${JSON.stringify(overlap)} is not accepted`, "it takes 30m, 24h, 7d, up to 30d, or 0");
-    const { client, settings } = await connect(context, { keys: { rotate }, session: { show } });
+    const { client, origin, settings } = await connect(context, { keys: { rotate }, session: { show } });
     if (overlapMs === 0) await confirmDestruction(context, { consequence: `End key ${id} at once`, name: text, settings });
     const { principal } = await client.session.show();
     await showNewKey(context, {
       make: async () => (await client.keys.rotate({ params: { id: text }, body: { overlap } })).data,
       out,
+      origin,
       more: ({ rotated }) => ({
         fields: { rotated: { id: rotated.id, ...timeFields("expiresAt", rotated.expiresAt) } },
         note:

@@ -3,12 +3,15 @@ import type { NewKey } from "../../../shared/contract/keys.js";
 import type { Context } from "../../command.js";
 import { endOn, timeFields } from "../../dates.js";
 import { printable } from "../../printable.js";
+import { shellWord } from "../../shell-word.js";
 import { KeyFile } from "./key-file.js";
 
 interface MadeKey<Made extends NewKey> {
   readonly make: () => Promise<Made>;
   /** Where the key goes; stdout when it is not given. */
   readonly out: string | undefined;
+  /** The daemon that accepts it. */
+  readonly origin: string;
   /** More about it, for documents and for people. */
   readonly more?: (made: Made) => { readonly fields: object; readonly note: string };
 }
@@ -30,7 +33,7 @@ export const newKeyFields = [
 ] as const;
 
 /** Makes a key and shows it this once: on stdout, or in a new file that is there before the key is. */
-export async function showNewKey<Made extends NewKey>(context: Context, { make, out, more }: MadeKey<Made>): Promise<void> {
+export async function showNewKey<Made extends NewKey>(context: Context, { make, out, origin, more }: MadeKey<Made>): Promise<void> {
   const { output } = context;
   const file = await KeyFile.create(context, out);
   const made = await make().catch(async (error: unknown) => {
@@ -62,4 +65,6 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
     },
     file ? undefined : key,
   );
+  const keyVariable = file ? `RUNTIMECTL_KEY_FILE=${shellWord(file.path)}` : `RUNTIMECTL_KEY=${shellWord(key)}`;
+  output.reveal(`to use it in a shell:\nexport RUNTIMECTL_URL=${shellWord(origin)} ${keyVariable}\nto use it in CI: runtimectl help ci`);
 }
