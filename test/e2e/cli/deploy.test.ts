@@ -162,7 +162,7 @@ describe("--check", () => {
   });
 
   test("that fails ends with 12 and leaves what was deployed", async () => {
-    const run = await shell.run("deploy checked --version 1.1.0 --check /broken --check-timeout 300ms --json");
+    const run = await shell.run("deploy checked --version 1.1.0 --check /broken --check-timeout 1500ms --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({
       error: { code: "CHECK_FAILED", hint: expect.stringContaining("disable checked@1.1.0") as string },
@@ -173,7 +173,7 @@ describe("--check", () => {
 
   test("with --rollback-on-fail ends with 11, and what answered before answers again", async () => {
     await shop("checked", { text: "bad" });
-    const run = await shell.run("deploy checked --version 2.0.0 --check /broken --check-timeout 300ms --rollback-on-fail --json");
+    const run = await shell.run("deploy checked --version 2.0.0 --check /broken --check-timeout 1500ms --rollback-on-fail --json");
     expect(run).toMatchObject({ status: 11, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CHECK_FAILED_ROLLED_BACK" } });
     expect((await workerNamed("checked"))?.disabledVersions).toEqual(["2.0.0"]);

@@ -69,7 +69,7 @@ test("marks a version whose requests fail, and counts the worker's own 500s as e
 test("shows who installed a version, when and through what", async () => {
   const installs = { "1.0.0": { at: Math.floor(Date.now() / 1000) - 3 * 3600, by: "ci", via: "cli" } };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [{ ...listedWorker("app"), installs }] });
-  await dashboard.waitFor(/installed +3h ago by ci, CLI/);
+  await dashboard.waitFor(/source +uploaded 3h ago by ci, CLI/);
 });
 
 test("deletes one version after y, and not after another key", async () => {

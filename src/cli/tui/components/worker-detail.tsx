@@ -35,11 +35,11 @@ export function WorkerDetail({ row, isStale }: Props) {
   const path = pathOf(row);
   useActions(actions, row, `runtimectl workers show ${name}`);
   useWorkerKeys(row, `${settings.origin.value}${path}`);
+  const source = installation ? `${row.source} ${ago(installation.at, Date.now())} ${installerOf(installation)}` : row.source;
   const facts = [
     { name: "state", value: stateOf(row, path), color: row.isEnabled && row.health === "ok" ? "green" : "yellow" },
     ...trafficOf(row.metrics),
-    { name: "source", value: `${row.source}${row.isRemovable ? "" : ", stays as it is: no delete, no switching"} · ${row.folder}` },
-    ...(installation ? [{ name: "installed", value: `${ago(installation.at, Date.now())} ${installerOf(installation)}` }] : []),
+    { name: "source", value: `${source}${row.isRemovable ? "" : ", stays as it is: no delete, no switching"} · ${row.folder}` },
     ...(missing.length === 0 ? [] : [{ name: "your key", value: `lacks ${missing.join(", ")}`, color: "yellow" }]),
   ];
   const room = rows - 1 - facts.length - leastLogRows;
