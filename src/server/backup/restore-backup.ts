@@ -7,7 +7,6 @@ import { StateLock } from "../access/state-lock.js";
 import type { PackageChange, RestoredBackup } from "../../shared/backup-program.js";
 import type { Directories } from "../config.js";
 import { exists } from "../packages/move-journal.js";
-import { isInUse } from "../packages/sharing/sole-instance.js";
 import { NewerStateError } from "../newer-state-error.js";
 import { BackupError, invalidBackup, newerKeyStore } from "./backup-error.js";
 import type { Manifest } from "./backup-format.js";
@@ -15,7 +14,7 @@ import { giveTo, makeLikeParent } from "./give-to.js";
 import { findPackages, uploadDirectories, type UploadDirectory } from "./package-places.js";
 import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore } from "./pending-restore.js";
 import { readBackup, type BackupSink } from "./read-backup.js";
-import { directoryInUse, directoryMissing, StagedRestore } from "./staged-restore.js";
+import { directoryMissing, StagedRestore } from "./staged-restore.js";
 
 /** A key store with the files that SQLite has beside it, and what is known from the packages that were there. */
 const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-journal", "known-workers.json"];

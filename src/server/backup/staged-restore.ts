@@ -143,7 +143,7 @@ export class StagedRestore implements BackupSink {
   }
 }
 
-export function directoryInUse(directory: string): BackupError {
+function directoryInUse(directory: string): BackupError {
   return new BackupError("DAEMON_RUNNING", `a runtimed with another state directory uses ${directory}; nothing was changed`, {
     hint: "stop all daemons that have this directory first",
   });

@@ -4,7 +4,7 @@ import { InstanceMarks } from "./instance-marks.js";
 import { instancesPaths, newInstanceName, prepareLock } from "./instances-paths.js";
 
 /** Whether a daemon has a directory of packages open. */
-export function isInUse(directory: string): boolean {
+function isInUse(directory: string): boolean {
   const { folder } = instancesPaths(directory);
   const marks = new InstanceMarks({ folder, instance: newInstanceName() });
   return marks.others().some((instance) => marks.isAlive(instance));
