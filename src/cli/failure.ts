@@ -4,6 +4,9 @@ import { CommandError } from "./command-error.js";
 import { exitCodeOfStatus, exitCodes, type ExitCode } from "./exit-codes.js";
 import type { FailureReport, Output } from "./output.js";
 
+const smallerArchive =
+  "leave files out with .runtimeignore, or make one file of the code with --bundle; runtimectl pack --list shows sizes";
+
 /** What to do next for failures that the daemon reports; it does not know how its caller signs in. */
 const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   AUTH_REQUIRED: "the key is unknown, expired or revoked; sign in with: runtimectl auth login",
@@ -16,8 +19,8 @@ const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   PLUGIN_NOT_FOUND: "runtimectl plugins list",
   PLUGIN_MANIFEST_NOT_FOUND: "add a manifest.yaml to the plugin's folder, and upload it again",
   BUILT_IN_PLUGIN_REMOVE_FORBIDDEN: "switch it off with: runtimectl plugins disable",
-  PAYLOAD_TOO_LARGE: "leave files out with .runtimeignore, or make one file of the code with --bundle; runtimectl pack --list shows sizes",
-  ARCHIVE_TOO_LARGE: "leave files out with .runtimeignore, or make one file of the code with --bundle; runtimectl pack --list shows sizes",
+  PAYLOAD_TOO_LARGE: smallerArchive,
+  ARCHIVE_TOO_LARGE: smallerArchive,
   KEY_NOT_FOUND: "runtimectl keys list",
 };
 

@@ -2,13 +2,13 @@ import { formatSize } from "../shared/size.js";
 import type { Context } from "./command.js";
 
 const barWidth = 24;
-/** Before, a rate would say more about the beginning than about the rest. */
+/** A rate is shown from here on: earlier it describes the start of the transfer only. */
 const firstRateMs = 1000;
 
 export interface ProgressOptions {
   readonly label: string;
   readonly totalBytes: number;
-  /** What is waited for when all bytes are through. */
+  /** The text after the last byte, until the work ends. */
   readonly afterwards?: string;
 }
 

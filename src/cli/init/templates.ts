@@ -21,14 +21,18 @@ function readme(template: TemplateName, name: string): string {
   return `# ${name}\n\n\`\`\`sh\n${dev}runtimectl deploy   # send it to the server\n\`\`\`\n`;
 }
 
-const templates: Readonly<Record<TemplateName, (name: string) => Readonly<Record<string, string>>>> = {
-  fetch: (name) => ({
-    "manifest.yaml": `name: ${JSON.stringify(name)}
+function moduleManifest(name: string, entrypoint: string): string {
+  return `name: ${JSON.stringify(name)}
 version: 0.1.0
-entrypoint: index.js
+entrypoint: ${entrypoint}
 env:
   GREETING: Hello
-`,
+`;
+}
+
+const templates: Readonly<Record<TemplateName, (name: string) => Readonly<Record<string, string>>>> = {
+  fetch: (name) => ({
+    "manifest.yaml": moduleManifest(name, "index.js"),
     "index.js": `/** A standard Request in, a standard Response out; env has what manifest.yaml says. */
 export default {
   fetch(request, env) {
@@ -40,12 +44,7 @@ export default {
 `,
   }),
   typescript: (name) => ({
-    "manifest.yaml": `name: ${JSON.stringify(name)}
-version: 0.1.0
-entrypoint: index.ts
-env:
-  GREETING: Hello
-`,
+    "manifest.yaml": moduleManifest(name, "index.ts"),
     "index.ts": `interface Env {
   readonly GREETING: string;
 }

@@ -74,7 +74,7 @@ function daemonErrorIn(body: string): string | undefined {
   }
 }
 
-/** The error that the version's code threw last, with the line; undefined when there is none, or for a key that may not read logs. */
+/** The newest error in the log of the version, with file and line. Undefined when the log holds none, or the key may not read it. */
 async function lastErrorOf(client: AskOptions["client"], name: string, version: string): Promise<string | undefined> {
   try {
     const { entries } = await client.workers.logs({

@@ -8,7 +8,7 @@ export function compressAnswers(): Middleware {
   return async (context, next) => {
     await compressAnswer(context, next);
     const isShort = context.length === undefined || context.length < leastCompressedBytes;
-    if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"]?.toString())) return;
+    if (context.method !== "HEAD" || isShort || !preferredCoding(context.req.headers["accept-encoding"])) return;
     // The length of what GET answers is known only once it is compressed, and Koa would add that of the text.
     context.remove("Content-Length");
     context.respond = false;

@@ -66,7 +66,7 @@ export class FileVariants {
     }
     // A range is one of the file itself: clients put parts together that they got at different times.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
-    const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]?.toString()) : undefined;
+    const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
     return href === undefined && coding === undefined ? undefined : { href, coding };
   }
 
