@@ -12,7 +12,10 @@ export interface InstalledPlugin {
   readonly folder: string;
   /** The folder that `GET /plugins` shows: another one where a manifest was laid over a built-in plugin. */
   readonly path: string;
+  /** Where its code comes from. */
   readonly source: "built-in" | "uploaded";
+  /** Whether there is something to delete: the uploaded plugin, or the manifest that was laid over a built-in one. */
+  readonly removable: boolean;
   readonly enabled: boolean;
   readonly manifest: PluginManifest;
   /** How its app is served; undefined when it has none. */

@@ -119,6 +119,7 @@ export class PluginServer {
         folder: "/nowhere",
         path: "/nowhere",
         source: "uploaded",
+        removable: true,
         enabled: true,
         manifest,
         app: hasApp ? WorkerManifest.parse({}) : undefined,

@@ -39,8 +39,7 @@ export function createPluginHandlers({
     return { success: true as const, data: { name, enabled } };
   };
   const shown = (plugin: InstalledPlugin): Plugin => {
-    const { name, path, source, version, enabled, deployment: deploy } = plugin;
-    const removable = source === "uploaded";
+    const { name, path, source, removable, version, enabled, deployment: deploy } = plugin;
     return { name, path, removable, source, version, enabled, ...plugins.statusOf(plugin), ...(deploy && { deploy }) };
   };
   return {

@@ -29,14 +29,21 @@ type Meaning = Pick<InstalledPlugin, "manifest" | "app" | "config">;
 /** The plugin that these folders make; one that cannot be used has a `problem`. */
 export function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlugin {
   const shown = layers.overlay ?? layers.code;
-  const { source } = shown.directory;
+  const removable = shown.directory.source === "uploaded";
   const deployment = deploymentIn(shown.metadata?.declared);
-  const place = { name: shown.name, folder: layers.code.folder, path: shown.folder, source, ...(deployment && { deployment }) };
+  const place = {
+    name: shown.name,
+    folder: layers.code.folder,
+    path: shown.folder,
+    source: layers.code.directory.source,
+    removable,
+    ...(deployment && { deployment }),
+  };
   const seemed = { version: shown.metadata?.version ?? latestVersion, enabled: shown.metadata?.enabled ?? true };
   try {
     const fields = fieldsOf(layers);
     Object.assign(seemed, { version: fields.version, enabled: fields.enabled });
-    if (source === "uploaded") refuseReservedName(shown.name, rules.reservedNames);
+    if (removable) refuseReservedName(shown.name, rules.reservedNames);
     const meaning = parsePlugin(fields, rules);
     return { ...place, ...seemed, ...meaning, manifestHash: hashOf([fields.version, meaning.manifest, meaning.app]) };
   } catch (error) {

@@ -37,6 +37,11 @@ export function hasManifest({ folder }: PluginFolder): boolean {
   return manifestFileNames.some((name) => exists(path.join(folder, name)));
 }
 
+/** Whether its manifest says nothing but whether a built-in plugin is enabled, as enabling and disabling write it. */
+export function isBareSwitch({ metadata }: PluginFolder): boolean {
+  return metadata !== undefined && Object.keys(metadata.declared ?? {}).every((key) => key === "name" || key === "enabled");
+}
+
 /** Whether there is nothing to run in it, so that its manifest can be laid over a built-in plugin. */
 export function isBareManifest(plugin: PluginFolder): boolean {
   const { entrypoint, pluginEntry } = plugin.metadata?.fields ?? {};

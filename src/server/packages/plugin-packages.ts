@@ -15,7 +15,7 @@ import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { PackageTools } from "./package-tools.js";
 import { PluginCatalog, type CatalogedPlugin } from "./plugin-catalog.js";
 import { fieldsOf, parsePlugin, type PluginRules } from "./plugin-description.js";
-import { hasManifest, isBareManifest, readPluginFolder, type PluginFolder } from "./plugin-folder.js";
+import { hasManifest, isBareManifest, isBareSwitch, readPluginFolder, type PluginFolder } from "./plugin-folder.js";
 import { newPath } from "./moved-paths.js";
 import { refuseReservedName } from "./reserved-names.js";
 import { runFileChange } from "./run-file-change.js";
@@ -105,7 +105,10 @@ export class PluginPackages implements PackageKeeper {
     });
   }
 
-  /** Lets a plugin take part, or not any more; the flag is written to its manifest, for a built-in one to a manifest laid over it. */
+  /**
+   * Lets a plugin take part, or not any more. The flag is written to its manifest, for a built-in one to a manifest laid over it; one that
+   * says no more than the flag is deleted when the plugin was shipped so.
+   */
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, enabled));
   }
@@ -122,8 +125,10 @@ export class PluginPackages implements PackageKeeper {
         if (current ? current.directory.path !== area.directory : own !== undefined) return false;
         if (isDoneAlready(plugin)) return true;
         const type = enabled ? "plugin.enabled" : "plugin.disabled";
-        if (current) await writeFlag(staged, current, enabled, { type, subject: { name }, folders: [folderBelow(current)] });
-        else retiring = await this.#layOver(area, staged, { name, enabled, change: { type, subject: { name }, folders: [name] } });
+        const change = { type, subject: { name }, folders: current ? [folderBelow(current)] : [name] } as const;
+        if (!current) retiring = await this.#layOver(area, staged, { name, enabled, change });
+        else if (this.#isShippedAs(enabled, current)) retiring = await this.#takeFolders(staged, [current.folder], change);
+        else await writeFlag(staged, current, enabled, change);
         return true;
       });
       await discardAfter(retiring, staged);
@@ -136,7 +141,7 @@ export class PluginPackages implements PackageKeeper {
   /** Deletes what is uploaded under that name; a built-in plugin that it was laid over is as it was shipped again. */
   async remove(name: string): Promise<void> {
     const { plugin } = this.#found(name);
-    if (plugin.source === "built-in") throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
+    if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
     await this.#locks.run(name, async () => {
       let isAnything = false;
       for (const area of this.#areas.all()) isAnything = (await this.#takeAway(area, name)) || isAnything;
@@ -241,16 +246,32 @@ export class PluginPackages implements PackageKeeper {
       const isAnything = await area.exclusively(async () => {
         const folders = findHere();
         if (folders.length === 0) return false;
-        const targets = folders.map(({ folder }) => folder);
         const change: SharedChange = { type: "plugin.deleted", subject: { name }, folders: folders.map(folderBelow) };
-        await staged.takeAway(targets, change, (movedTo) => {
-          retiring = targets.map((target, index) => retireFolder(this.#options, target, movedTo[index]));
-        });
+        retiring = await this.#takeFolders(
+          staged,
+          folders.map(({ folder }) => folder),
+          change,
+        );
         return true;
       });
       void Promise.all(retiring).then(() => staged.discard());
       return isAnything;
     });
+  }
+
+  /** Answers with what still runs from the folders. */
+  async #takeFolders(staged: StagedFolder, folders: string[], change: SharedChange): Promise<Promise<void>[]> {
+    let retiring: Promise<void>[] = [];
+    await staged.takeAway(folders, change, (movedTo) => {
+      retiring = folders.map((folder, index) => retireFolder(this.#options, folder, movedTo[index]));
+    });
+    return retiring;
+  }
+
+  /** Whether without this folder, which holds no more than a flag, the built-in plugin is enabled, or disabled, all the same. */
+  #isShippedAs(enabled: boolean, overlay: PluginFolder): boolean {
+    const shipped = this.#catalog.find(overlay.name)?.builtIn?.metadata;
+    return shipped?.enabled === enabled && isBareSwitch(overlay);
   }
 
   async #installArea(): Promise<StagingArea> {

@@ -12,7 +12,9 @@ export type PluginStatus = (typeof pluginStatuses)[number];
 export const Plugin = z.object({
   name: z.string(),
   path: z.string().describe("Folder of the plugin on the server"),
-  removable: z.boolean().describe("True only for uploaded plugins"),
+  removable: z
+    .boolean()
+    .describe("True for an uploaded plugin, and for a built-in one over which a manifest was laid: deleting removes that manifest"),
   source: z.enum(["built-in", "uploaded"]),
   version: z.string(),
   enabled: z.boolean(),

@@ -26,7 +26,7 @@ test("the gateway ships switched off, is put to work by a manifest alone, and is
   expect(await rowOfGateway()).toMatchObject(shipped);
 
   await configure("enabled: true\nrateLimits:\n  - { limit: 2, window: 1h }\n");
-  expect(await rowOfGateway()).toMatchObject({ source: "uploaded", enabled: true, status: "loaded", removable: true });
+  expect(await rowOfGateway()).toMatchObject({ source: "built-in", enabled: true, status: "loaded", removable: true });
   const { plugins } = await root.metrics.show({});
   expect(plugins).toMatchObject([{ plugin: "plugin-gateway", counters: [{ name: "gateway_allowed" }, { name: "gateway_limited" }] }]);
 

@@ -39,7 +39,8 @@ test("uploaded alone, its keys win, the code stays, and deleting it brings back 
     {
       name: "gateway",
       version: "1.0.0",
-      source: "uploaded",
+      source: "built-in",
+      removable: true,
       enabled: true,
       folder: builtInFolder(),
       path: inUploads("gateway"),
@@ -53,19 +54,28 @@ test("uploaded alone, its keys win, the code stays, and deleting it brings back 
   await onlyFolders();
 });
 
-test("switching a built-in plugin makes one, which says no more than that", async () => {
+test("switching a built-in plugin makes one that holds only the flag; switching back deletes it", async () => {
   await fixture.packages.setEnabled("gateway", false);
   expect(entriesOf(fixture.uploads)).toEqual([]);
 
   await fixture.packages.setEnabled("gateway", true);
 
   expect(await readFile(inUploads("gateway/manifest.yaml"), "utf8")).toBe('name: "gateway"\nenabled: true\n');
-  expect(found("gateway")).toMatchObject({ enabled: true, source: "uploaded", folder: builtInFolder(), version: "1.0.0" });
-  await fixture.packages.setEnabled("gateway", false);
-  expect(found("gateway")).toMatchObject({ enabled: false, source: "uploaded" });
+  expect(found("gateway")).toMatchObject({ enabled: true, source: "built-in", removable: true, folder: builtInFolder(), version: "1.0.0" });
   await fixture.reopen();
-  expect(found("gateway")).toMatchObject({ enabled: false, source: "uploaded" });
-  await onlyFolders("gateway");
+  expect(found("gateway")).toMatchObject({ enabled: true, source: "built-in" });
+  await fixture.packages.setEnabled("gateway", false);
+  expect(found("gateway")).toMatchObject({ enabled: false, source: "built-in", removable: false, path: builtInFolder() });
+  await onlyFolders();
+});
+
+test("switching a built-in plugin with settings of its own keeps them", async () => {
+  await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\n" });
+
+  await fixture.packages.setEnabled("gateway", false);
+
+  expect(await readFile(inUploads("gateway/manifest.yaml"), "utf8")).toBe("name: gateway\nenabled: false\ncors: all\n");
+  expect(found("gateway")).toMatchObject({ enabled: false, source: "built-in", removable: true, config: { cors: "all" } });
 });
 
 test.for([
@@ -98,7 +108,7 @@ test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("
 
 test("one that cannot be read is a problem, and the plugin is not used without it", async () => {
   await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
-  expect(found("gateway")).toMatchObject({ source: "uploaded", problem: expect.stringContaining("YAML") as string });
+  expect(found("gateway")).toMatchObject({ source: "built-in", removable: true, problem: expect.stringContaining("YAML") as string });
   await fixture.packages.remove("gateway");
   expect(found("gateway")).toMatchObject({ source: "built-in" });
 });

@@ -68,6 +68,7 @@ export class PluginHouse {
       folder,
       path: folder,
       source: "uploaded",
+      removable: true,
       enabled: true,
       manifest: parsed,
       app: parsed.entrypoint === undefined ? undefined : WorkerManifest.parse(manifest),

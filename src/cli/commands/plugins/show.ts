@@ -5,6 +5,7 @@ import { connect } from "../../connection.js";
 import { exitCodes } from "../../exit-codes.js";
 import { parsePluginName } from "../../package-reference.js";
 import { pluginFields } from "./plugin-fields.js";
+import { pluginSourceText } from "../../../shared/plugin-source.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
@@ -39,7 +40,7 @@ export const command = defineCommand<[name: string]>({
       ["version", plugin.version],
       ["state", plugin.status],
       ["reason", plugin.error],
-      ["source", plugin.source],
+      ["source", pluginSourceText(plugin)],
       ["folder", plugin.path],
       ["base", base === "" ? "none: it has only hooks" : base],
       ["depends on", dependencies?.join(" ") || undefined],

@@ -3,6 +3,7 @@ import type { Plugin } from "../../../shared/contract/plugins.js";
 import { counted } from "../../counted.js";
 import { reloadLines } from "../reload-lines.js";
 import type { Action, Outcome } from "./action.js";
+import { pluginRemovalText } from "../../../shared/plugin-source.js";
 
 /** A plugin, as far as its keys need it. */
 export interface PluginTarget {
@@ -25,11 +26,11 @@ export const deletePlugin: Action<PluginTarget> = {
   permission: "plugins:remove",
   refusal: ({ plugin: { name, removable } }) =>
     removable ? undefined : `${name} is built in and cannot be deleted; it can be switched off`,
-  confirmation: ({ plugin: { name, version }, neededBy }) => ({
+  confirmation: ({ plugin, neededBy }) => ({
     consequence:
-      `Delete the plugin ${name} ${version} for good` +
+      `Delete ${pluginRemovalText(plugin, `${plugin.name} ${plugin.version}`)} for good` +
       (neededBy.length === 0 ? "" : `; ${counted(neededBy.length, "plugin")} cannot do without it: ${neededBy.join(", ")}`),
-    name,
+    name: plugin.name,
   }),
   run: async (client, { plugin: { name } }) => {
     await client.plugins.remove({ params: { name } });

@@ -9,6 +9,7 @@ import { useChanges } from "../hooks/use-changes.js";
 import { useDashboard } from "../hooks/use-dashboard.js";
 import { useIsStale } from "../hooks/use-is-stale.js";
 import { useLive } from "../hooks/use-live.js";
+import { pluginSourceText } from "../../../shared/plugin-source.js";
 
 interface Row extends PluginTarget {
   /** Undefined when it is not at work. */
@@ -76,7 +77,7 @@ function factsOf({ plugin, neededBy, stateOf }: Row): Fact[] {
   return [
     { name: "state", value: meaningOf(plugin), color: statusColors[plugin.status] },
     ...(plugin.error === undefined ? [] : [{ name: "why", value: plugin.error, color: "red", isLong: true }]),
-    { name: "source", value: plugin.removable ? plugin.source : `${plugin.source}, cannot be deleted` },
+    { name: "source", value: pluginSourceText(plugin) },
     { name: "folder", value: plugin.path },
     ...(neededBy.length === 0 ? [] : [{ name: "needed by", value: neededBy.map((name) => `${name} ${stateOf(name)}`).join(" · ") }]),
   ];

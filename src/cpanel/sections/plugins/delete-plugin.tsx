@@ -4,6 +4,7 @@ import { useApi } from "../../live/use-api.js";
 import { usePanel } from "../../use-panel.js";
 import { pluginOperations } from "./plugin-operations.js";
 import type { PluginRow } from "./plugin-row.js";
+import { pluginRemovalText } from "../../../shared/plugin-source.js";
 
 interface DeletePluginProps {
   readonly row: PluginRow;
@@ -23,7 +24,8 @@ export function DeletePlugin({ row: { plugin, neededBy }, onClose, onDeleted }: 
   return (
     <ConfirmByName title={`Delete ${name}?`} name={name} action="Delete plugin" onConfirm={remove} onClose={onClose}>
       <p>
-        Version {version} is deleted from the daemon&apos;s disk for good, and its hooks and routes end. To stop it for a while, disable it.
+        This deletes {pluginRemovalText(plugin, `${name} ${version}`)} from the daemon&apos;s disk for good. To stop the plugin for a while,
+        disable it.
       </p>
       {neededBy.length > 0 && (
         <p>

@@ -16,6 +16,7 @@ import { PluginWork } from "./plugin-work.js";
 import { usePluginDeeds } from "./use-plugin-deeds.js";
 import { usePlugins } from "./use-plugins.js";
 import "./plugins.css";
+import { pluginSourceText } from "../../../shared/plugin-source.js";
 
 /** One plugin: what became of it and why, where it lies, and what it does. */
 export function PluginDetail({ name }: { name: string }) {
@@ -68,9 +69,9 @@ function Detail({ row, rows }: { row: PluginRow; rows: readonly PluginRow[] }) {
           <PluginState plugin={plugin} /> <span>{reason}</span>
         </Fact>
         <Fact name="Version">{plugin.version}</Fact>
-        <Fact name="Source">{plugin.removable ? plugin.source : `${plugin.source}: it can be disabled, not deleted`}</Fact>
+        <Fact name="Source">{pluginSourceText(plugin)}</Fact>
         <Fact name="Folder">
-          <code>{plugin.path}</code> {plugin.source === "uploaded" && <PanelLink to={filesOf(plugin.name)}>Files</PanelLink>}
+          <code>{plugin.path}</code> {plugin.removable && <PanelLink to={filesOf(plugin.name)}>Files</PanelLink>}
         </Fact>
         {plugin.deploy && (
           <Fact name="Deployed">
