@@ -80,6 +80,7 @@ async function bootIn(
   }
   await chmod(test, 0o755);
   await writeFile(path.join(root, "usr/bin/node"), "");
+  await writeFile(path.join(root, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
   await writeFile(path.join(root, "etc/systemd/system/script.service"), unit);
   await run("systemctl", ["--root", root, "enable", "script.service"]);
   const binds = [`--bind-ro=${project}:/opt/runtimectl`, `--bind-ro=${process.execPath}:/usr/bin/node`, `--bind=${test}:/test`];

@@ -81,6 +81,8 @@ export async function startDaemon(
       RUNTIME_STATE_DIR: path.join(directory, "state"),
       // Workers of tests connect to servers of tests.
       RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
+      // Under the shipped unit, tests run with the unit's own isolation.
+      ...(process.env["RUNTIME_ISOLATION"] !== undefined && { RUNTIME_ISOLATION: process.env["RUNTIME_ISOLATION"] }),
       ...(listenFds.length > 0 && { LISTEN_FDS: String(listenFds.length), LISTEN_FDNAMES: listenFds.map(() => "http").join(":") }),
       ...options.env,
     },
