@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { ClientOf } from "../../shared/client.js";
 import * as plugins from "../../shared/contract/plugins.js";
-import { logs } from "../../shared/contract/worker-logs.js";
+import { logs, type LogEntry } from "../../shared/contract/worker-logs.js";
 import { list } from "../../shared/contract/workers.js";
 import { toPathSegments } from "../../shared/package-name.js";
 import { installedVersions } from "../../shared/worker-versions.js";
@@ -13,6 +13,9 @@ export const servedOperations = { workers: { list, logs }, plugins: { list: plug
 const longestAnswerMs = 10_000;
 /** The daemon writes its own entry after what the code threw. */
 const newestEntries = 5;
+
+/** How the daemon names file, line and column of a syntax error; the log has it in another form. */
+const place = /:\d+:\d+: /;
 
 /** The state of a package after a change of its files. */
 export interface Served {
@@ -48,6 +51,7 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   const listed = installedVersions((await client.workers.list()).filter((worker) => worker.name === name));
   const label = `${name} ${version}`;
   if (listed.find((installed) => installed.version === version)?.enabled !== true) return { text: `${label} is off`, failure: undefined };
+  const entriesBefore = await errorsOf(client, name, version);
   const init = { credentials: "omit", cache: "no-store", redirect: "manual", signal: AbortSignal.timeout(longestAnswerMs) } as const;
   let response: Response;
   try {
@@ -61,7 +65,8 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   if (response.status < 500) return { text, failure: undefined };
   const ofDaemon = daemonErrorIn(await response.text().catch(() => ""));
   if (!ofDaemon) return { text, failure: "The worker itself answers so; its log may say why." };
-  return { text, failure: (await lastErrorOf(client, name, version)) ?? ofDaemon };
+  if (place.test(ofDaemon)) return { text, failure: ofDaemon };
+  return { text, failure: thrownIn(await errorsOf(client, name, version), entriesBefore.at(-1)?.id ?? 0) ?? ofDaemon };
 }
 
 /** The message of an error that the daemon answered in the worker's stead. */
@@ -74,18 +79,20 @@ function daemonErrorIn(body: string): string | undefined {
   }
 }
 
-/** The newest error in the log of the version, with file and line. Undefined when the log holds none, or the key may not read it. */
-async function lastErrorOf(client: AskOptions["client"], name: string, version: string): Promise<string | undefined> {
+/** The newest errors in the log of the version, oldest first; none where the key may not read it. */
+async function errorsOf(client: AskOptions["client"], name: string, version: string): Promise<readonly LogEntry[]> {
   try {
-    const { entries } = await client.workers.logs({
-      params: toPathSegments(name),
-      query: { version, level: "error", limit: newestEntries },
-    });
-    const thrown = entries.findLast(({ source }) => source === "app");
-    // Frames of Node itself tell nothing of the line that was saved.
-    return thrown?.text.replaceAll(/\n +at [^\n]*\bnode:[^\n]*/g, "");
+    const query = { version, level: "error", limit: newestEntries } as const;
+    return (await client.workers.logs({ params: toPathSegments(name), query })).entries;
   } catch (error) {
-    if (error instanceof ApiError) return undefined;
+    if (error instanceof ApiError) return [];
     throw error;
   }
+}
+
+/** What the code threw since the entry with this id, with file and line. */
+function thrownIn(entries: readonly LogEntry[], since: number): string | undefined {
+  const thrown = entries.findLast(({ id, source }) => source === "app" && id > since);
+  // Frames of Node itself tell nothing of the line that was changed.
+  return thrown?.text.replaceAll(/\n +at [^\n]*\bnode:[^\n]*/g, "");
 }

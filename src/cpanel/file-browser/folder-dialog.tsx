@@ -1,6 +1,5 @@
 import type { FileEntry } from "../../shared/contract/files.js";
 import { ConfirmByName } from "../components/confirm-by-name.js";
-import { usePanel } from "../use-panel.js";
 import type { Folder } from "./browsed-package.js";
 import type { FileToSend } from "./dropped-files.js";
 import type { EntryDeed } from "./entry-columns.js";
@@ -19,7 +18,8 @@ interface FolderDialogProps {
   readonly entries: readonly FileEntry[];
   readonly question: FolderQuestion;
   readonly onClose: () => void;
-  readonly onChanged: () => Promise<void>;
+  /** Gets what was done, such as `old.txt is deleted`. */
+  readonly onChanged: (change: string) => Promise<void>;
 }
 
 /** Asks for what a deed needs, and has it done. */
@@ -39,7 +39,7 @@ function MakeFolder({ folder, onClose, onChanged }: DialogProps) {
   const api = useFileApi(folder.of.kind);
   const make = async (name: string) => {
     await api.mkdir({ body: { path: `${folder.path}/${name}` } });
-    await onChanged();
+    await onChanged(`The folder ${name} is there`);
   };
   return <PathDialog title="New folder" label="Name" initial="" action="Make folder" onSubmit={make} onClose={onClose} />;
 }
@@ -48,7 +48,7 @@ function RenameEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
   const api = useFileApi(folder.of.kind);
   const rename = async (newName: string) => {
     await api.rename({ body: { path: entry.path, newName } });
-    await onChanged();
+    await onChanged(`${entry.name} is renamed to ${newName}`);
   };
   return (
     <PathDialog title={`Rename ${entry.name}`} label="New name" initial={entry.name} action="Rename" onSubmit={rename} onClose={onClose} />
@@ -57,11 +57,9 @@ function RenameEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
 
 function MoveEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
   const api = useFileApi(folder.of.kind);
-  const { toasts } = usePanel();
   const move = async (destPath: string) => {
     await api.move({ body: { path: entry.path, destPath } });
-    toasts.say(`${entry.name} is moved to ${destPath}.`);
-    await onChanged();
+    await onChanged(`${entry.name} is moved to ${destPath}`);
   };
   return (
     <PathDialog
@@ -78,11 +76,9 @@ function MoveEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
 
 function DeleteEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
   const api = useFileApi(folder.of.kind);
-  const { toasts } = usePanel();
   const remove = async () => {
     await api.remove({ body: { path: entry.path } });
-    toasts.say(`${entry.name} is deleted.`);
-    await onChanged();
+    await onChanged(`${entry.name} is deleted`);
   };
   return (
     <ConfirmByName

@@ -8,12 +8,14 @@ import { StateNote } from "../components/state-note.js";
 import { useResource } from "../live/use-resource.js";
 import { useMay } from "../session/use-principal.js";
 import { usePanel } from "../use-panel.js";
+import { BrokenNote } from "./broken-note.js";
 import type { Folder } from "./browsed-package.js";
 import { droppedFiles, type FileToSend } from "./dropped-files.js";
 import { entryColumns } from "./entry-columns.js";
 import { FolderDialog, type FolderQuestion } from "./folder-dialog.js";
 import { useDownloadUrl } from "./use-download-url.js";
 import { useFileApi } from "./use-file-api.js";
+import { usePackageCheck } from "./use-package-check.js";
 
 /** What is in a folder, and what can be done with it. */
 export function FolderView({ folder }: { folder: Folder }) {
@@ -24,6 +26,7 @@ export function FolderView({ folder }: { folder: Folder }) {
   const isWanted = useMay(`${kind}:read`);
   const [change, remove] = [useMay(`${kind}:install`) && isChangeable, useMay(`${kind}:remove`) && isChangeable];
   const resource = useResource(`files.${kind}.${path}`, async () => (await api.list({ query: { path } })).data, { isWanted });
+  const { failed, check } = usePackageCheck(folder);
   const [question, setQuestion] = useState<FolderQuestion>();
   const entries = resource.data?.entries ?? [];
   const columns = entryColumns({ folder, may: { change, remove }, downloadUrl, onAsk: (deed, entry) => setQuestion({ deed, entry }) });
@@ -41,6 +44,7 @@ export function FolderView({ folder }: { folder: Folder }) {
           Download all as zip
         </a>
       </div>
+      {failed && <BrokenNote of={folder.of} failed={failed} />}
       <ResourceList
         noun="file"
         permission={`${kind}:read`}
@@ -63,7 +67,10 @@ export function FolderView({ folder }: { folder: Folder }) {
           entries={entries}
           question={question}
           onClose={() => setQuestion(undefined)}
-          onChanged={resource.refresh}
+          onChanged={async (done) => {
+            await resource.refresh();
+            void check(done);
+          }}
         />
       )}
     </>

@@ -43,8 +43,7 @@ export function TextEditor({ folder, name, opened, download, onReload }: TextEdi
       {broken && (
         <BrokenNote
           of={folder.of}
-          name={name}
-          broken={broken}
+          failed={broken}
           onUndo={() => {
             setDraft(broken.before);
             void save(broken.before);

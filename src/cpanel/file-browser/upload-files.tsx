@@ -17,12 +17,13 @@ interface UploadFilesProps {
   readonly entries: readonly FileEntry[];
   readonly files: readonly FileToSend[];
   readonly onClose: () => void;
-  readonly onUploaded: () => Promise<void>;
+  /** Gets what was done, such as `2 files are uploaded`. */
+  readonly onUploaded: (change: string) => Promise<void>;
 }
 
 /** Says what would be written and replaced, then sends it when that is confirmed: all of it or nothing. */
 export function UploadFiles({ folder, entries, files, onClose, onUploaded }: UploadFilesProps) {
-  const { connection, toasts } = usePanel();
+  const { connection } = usePanel();
   const { isPending, error, run } = useAttempt();
   const [sentBytes, setSentBytes] = useState(0);
   const end = useRef<AbortController>(undefined);
@@ -39,8 +40,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
         files.map(({ file, path }) => ({ file, filename: path })),
         { onSent: setSentBytes, signal },
       );
-      toasts.say(`${counted(files.length, "file")} uploaded.`);
-      await onUploaded();
+      await onUploaded(`${counted(files.length, "file")} ${files.length === 1 ? "is" : "are"} uploaded`);
     });
     if (isDone) onClose();
   };

@@ -1,16 +1,14 @@
 import { useState } from "react";
 import { ApiError } from "../../shared/api-error.js";
-import { useApi } from "../live/use-api.js";
-import { useServedAt } from "../live/use-served-at.js";
 import { useAttempt } from "../components/use-attempt.js";
 import { usePanel } from "../use-panel.js";
-import { askServed, servedOperations, type Served } from "./ask-served.js";
 import type { Folder } from "./browsed-package.js";
 import type { FileApi } from "./file-operations.js";
 import { toBytesText } from "./file-text.js";
 import { readFile, type FileContent } from "./read-file.js";
 import { sendFiles } from "./send-files.js";
 import { useFileApi } from "./use-file-api.js";
+import { usePackageCheck, type Failed } from "./use-package-check.js";
 
 /** A tag that no file has. */
 const noTag = '"none"';
@@ -22,7 +20,7 @@ export type ForeignChange = "changed" | "deleted";
 export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
 /** A package that is not served since a save. */
-export interface Broken extends Served {
+export interface Broken extends Failed {
   /** The text before the save. */
   readonly before: string;
 }
@@ -45,12 +43,11 @@ interface Save {
 /** The way of a text back into its file. */
 export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
   const api = useFileApi(folder.of.kind);
-  const { connection, toasts } = usePanel();
+  const { connection } = usePanel();
   const { isPending, error, run } = useAttempt();
   const [saved, setSaved] = useState({ text: opened.text.text, etag: opened.etag });
-  const [broken, setBroken] = useState<Broken>();
-  const client = useApi(servedOperations);
-  const servedAt = useServedAt();
+  const { failed, check } = usePackageCheck(folder);
+  const [before, setBefore] = useState("");
   const [changedMeanwhile, setChangedMeanwhile] = useState<ForeignChange>();
   const path = `${folder.path}/${name}`;
   const save = async (text: string, isOverwriting = false) => {
@@ -65,11 +62,11 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
         return setChangedMeanwhile(await foreignChange(api, path));
       }
       setSaved({ text, etag: await etagOfWritten(api, path, written) });
-      const served = await askServed(folder, { client, servedAt, fetch: (...call) => fetch(...call) }).catch(() => undefined);
-      setBroken(served?.failure === undefined ? undefined : { ...served, before: saved.text });
-      if (served?.failure === undefined) toasts.say(`${name} is saved${served ? `; ${served.text}` : ""}.`);
+      setBefore(saved.text);
+      await check(`${name} is saved`);
     });
   };
+  const broken = failed && { ...failed, before };
   return { saved: saved.text, changedMeanwhile, isPending, error, broken, save, forget: () => setChangedMeanwhile(undefined) };
 }
 

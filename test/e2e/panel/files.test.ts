@@ -239,6 +239,32 @@ test("a save that breaks an app is told with the error and undone, and one that 
   await editor.getByText("index.js is saved; coder 1.0.0 answers 200.").waitFor();
   expect(await alert.count()).toBe(0);
   expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("coded");
+
+  await text.fill("const greeting = 1;\nconst = 2;\n");
+  await editor.getByRole("button", { name: "Save", exact: true }).click();
+  await alert.getByText(/SyntaxError: index\.js:2:7: Expected identifier/).waitFor();
+  await alert.getByRole("button", { name: "Undo the save" }).click();
+  await expect.poll(() => alert.count()).toBe(0);
+});
+
+test("a deleted file that breaks an app is told with the error, and an upload that mends it with what the app answers", async () => {
+  const directory = await temporaryDirectory();
+  await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
+  const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });
+  await folder.getByRole("button", { name: "Delete index.js" }).click();
+  const dialog = folder.getByRole("alertdialog", { name: "Delete index.js?" });
+  await dialog.getByLabel("Type index.js to confirm").fill("index.js");
+  await dialog.getByRole("button", { name: "Delete file" }).click();
+  const alert = folder.getByRole("alert");
+  await alert.getByText(/^index\.js is deleted, and coder 1\.0\.0 answers 50/).waitFor();
+  await expectAccessible(folder);
+
+  await dropPaths(folder, [path.join(directory, "index.js")]);
+  await folder.getByRole("dialog", { name: "Upload 1 file?" }).getByRole("button", { name: "Upload" }).click();
+
+  await folder.getByText("1 file is uploaded; coder 1.0.0 answers 200.").waitFor();
+  expect(await alert.count()).toBe(0);
+  expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("mended");
 });
 
 test("the files of a plugin are changed in the same way", async () => {
