@@ -33,3 +33,17 @@ export const commandHints: Readonly<Record<string, string>> = {
   update: "npm install --global runtimectl@latest",
   upgrade: "npm install --global runtimectl@latest",
 };
+
+/** What to write instead, for options of other tools that a command lacks; by the command's words, then for all commands. */
+export const optionHints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  deploy: {
+    "--all": 'deploy takes one folder: for folder in apps/*/; do runtimectl deploy "$folder"; done',
+    "--env": "the variables of a worker are the key env of its manifest.yaml",
+    "--force": "runtimectl deploy --replace overwrites a version that is there",
+  },
+  "workers logs": {
+    "--tail": "runtimectl workers logs <name> --limit <count>",
+    "--lines": "runtimectl workers logs <name> --limit <count>",
+  },
+  "": { "--force": "--yes answers the question in advance", "-f": "--yes answers the question in advance" },
+};

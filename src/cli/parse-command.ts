@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from "commander";
+import { optionHints } from "./command-aliases.js";
 import type { HelpStyle } from "./help-layout.js";
 import { commandHelp } from "./help.js";
 import { usageError } from "./command-error.js";
@@ -27,7 +28,7 @@ export function parseCommand(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return undefined;
-    throw usageError(sentenceOf(error), `runtimectl ${command.words} --help`);
+    throw usageError(sentenceOf(error), hintOf(error, command.words));
   }
   const options = parser.opts();
   return { flags: options as GlobalFlags, invocation: { values: parser.processedArgs as Invocation["values"], options } };
@@ -46,6 +47,11 @@ function toOption(definition: OptionDefinition): Option {
   if (definition.repeatable)
     return option.argParser((value: string, previous: unknown) => [...(Array.isArray(previous) ? (previous as string[]) : []), value]);
   return option;
+}
+
+function hintOf({ code, message }: CommanderError, words: string): string {
+  const option = code === "commander.unknownOption" ? (/'([^']+)'/.exec(message)?.[1] ?? "") : "";
+  return optionHints[words]?.[option] ?? optionHints[""]?.[option] ?? `runtimectl ${words} --help`;
 }
 
 /** commander's words without its prefix; the suggestion that it puts on a line of its own joins the sentence. */

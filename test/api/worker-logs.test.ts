@@ -63,6 +63,9 @@ describe("the log of a worker", () => {
     expect(await read({ text: "INFO o" })).toEqual(["Info One"]);
     expect(await read({ version: "1.0.0", limit: 1 })).toEqual(["e1"]);
     expect(await read({ since: "1h" })).toHaveLength(4);
+    expect(await read({ since: new Date(Date.now() - 60_000).toISOString() })).toHaveLength(4);
+    expect(await read({ since: "2026-01-31T08:00:00+02:00", until: "1h" })).toEqual([]);
+    expect(await read({ until: new Date(Date.now() + 60_000).toISOString() })).toHaveLength(4);
     expect(await read({ since: String(Date.now() + 60_000) })).toEqual([]);
     expect(await read({ since: String(Math.floor(Date.now() / 1000) - 60) })).toHaveLength(4);
     const { entries, hasMore } = await root.workers.logs({ params, query: { limit: 2, level: "info" } });
@@ -78,6 +81,9 @@ describe("the log of a worker", () => {
     ["level=loud", "INVALID_REQUEST"],
     ["since=yesterday", "INVALID_REQUEST"],
     ["since=-5m", "INVALID_REQUEST"],
+    ["since=2026-13-40T00:00:00Z", "INVALID_REQUEST"],
+    ["since=2026-01-31T08:00:00", "INVALID_REQUEST"],
+    ["until=soon", "INVALID_REQUEST"],
     ["text=", "INVALID_REQUEST"],
     [`text=${"x".repeat(201)}`, "INVALID_REQUEST"],
     ["follow=yes", "INVALID_REQUEST"],

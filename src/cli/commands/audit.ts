@@ -1,6 +1,5 @@
 import { auditActions, list, type AuditEntry } from "../../shared/contract/audit.js";
 import { nounOf } from "../../shared/contract/changes.js";
-import { parseSinceMs } from "../../shared/since.js";
 import { auditCells, auditHeadings, changeDocument, changeLine } from "../change-line.js";
 import { defineCommand } from "../command.js";
 import { usageError } from "../command-error.js";
@@ -8,6 +7,7 @@ import { connect } from "../connection.js";
 import { exitCodes } from "../exit-codes.js";
 import { followUntilInterrupted } from "../follow-until-interrupted.js";
 import { localDateTime } from "./workers/log-line.js";
+import { timeOption } from "../time-option.js";
 
 interface Options {
   readonly follow?: boolean;
@@ -22,7 +22,7 @@ const mostEntries = 1000;
 export const command = defineCommand<[], Options>({
   options: [
     { flags: "-f, --follow", description: "Go on with what comes, until Ctrl-C" },
-    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a Unix time" },
+    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a time such as 2026-01-31T08:00:00Z" },
     { flags: "--action <actions>", description: "Such as key.created, or key for all of keys; several between commas" },
     { flags: "--principal <key>", description: "What the key of this name or id did" },
     { flags: "--limit <count>", description: `The newest that many, at most ${mostEntries} (default: 100)` },
@@ -55,13 +55,11 @@ export const command = defineCommand<[], Options>({
 });
 
 function queryOf({ since, action, principal, limit }: Options) {
-  if (since !== undefined && parseSinceMs(since, 0) === undefined)
-    throw usageError(`--since ${JSON.stringify(since)} is no time`, "it takes 30s, 10m, 2h, 1d, or a Unix time");
   const known = new Set<string>(auditActions.flatMap((one) => [one, nounOf(one)]));
   const unknown = action?.split(",").find((one) => !known.has(one));
   if (unknown !== undefined) throw usageError(`--action ${JSON.stringify(unknown)} is none`, `one of ${[...known].join(", ")}`);
   const count = limit === undefined ? undefined : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count !== undefined && (count < 1 || count > mostEntries))
     throw usageError(`--limit ${JSON.stringify(limit)} is not accepted`, `it takes a whole number from 1 to ${mostEntries}`);
-  return { since, action, principal: principal === "" ? undefined : principal, limit: count };
+  return { since: timeOption("--since", since), action, principal: principal === "" ? undefined : principal, limit: count };
 }

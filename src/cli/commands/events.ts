@@ -1,12 +1,12 @@
 import { nounOf } from "../../shared/contract/changes.js";
 import { eventTypes, stream, type RuntimeEvent } from "../../shared/contract/events.js";
-import { parseSinceMs } from "../../shared/since.js";
 import { changeDocument, changeLine, eventCells } from "../change-line.js";
 import { defineCommand } from "../command.js";
 import { usageError } from "../command-error.js";
 import { connect } from "../connection.js";
 import { followUntilInterrupted } from "../follow-until-interrupted.js";
 import { localDateTime } from "./workers/log-line.js";
+import { timeOption } from "../time-option.js";
 
 interface Options {
   readonly since?: string;
@@ -42,10 +42,8 @@ export const command = defineCommand<[], Options>({
 });
 
 function queryOf({ since, type, worker }: Options) {
-  if (since !== undefined && parseSinceMs(since, 0) === undefined)
-    throw usageError(`--since ${JSON.stringify(since)} is no time`, "it takes 30s, 10m, 2h, 1d, or a Unix time");
   const known = new Set<string>(eventTypes.flatMap((one) => [one, nounOf(one)]));
   const unknown = type?.split(",").find((one) => !known.has(one));
   if (unknown !== undefined) throw usageError(`--type ${JSON.stringify(unknown)} is none`, `one of ${[...known].join(", ")}`);
-  return { since, type, worker: worker === "" ? undefined : worker };
+  return { since: timeOption("--since", since), type, worker: worker === "" ? undefined : worker };
 }

@@ -3,7 +3,7 @@ import { nounOf } from "../../shared/contract/changes.js";
 import type { EventFeed } from "../../shared/contract/endpoint.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
-import { parseSinceMs } from "../../shared/since.js";
+import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
 /** Which entries a reader gets: those that it asks for and may see. */
@@ -18,7 +18,7 @@ export interface AuditPort {
 export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit"> {
   return {
     list: ({ query: { since, action: actions, follow, ...query }, lastEventId, principal }) => {
-      const sinceMs = since === undefined ? undefined : parseSinceMs(since, Date.now());
+      const sinceMs = since === undefined ? undefined : parsePastTimeMs(since, Date.now());
       const wanted = { ...query, actions, sinceMs, isVisible: (entry: AuditEntry) => maySee(principal, entry) };
       if (follow !== "1") return audit.read(wanted);
       const feed: EventFeed<AuditEntry> = (signal) => audit.follow(wanted, lastEventId, signal);

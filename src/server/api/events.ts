@@ -3,7 +3,7 @@ import { nounOf, isWantedType } from "../../shared/contract/changes.js";
 import { permissionToSee, type RuntimeEvent } from "../../shared/contract/events.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
-import { parseSinceMs } from "../../shared/since.js";
+import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
 /** What these handlers need of the events. */
@@ -18,7 +18,7 @@ export interface EventsPort {
 export function createEventsHandlers(events: EventsPort): ResourceHandlers<"events"> {
   return {
     stream: ({ query: { type, worker, since }, lastEventId, principal }): EventFeed<RuntimeEvent> => {
-      const sinceMs = since === undefined ? undefined : parseSinceMs(since, Date.now());
+      const sinceMs = since === undefined ? undefined : parsePastTimeMs(since, Date.now());
       const passes = (event: RuntimeEvent): boolean =>
         isWantedType(event.type, type) && (worker === undefined || concernsWorker(event, worker)) && maySee(principal, event);
       return (signal) => events.follow(passes, { lastEventId, sinceMs }, signal);

@@ -3,7 +3,7 @@ import { errorTable, type ErrorCode } from "../errors.js";
 import { ChangePrincipal, ChangeSubject, changeTypes, typeListOf } from "./changes.js";
 import { endpoint } from "./endpoint.js";
 import { followQuery } from "./follow-query.js";
-import { sinceQuery } from "./since-query.js";
+import { sinceQuery } from "./time-query.js";
 
 const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 

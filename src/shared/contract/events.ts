@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Permission } from "../permissions.js";
 import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from "./changes.js";
 import { endpoint } from "./endpoint.js";
-import { sinceQuery } from "./since-query.js";
+import { sinceQuery } from "./time-query.js";
 
 /** What the daemon tells besides changes: of workers by themselves, and of the stream. */
 export const eventTypes = [

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { isPackageVersion } from "../package-name.js";
 import { endpoint } from "./endpoint.js";
 import { followQuery } from "./follow-query.js";
-import { sinceQuery } from "./since-query.js";
+import { sinceQuery, untilQuery } from "./time-query.js";
 import { WorkerParams } from "./worker-params.js";
 
 /** From the least to the most urgent. */
@@ -26,6 +26,7 @@ const LogQuery = z.object({
   level: z.enum(logLevels).optional().describe("Entries of this level and above"),
   text: z.string().min(1).max(200).optional().describe("Entries that contain this text, in upper or lower case"),
   ...sinceQuery,
+  ...untilQuery,
   before: z.coerce.number<number>().int().min(0).optional().describe("Entries with a lower id: the way to older ones"),
   ...followQuery,
   limit: z.coerce.number<number>().int().min(1).max(10_000).default(1000).describe("The newest that many, answered oldest first"),
@@ -40,6 +41,8 @@ export interface LogFilter {
   readonly text?: string | undefined;
   /** Unix milliseconds. */
   readonly sinceMs?: number | undefined;
+  /** Unix milliseconds; entries before it. */
+  readonly untilMs?: number | undefined;
   /** Entries with a lower id only. */
   readonly before?: number | undefined;
   /** The newest that many. */

@@ -36,6 +36,7 @@ describe("runtimectl workers logs", () => {
     expect(await read("silent", "--level", "warn")).toMatchObject({ status: 0, stderr: expect.stringContaining("no entry fits") });
     expect(await read("none")).toMatchObject({ status: 6, stderr: expect.stringContaining("WORKER_NOT_FOUND") });
     expect(await read("silent", "--since", "yesterday")).toMatchObject({ status: 2, stderr: expect.stringContaining("--since") });
+    expect(await read("silent", "-f", "--until", "1h")).toMatchObject({ status: 2, stderr: expect.stringContaining("--until") });
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
@@ -46,6 +47,9 @@ describe("runtimectl workers logs", () => {
     expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\terror\t1\.0\.0\tapp\ttwo\n\t\t\t\tlines\\x1b\[2J\\x07\n$/);
     expect(status).toBe(0);
     expect((await read("talker@1.0.0", "--level", "error", "--since", "1h", "--limit", "5")).stdout.split("\n")).toHaveLength(3);
+    const [time] = stdout.split("\t") as [string];
+    expect((await read("talker", "--until", time)).stdout).toMatch(/\tplain\n$/);
+    expect((await read("talker", "--since", time)).stdout).toBe(stdout);
   });
 
   test("is one document with --json", async () => {

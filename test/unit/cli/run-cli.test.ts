@@ -21,6 +21,17 @@ test("exits with 2 and names the nearest command when there is no such command",
   });
 });
 
+test.each([
+  ["deploy --all", "for folder in apps/*/"],
+  ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
+  ["keys revoke 1 --force", "--yes"],
+  ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
+])("names what to write instead of the option of another tool: %s", async (words, hint) => {
+  const result = await run(words);
+  expect(result.status).toBe(2);
+  expect(result.stderr).toContain(hint);
+});
+
 test("prints the version", async () => {
   expect(await run("--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
 });

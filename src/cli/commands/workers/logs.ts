@@ -1,16 +1,17 @@
 import { logLevels, logs, type LogEntry, type LogLevel } from "../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { parseSinceMs } from "../../../shared/since.js";
 import { usageError } from "../../command-error.js";
 import { defineCommand, type Context } from "../../command.js";
 import { connect } from "../../connection.js";
 import { followUntilInterrupted } from "../../follow-until-interrupted.js";
 import { parsePackageReference } from "../../package-reference.js";
+import { timeOption } from "../../time-option.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
 
 interface Options {
   readonly follow?: boolean;
   readonly since?: string;
+  readonly until?: string;
   readonly level?: LogLevel;
   readonly grep?: string;
   readonly limit?: string;
@@ -20,7 +21,8 @@ export const command = defineCommand<[reference: string], Options>({
   arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
   options: [
     { flags: "-f, --follow", description: "Go on with what comes, until Ctrl-C" },
-    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a Unix time" },
+    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a time such as 2026-01-31T08:00:00Z" },
+    { flags: "--until <time>", description: "Older than that" },
     { flags: "--level <level>", description: "This level and above", choices: logLevels },
     { flags: "--grep <text>", description: "Entries that contain the text, in upper or lower case" },
     { flags: "--limit <count>", description: "The newest that many, at most 10000 (default: 1000)" },
@@ -29,6 +31,7 @@ export const command = defineCommand<[reference: string], Options>({
     ["runtimectl workers logs @team/app", "what it wrote lately"],
     ["runtimectl workers logs @team/app -f --level warn", "warnings and errors as they come"],
     ["runtimectl workers logs @team/app@1.2.0 --since 10m --grep timeout", "of one version, of the last ten minutes, with this word"],
+    ["runtimectl workers logs @team/app --since 2h --until 1h", "of an hour that is over"],
     ["runtimectl workers logs @team/app -f --json | jq .text", "a document a line"],
   ],
   notes:
@@ -37,7 +40,9 @@ export const command = defineCommand<[reference: string], Options>({
     "-f goes on when the connection is lost, and when the daemon restarts.",
   async run(context, [reference], options) {
     const { name, version } = parsePackageReference(reference);
-    const query = { version, level: options.level, ...textQuery(options), ...timeQuery(options), ...limitQuery(options) };
+    if (options.follow && options.until !== undefined) throw usageError("-f goes on with what comes; it excludes --until");
+    const [since, until] = [timeOption("--since", options.since), timeOption("--until", options.until)];
+    const query = { version, level: options.level, since, until, ...textQuery(options), ...limitQuery(options) };
     const { client } = await connect(context, { workers: { logs } });
     const input = { params: toPathSegments(name), query };
     if (options.follow) {
@@ -48,7 +53,7 @@ export const command = defineCommand<[reference: string], Options>({
     const show = shower(context, new Set(entries.map((entry) => entry.version)).size > 1);
     for (const entry of entries) show(entry);
     if (entries.length === 0) context.output.note(whyEmpty(options, name));
-    if (hasMore) context.output.footer("there is more; raise --limit, or narrow it down with --since, --level or --grep");
+    if (hasMore) context.output.footer("there is more; raise --limit, or narrow it down with --since, --until, --level or --grep");
   },
 });
 
@@ -63,13 +68,6 @@ function textQuery({ grep }: Options): { text?: string } {
   return { text: grep };
 }
 
-function timeQuery({ since }: Options): { since?: string } {
-  if (since === undefined) return {};
-  if (parseSinceMs(since, 0) === undefined)
-    throw usageError(`--since ${JSON.stringify(since)} is no time`, "it takes 30s, 10m, 2h, 1d, or a Unix time");
-  return { since };
-}
-
 function limitQuery({ limit }: Options): { limit?: number } {
   if (limit === undefined) return {};
   const count = /^\d{1,5}$/.test(limit) ? Number(limit) : 0;
@@ -78,7 +76,8 @@ function limitQuery({ limit }: Options): { limit?: number } {
   return { limit: count };
 }
 
-function whyEmpty({ since, level, grep }: Options, name: string): string {
-  if (since !== undefined || level !== undefined || grep !== undefined) return "no entry fits; try without --since, --level and --grep";
+function whyEmpty({ since, until, level, grep }: Options, name: string): string {
+  if (since !== undefined || until !== undefined || level !== undefined || grep !== undefined)
+    return "no entry fits; try without --since, --until, --level and --grep";
   return `nothing was written yet: what ${name} writes with console.log() shows up here once it is called; wait for it with -f`;
 }

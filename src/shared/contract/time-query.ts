@@ -1,0 +1,14 @@
+import * as z from "zod";
+import { parsePastTimeMs } from "../past-time.js";
+
+const forms = "a duration such as `10m`, a Unix time in seconds or milliseconds, or a time of RFC 3339";
+
+function pastTime() {
+  return z.string().refine((text) => parsePastTimeMs(text, 0) !== undefined, `is not ${forms.replaceAll("`", "")}`);
+}
+
+/** The query parameter that says from when on. */
+export const sinceQuery = { since: pastTime().optional().describe(`Not older than ${forms}`) };
+
+/** The query parameter that says until when. */
+export const untilQuery = { until: pastTime().optional().describe(`Older than ${forms}`) };
