@@ -11,9 +11,14 @@ export async function loadFailure(
 ): Promise<unknown> {
   if (!(error instanceof ApiError) || error.code !== "WORKER_START_FAILED") return error;
   const place = error.message.includes("SyntaxError") ? await findSyntaxError(folder, files) : undefined;
-  return new CommandError(error.code, `${error.message} Nothing was changed.`, {
+  return new CommandError(error.code, `${asSentence(error.message)} Nothing was changed.`, {
     exitCode: exitCodes.failed,
     details: place?.details,
     hint: "runtimectl dev shows the code's whole output; --no-check deploys it nevertheless",
   });
+}
+
+/** What code throws seldom ends with a full stop. */
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -18,6 +18,19 @@ afterAll(async () => {
 
 const answer = async () => (await fetch(`${daemon.url}/fragile/`)).text();
 
+test("code that throws while it is loaded is refused with the place", async () => {
+  await writeTree(shell.home, {
+    "thrower/manifest.yaml": "name: thrower\nversion: 1.0.0\n",
+    "thrower/index.js": 'import { url } from "./lib/database.js";\nexport default { fetch: () => new Response(url) };\n',
+    "thrower/lib/database.js": '\nthrow new Error("no database url");\nexport const url = "";\n',
+  });
+
+  const refused = await shell.run("deploy thrower");
+
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toContain("Error: no database url (lib/database.js:2:7). Nothing was changed.");
+});
+
 test("code that cannot be loaded is refused with the line at fault, and what is served stays", async () => {
   await writeTree(shell.home, {
     "fragile/manifest.yaml": "name: fragile\nversion: 1.0.0\n",

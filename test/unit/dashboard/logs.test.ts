@@ -125,3 +125,17 @@ test("shows what a worker writes without its escape sequences", async () => {
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07`);
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
 });
+
+test("names the version in the log of all workers when one has several and the terminal has room", async () => {
+  const talker = new FakeStream([logEntry(1, "from talker")]);
+  const other = new FakeStream([logEntry(2, "from other")]);
+  const answers = {
+    "/api/workers": [listedWorker("talker", ["1.0.0", "2.0.0"]), listedWorker("other")],
+    "/api/workers/_/talker/logs": talker,
+    "/api/workers/_/other/logs": other,
+  };
+  const dashboard = await renderDashboard(answers, { screen: "logs", columns: 100 });
+  await dashboard.waitFor(/info {2}talker +1\.0\.0 +from talker/);
+  dashboard.resize(80, 24);
+  await dashboard.waitFor(/info {2}talker +from talker/);
+});

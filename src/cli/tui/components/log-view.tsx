@@ -14,9 +14,12 @@ import { LogRow, logRowPieces, type LogColumns } from "./log-row.js";
 import { PromptLine } from "./prompt-line.js";
 import { Words } from "./words.js";
 
+/** Columns from which on a line has room for the worker and its version. */
+const widthForBoth = 100;
+
 interface Props {
   readonly names: readonly string[];
-  /** The version is told: there are several. */
+  /** One of the workers has several versions. */
   readonly hasVersions: boolean;
 }
 
@@ -35,7 +38,12 @@ export function LogView({ names, hasVersions }: Props) {
     () => (search.text === "" || !search.hidesOthers ? all : all.filter((line) => matchesFilter(textOf(line), search.text))),
     [all, search.text, search.hidesOthers],
   );
-  const columns: LogColumns = { ...look, width, hasWorkers: names.length > 1, hasVersions };
+  const columns: LogColumns = {
+    ...look,
+    width,
+    hasWorkers: names.length > 1,
+    hasVersions: hasVersions && (names.length === 1 || width >= widthForBoth),
+  };
   const height = rows - 1;
   const position = useLogPosition({ lines, height, rowsOf: (line) => logRowPieces(line, columns).length });
   const selected = lines[position.selectedIndex];

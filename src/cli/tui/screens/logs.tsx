@@ -53,7 +53,8 @@ function Logs() {
   };
   if (isChoosing) return <WorkerPrompt {...{ installed }} onSubmit={choose} onCancel={() => setChoosing(false)} />;
   if (names.length === 0) return <Words>{whyEmpty(workers)}</Words>;
-  const hasVersions = listed.filter(({ name }) => name === worker).flatMap(({ versions }) => versions).length > 1;
+  const versionsOf = (name: string) => listed.filter((one) => one.name === name).flatMap(({ versions }) => versions);
+  const hasVersions = names.some((name) => versionsOf(name).length > 1);
   return <LogView key={worker ?? ""} {...{ names, hasVersions }} />;
 }
 

@@ -14,11 +14,12 @@ export function describeError(error: unknown): string {
   }
 }
 
-/** One line of at most 1 KB without the slot's path. */
+/** One line of at most 1 KB without the slot's path, with the place in the app where it was thrown. */
 export function summariseError(error: unknown, slot: string): string {
-  let text = "The module threw a value that cannot be described.";
+  let [text, place] = ["The module threw a value that cannot be described.", ""];
   try {
     text = error instanceof Error ? `${error.name}: ${error.message}` : `Thrown: ${String(error)}`;
+    place = error instanceof Error && typeof error.stack === "string" ? placeIn(error.stack, slot) : "";
   } catch {
     // A hostile value: the sentence above stands.
   }
@@ -27,5 +28,12 @@ export function summariseError(error: unknown, slot: string): string {
     .replaceAll(`${slot}/app/`, "")
     .replaceAll(`file://${slot}/`, "")
     .replaceAll(`${slot}/`, "");
-  return (line.split("\n").find((part) => part.trim() !== "") ?? "").slice(0, 1000);
+  return `${(line.split("\n").find((part) => part.trim() !== "") ?? "").slice(0, 900)}${place.slice(0, 100)}`;
+}
+
+/** ` (index.js:1:7)`, the topmost call in a file of the app; nothing for a syntax error, whose stack has none. */
+function placeIn(stack: string, slot: string): string {
+  const files = `${slot}/app/`;
+  const call = stack.split("\n").find((line) => /^ +at .*:\d+:\d+\)?$/.test(line) && line.includes(files));
+  return call === undefined ? "" : ` (${call.slice(call.indexOf(files) + files.length).replace(/\)$/, "")})`;
 }
