@@ -42,6 +42,7 @@ export class Daemon {
   readonly #log: Log;
   /** Known before the rooms are: code of plugins runs, and may fail, while they are opened. */
   readonly #pluginCode: PluginCode;
+  #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";
   #rooms: Rooms | undefined;
   #doors: Doors | undefined;
@@ -95,7 +96,7 @@ export class Daemon {
         { address: taken },
         "another program listens at this address, and browsers may reach it as localhost in the place of the daemon: stop that program, or set HOST and PORT to an address that is free",
       );
-    void this.#logIsolation(rooms);
+    this.#isolationLogged = this.#logIsolation(rooms);
     for (const { message } of this.#accessWarnings(rooms)) if (message !== undefined) this.#log.warn(message);
     if (this.#config.panelHost && this.#config.publicUrl === undefined)
       this.#log.warn(
@@ -113,6 +114,11 @@ export class Daemon {
         `workers may connect to ${mode} addresses, private ones and those of this machine too: set RUNTIME_WORKER_NETWORK to public, or to all to keep it`,
       );
     return mode;
+  }
+
+  /** Resolves when the layers of isolation are in the log, which takes the start of an isolate. */
+  get isolationLogged(): Promise<void> {
+    return this.#isolationLogged;
   }
 
   async #logIsolation({ engine }: Rooms): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { readCommandLine } from "./command-line.js";
 import { ConfigError } from "./config-error.js";
 import { configWarnings } from "./config-warnings.js";
@@ -21,6 +22,8 @@ import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 /** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */
 const finalFailureStatus = 78;
 const finalFailures = [ConfigError, NewerStateError, MissingSandboxError];
+/** For the last entry of the start, before what comes next is printed. */
+const longestWaitMs = 2000;
 /** Wrong arguments, as those of runtimectl. */
 const usageStatus = 2;
 /** Variables that hold secrets; taken out of the environment before any worker or plugin code runs. */
@@ -89,8 +92,11 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     keepCallsYoung();
     spareFullCollections();
     const keyFile = config.rootKeyFile?.file;
-    if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file)
-      process.stdout.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
+    if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
+      // The last thing on the screen.
+      await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
+      output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
+    }
     return origins;
   } catch (error) {
     process.stderr.write(`runtimed: ${explain(error, config)}\n`);
