@@ -11,4 +11,6 @@ export interface IsolateNeeds {
   readonly network: WorkerNetwork;
   /** The app's folder, where the isolate's rules must name it; undefined for one that reads its slot alone. */
   readonly folder?: string | undefined;
+  /** An entry of that folder that the app does not see. */
+  readonly hidden?: string | undefined;
 }

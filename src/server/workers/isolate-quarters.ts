@@ -57,7 +57,7 @@ export class IsolateQuarters {
     return (await this.#ready).ownUser;
   }
 
-  async give({ permissions, name, folder }: IsolateNeeds): Promise<Quarter> {
+  async give({ permissions, name, folder, hidden }: IsolateNeeds): Promise<Quarter> {
     const { slots, users } = await this.#ready;
     // Taken before anything is waited for: two isolates in one folder would read each other's apps, and the first to end takes it along.
     const slotName = String((this.#slots += 1));
@@ -65,7 +65,7 @@ export class IsolateQuarters {
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
     prepareGranted(permissions, user);
     if (folder !== undefined && user !== undefined) await makeReadable(folder, user);
-    const slot = await slots.createSlot(slotName, user);
+    const slot = await slots.createSlot(slotName, { reader: user, app: folder === undefined ? undefined : { folder, hidden } });
     return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
   }
 

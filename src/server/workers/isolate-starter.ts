@@ -108,15 +108,9 @@ export class IsolateStarter {
         this.#needsOwnRules = true;
       }
     }
-    const isolate = await (await this.#acquire({ ...needs, folder: version.folder }, isWanted)).isolate;
-    try {
-      if (hidden === undefined) await isolate.slot.linkFolder(version.folder);
-      else await isolate.slot.linkFolderWithout(version.folder, hidden);
-      return isolate;
-    } catch (error) {
-      void isolate.terminate();
-      throw error;
-    }
+    return await (
+      await this.#acquire({ ...needs, folder: version.folder, hidden }, isWanted)
+    ).isolate;
   }
 
   async #acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {

@@ -1,6 +1,6 @@
 import { chmod, mkdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { SlotFolder } from "./slot-folder.js";
+import { SlotFolder, type SlotOptions } from "./slot-folder.js";
 
 /** Folders for slots, made and cleaned by the engine. */
 export interface SlotDirectoryPaths {
@@ -27,9 +27,9 @@ export class SlotDirectories {
     return await this.#inFirst((directory) => Promise.resolve(directory));
   }
 
-  /** A new slot, to be read by one user besides the daemon's. Throws when there is one of that name: it would be somebody else's. */
-  async createSlot(name: string, reader: number | undefined): Promise<SlotFolder> {
-    return await this.#inFirst((directory) => SlotFolder.create(path.join(directory, name), reader));
+  /** A new slot. Throws when there is one of that name: it would be somebody else's. */
+  async createSlot(name: string, options: SlotOptions): Promise<SlotFolder> {
+    return await this.#inFirst((directory) => SlotFolder.create(path.join(directory, name), options));
   }
 
   async remove(): Promise<void> {

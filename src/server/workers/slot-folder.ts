@@ -14,6 +14,13 @@ export function readablePaths(slot: string): string[] {
   return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];
 }
 
+export interface SlotOptions {
+  /** The one user besides the daemon's that may read it. */
+  readonly reader: number | undefined;
+  /** The app that `app` leads to from the start, without the entry `hidden`; undefined for a slot whose app comes by `linkFiles`. */
+  readonly app: { readonly folder: string; readonly hidden: string | undefined } | undefined;
+}
+
 /** The files of an app cannot be linked into a slot: too many, another file system, a full disk, or not all of them plain files. */
 export class CannotLinkFiles extends Error {}
 
@@ -30,9 +37,10 @@ export class SlotFolder {
     this.path = folder;
   }
 
-  /** For us alone, or to be read by one user besides. Throws when the folder is there already: it would be somebody else's. */
-  static async create(folder: string, reader: number | undefined): Promise<SlotFolder> {
+  /** Throws when the folder is there already: it would be somebody else's. What fails leaves nothing behind. */
+  static async create(folder: string, { reader, app }: SlotOptions): Promise<SlotFolder> {
     await mkdir(folder, { mode: 0o700 });
+    const slot = new SlotFolder(folder);
     try {
       // Node looks for a package.json in each folder above a module, and fails when it finds one that it must not read.
       await writeReadable(path.join(folder, "package.json"), "{}");
@@ -40,11 +48,12 @@ export class SlotFolder {
         await chown(folder, process.getuid?.() ?? 0, reader);
         await chmod(folder, 0o750);
       }
+      if (app) await (app.hidden === undefined ? slot.#linkFolder(app.folder) : slot.#linkFolderWithout(app.folder, app.hidden));
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
     }
-    return new SlotFolder(folder);
+    return slot;
   }
 
   get appPath(): string {
@@ -61,7 +70,7 @@ export class SlotFolder {
   }
 
   /** Points the link to the folder; whoever opens a file through it meanwhile finds the old or the new one. */
-  async linkFolder(folder: string): Promise<void> {
+  async #linkFolder(folder: string): Promise<void> {
     this.#links += 1;
     const next = path.join(this.path, `.${this.#link}-${this.#links}`);
     await symlink(folder, next);
@@ -69,9 +78,9 @@ export class SlotFolder {
   }
 
   /** The first link to a folder of which `app` does not show the entry `hidden`. */
-  async linkFolderWithout(folder: string, hidden: string): Promise<void> {
+  async #linkFolderWithout(folder: string, hidden: string): Promise<void> {
     this.#link = "package";
-    await this.linkFolder(folder);
+    await this.#linkFolder(folder);
     await makeReadable(this.appPath);
     for (const name of await readdir(folder))
       if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
@@ -79,7 +88,7 @@ export class SlotFolder {
 
   /** The folder has been moved; hard links lead to its files all the same. */
   async follow(movedTo: string): Promise<void> {
-    if (this.#links > 0) await this.linkFolder(movedTo);
+    if (this.#links > 0) await this.#linkFolder(movedTo);
   }
 
   /** Puts a bundled module next to the link; returns its path. */
