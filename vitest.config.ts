@@ -23,7 +23,7 @@ const alone: ProjectOptions = { maxWorkers: 1, fileParallelism: false, testTimeo
 
 /** Resilience tests that neither count resources of the machine nor load it. */
 const recovery = [
-  "test/resilience/{access,audit,http,packages}/**/*.test.ts",
+  "test/resilience/{access,events,http,packages}/**/*.test.ts",
   "test/resilience/{hostile-files,hostile-plugin-archives,hostile-uploads,kernel-without-landlock,kill-daemon,lost-directories}.test.ts",
 ];
 

@@ -43,7 +43,7 @@ export async function buildDaemon(options) {
   await build({
     ...programs,
     entryPoints: [
-      "launcher/main",
+      "platform/spawner/main",
       "workers/isolate/main",
       "workers/sandbox/main",
       "workers/typescript/main",

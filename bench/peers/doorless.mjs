@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import pino from "pino";
 import { StateLock } from "../../build/server/access/state-lock.js";
-import { readConfig } from "../../build/server/config.js";
+import { readConfig } from "../../build/server/config/config.js";
 import { createFrontDoor } from "../../build/server/http/front-door.js";
 import { packageRoot } from "../../build/server/package-root.js";
 import { PluginCode } from "../../build/server/plugins/plugin-code.js";

@@ -1,4 +1,4 @@
-import { variables } from "./config-variables.js";
+import { variables } from "./config/config-variables.js";
 import { packageVersion } from "./package-root.js";
 
 /** What the arguments of runtimed ask for: to run, or a text and the status to end with. */

@@ -1,8 +1,8 @@
-import type { Config } from "./config.js";
+import type { Config } from "./config/config.js";
 import { Connections } from "./http/connections.js";
 import { createFrontDoor, type FrontDoorOptions } from "./http/front-door.js";
 import { listen, type Listening, type ListenTarget } from "./http/listen.js";
-import { answerNotHere, serveAt, type ListenerContent } from "./serve-at.js";
+import { answerNotHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
 /** How long requests in flight may take to finish once the daemon stops. */
 const drainTimeoutMs = 30_000;

@@ -1,4 +1,4 @@
-import type { PanelHost } from "./access/panel-host.js";
+import type { PanelHost } from "./web/panel-host.js";
 import type { Origins } from "./doors.js";
 
 /** What a person at a terminal reads when the daemon serves: where the panel is, which key it takes and how to show it, what comes next. */

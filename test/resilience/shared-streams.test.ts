@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from "node:http";
 import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { creditWindowBytes } from "../../src/server/workers/isolate/frames.js";
+import { creditWindowBytes } from "../../src/server/workers/protocol/frames.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { IsolateCommand } from "../../src/server/workers/isolate-command.js";
+import { IsolateCommand } from "../../src/server/workers/isolates/isolate-command.js";
 import { probeKernelLayers } from "../../src/server/workers/sandbox/probe-kernel-layers.js";
 import { sandboxCommand } from "../../src/server/workers/sandbox/sandbox-command.js";
 import { layerNames, type SandboxPolicy } from "../../src/server/workers/sandbox/sandbox-policy.js";

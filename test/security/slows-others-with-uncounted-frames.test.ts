@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FrameKind } from "../../src/server/workers/isolate/frames.js";
+import { FrameKind } from "../../src/server/workers/protocol/frames.js";
 import { WorkerServer } from "../support/worker-server.js";
 
 /** Writes `count` frames of one kind into the channel to the daemon, and never answers. */

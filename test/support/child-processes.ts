@@ -8,7 +8,7 @@ export function childProcessesOf(parent: number): number[] {
 
 /** Ids of the processes that a daemon's launcher has started for it and that are there: isolates, and what unpacks or deletes. */
 export function launchedBy(daemon: number): number[] {
-  const launchers = childProcessesOf(daemon).filter((id) => commandOf(id).includes("launcher/main.js"));
+  const launchers = childProcessesOf(daemon).filter((id) => commandOf(id).includes("spawner/main.js"));
   return launchers.flatMap(childProcessesOf);
 }
 

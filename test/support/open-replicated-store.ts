@@ -6,7 +6,7 @@ import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/
 import type { NewKey } from "../../src/server/access/key-store.js";
 import { ReplicatedKeyStore } from "../../src/server/access/replica/replicated-key-store.js";
 import type { ForeignChange } from "../../src/server/access/replica/replicated-key-table.js";
-import { createLog } from "../../src/server/observe/log.js";
+import { createLog } from "../../src/server/log/log.js";
 
 export interface OpenedStore {
   readonly store: ReplicatedKeyStore;

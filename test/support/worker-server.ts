@@ -6,10 +6,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
 import { isHandshake, takeUpgrades } from "../../src/server/http/upgrades.js";
-import type { ServedVersion } from "../../src/server/workers/served-version.js";
+import type { ServedVersion } from "../../src/server/workers/engine/served-version.js";
 import { WorkerLogs } from "../../src/server/workers/logs/worker-logs.js";
 import type { KernelLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
-import { WorkerEngine } from "../../src/server/workers/worker-engine.js";
+import { WorkerEngine } from "../../src/server/workers/engine/worker-engine.js";
 import { WorkerManifest } from "../../src/shared/worker-manifest.js";
 
 export const ourKey = "rtk_0123456789012345678901234567890123456789012";

@@ -1,5 +1,5 @@
 import type { Permission } from "../../shared/permissions.js";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import type { StoredKey } from "./key-store.js";
 import { effectivePermissions } from "./principals.js";
 

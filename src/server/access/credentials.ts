@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { PanelHost } from "./panel-host.js";
+import type { PanelHost } from "../web/panel-host.js";
 
 /** Where a credential came in: only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
 export type CredentialChannel = "header" | "cookie";

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { NewerStateError } from "../newer-state-error.js";
+import { NewerStateError } from "../config/newer-state-error.js";
 import { keyMigrations, schemaOf, type KeyMigration } from "./key-migrations.js";
 import {
   assertSupported,

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 import { openKeyDatabase, type KeyDatabaseOptions } from "./key-database.js";
 import { fromRow, newKeyColumns, valuesOf, type KeyRow } from "./key-row.js";
 import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "./key-store.js";

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { NewerStateError } from "../newer-state-error.js";
+import { NewerStateError } from "../config/newer-state-error.js";
 import { schemaOf, type KeyMigration } from "./key-migrations.js";
 import { findSchemaBackup, writeSchemaBackup } from "./schema-backup.js";
 

@@ -1,13 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { Principal } from "../../shared/contract/principal.js";
+import type { PluginUploadMode } from "../config/plugin-upload-mode.js";
 import { permissions } from "../../shared/permissions.js";
-
-/**
- * `RUNTIME_PLUGIN_UPLOADS`: which keys may upload a plugin or change its files, of those that hold the permission: all, keys with every
- * permission and no namespace restriction, the root key alone, or none.
- */
-export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
-export type PluginUploadMode = (typeof pluginUploadModes)[number];
 
 const restrictions: Readonly<Record<PluginUploadMode, string>> = {
   permitted: "",

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import path from "node:path";
-import { ProcessLock } from "../process-lock.js";
+import { ProcessLock } from "../platform/process-lock.js";
 
 const privateMode = 0o600;
 

@@ -1,4 +1,4 @@
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import { packageVersion } from "../package-root.js";
 

@@ -3,8 +3,8 @@ import type { DaemonMetrics, PluginMetrics, WorkerMetrics } from "../../shared/c
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { Exposition } from "../observe/exposition.js";
-import { totalsOf, toWorkerMetrics, type WorkerReading } from "../observe/worker-reading.js";
+import type { Exposition } from "../metrics/exposition.js";
+import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker-reading.js";
 
 /** Workers that are summed up at once. */
 const batchSize = 50;

@@ -4,8 +4,8 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorise.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
-import type { UploadMeter } from "../observe/upload-meter.js";
+import type { InstalledPlugin } from "../packages/installed-plugin.js";
+import type { UploadMeter } from "../metrics/upload-meter.js";
 
 /** What these handlers need of the packages. */
 export interface PluginPackagesPort {

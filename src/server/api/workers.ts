@@ -5,7 +5,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorise.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { UploadMeter } from "../observe/upload-meter.js";
+import type { UploadMeter } from "../metrics/upload-meter.js";
 import { readLogs, type WorkerLogsPort } from "./worker-logs.js";
 
 /** What these handlers need of the packages. */

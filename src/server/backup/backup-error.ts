@@ -1,4 +1,4 @@
-import type { NewerStateError } from "../newer-state-error.js";
+import type { NewerStateError } from "../config/newer-state-error.js";
 
 /** Why a backup or a restore ended; nothing was changed unless the message says otherwise. The code is for scripts. */
 export class BackupError extends Error {

@@ -1,7 +1,7 @@
 // A process of its own, which `runtimectl daemon backup` and `daemon restore` start: does one job, writes one line of JSON to stdout, ends.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
-import { readDirectories } from "../config.js";
+import { readDirectories } from "../config/config.js";
 import { BackupError } from "./backup-error.js";
 import { migrateKeys } from "./migrate-keys.js";
 import { restoreBackup } from "./restore-backup.js";

@@ -2,7 +2,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
-import { exists, finish, syncFolder } from "../packages/move-journal.js";
+import { exists, finish, syncFolder } from "../packages/transactions/move-journal.js";
 import { BackupError } from "./backup-error.js";
 import { giveTo } from "./give-to.js";
 

@@ -1,9 +1,9 @@
 import { chmod, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
-import { exists, finish, syncFolder } from "../packages/move-journal.js";
+import { exists, finish, syncFolder } from "../packages/transactions/move-journal.js";
 import { syncPaths } from "../packages/archive/sync-paths.js";
-import { SoleInstance } from "../packages/sharing/sole-instance.js";
-import { restorePrefix } from "../packages/staged-names.js";
+import { SoleInstance } from "../packages/transactions/sole-instance.js";
+import { restorePrefix } from "../packages/transactions/staged-names.js";
 import { TreeWriter } from "../packages/archive/tree-writer.js";
 import { BackupError } from "./backup-error.js";
 import type { PackageList } from "./backup-format.js";

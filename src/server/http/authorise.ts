@@ -5,9 +5,10 @@ import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { credentialsOf } from "../access/credentials.js";
-import { assertPluginUpload, type PluginUploadMode } from "../access/plugin-uploads.js";
+import { assertPluginUpload } from "../access/plugin-uploads.js";
+import type { PluginUploadMode } from "../config/plugin-upload-mode.js";
 import type { Principals } from "../access/principals.js";
-import type { PanelHost } from "../access/panel-host.js";
+import type { PanelHost } from "../web/panel-host.js";
 import { schemeOf } from "./forwarded-proto.js";
 import { assertOwnOrigin, assertOwnScheme } from "./origin-guard.js";
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import type { EventFeed } from "../../shared/contract/endpoint.js";
 import { endEvent, formatEvent } from "../../shared/event-stream.js";
-import { toApiError } from "../answer-error.js";
+import { toApiError } from "../web/answer-error.js";
 
 const mostStreams = 100;
 /** A comment so often keeps proxies from closing a stream that has nothing to tell, and shows the reader that it is alive. */

@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { EndpointDefinition, FormDefinition, UploadedFile } from "../../shared/contract/endpoint.js";
 import { mostPaths } from "../../shared/contract/files.js";
 import { formatSize } from "../../shared/size.js";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import { parseInput } from "./input.js";
 import { createParser, feed, multipartType, writeSpool } from "./multipart-body.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";

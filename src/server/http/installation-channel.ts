@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Installation } from "../../shared/installation.js";
 import { credentialsOf } from "../access/credentials.js";
-import type { PanelHost } from "../access/panel-host.js";
+import type { PanelHost } from "../web/panel-host.js";
 
 /** What a caller came through: sessions are the panel's, and runtimectl names itself. */
 export function channelOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Installation["via"] {

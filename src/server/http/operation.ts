@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Context, Middleware } from "koa";
 import type { Download, EndpointDefinition, EventFeed, UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import type { CallState } from "./answer-every-request.js";
 import { authorise } from "./authorise.js";
 import type { EventStreams } from "./event-streams.js";

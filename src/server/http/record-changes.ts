@@ -4,11 +4,11 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { namespacesWithin } from "../../shared/namespace.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { Principals } from "../access/principals.js";
-import { toApiError } from "../answer-error.js";
-import type { ChangingCall } from "../audit/changes.js";
+import { toApiError } from "../web/answer-error.js";
+import type { ChangingCall } from "../events/changes.js";
 import type { CallState } from "./answer-every-request.js";
 import { changeSubjectOf, keyIdIn, type NamedKey } from "./change-subject.js";
-import type { PanelHost } from "../access/panel-host.js";
+import type { PanelHost } from "../web/panel-host.js";
 
 /** Where changes are told of, and attempts at them. */
 export interface ChangesPort {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../answer-error.js";
+import { answerError } from "../web/answer-error.js";
 import { packageVersion } from "../package-root.js";
 import { requestIdOf } from "./request-id.js";
 

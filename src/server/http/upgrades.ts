@@ -2,7 +2,7 @@ import { ServerResponse, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../answer-error.js";
+import { answerError } from "../web/answer-error.js";
 import { hasBody } from "../web/has-body.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { answerInFlight } from "./connections.js";

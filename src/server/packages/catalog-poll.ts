@@ -1,4 +1,4 @@
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 import { FolderWatches } from "./folder-watches.js";
 
 const tickMs = 200;

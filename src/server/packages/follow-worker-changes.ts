@@ -1,6 +1,6 @@
 import path from "node:path";
-import { newPath } from "./moved-paths.js";
-import type { SharedChange } from "./sharing/shared-change.js";
+import { newPath } from "./transactions/moved-paths.js";
+import type { SharedChange } from "./transactions/shared-change.js";
 import type { WorkerCatalog } from "./worker-catalog.js";
 
 interface Following {

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import { Installation } from "../../shared/installation.js";
-import type { StagedFolder } from "./staged-folder.js";
+import type { StagedFolder } from "./transactions/staged-folder.js";
 
 /**
  * Writes who installs a version into its staged folder, in place of what the archive has there. So the record is placed, replaced, moved

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import writeFileAtomic from "write-file-atomic";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
 import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "./installed-plugin.js";
 import type { PackageDirectory } from "./package-directories.js";
 import { describePlugin, type PluginLayers, type PluginRules } from "./plugin-description.js";
 import { isBareManifest, readPluginFolder, type PluginFolder } from "./plugin-folder.js";

@@ -4,7 +4,7 @@ import { deploymentIn } from "../../shared/deployment.js";
 import { latestVersion } from "../../shared/package-name.js";
 import { PluginManifest } from "../../shared/plugin-manifest.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "./installed-plugin.js";
 import { parseManifestFields } from "./manifest-fields.js";
 import { pluginFields, type PluginFields } from "../../shared/plugin-fields.js";
 import type { PluginFolder } from "./plugin-folder.js";

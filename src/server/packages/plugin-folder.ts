@@ -3,7 +3,7 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import { isPackageName } from "../../shared/package-name.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
-import { exists } from "./move-journal.js";
+import { exists } from "./transactions/move-journal.js";
 import type { PackageDirectory } from "./package-directories.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";

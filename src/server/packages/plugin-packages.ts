@@ -1,28 +1,28 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "./installed-plugin.js";
 import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
 import type { Unit } from "./files/unit.js";
-import { archiveFormat } from "./archive-unpacker.js";
-import { inStagedFolder } from "./in-staged-folder.js";
-import { InstallAreas } from "./install-areas.js";
-import { KeyedLock } from "./keyed-lock.js";
+import { archiveFormat } from "./archive/archive-unpacker.js";
+import { inStagedFolder } from "./transactions/in-staged-folder.js";
+import { InstallAreas } from "./transactions/install-areas.js";
+import { KeyedLock } from "../platform/keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
-import { exists } from "./move-journal.js";
+import { exists } from "./transactions/move-journal.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { PackageTools } from "./package-tools.js";
 import { PluginCatalog, type CatalogedPlugin } from "./plugin-catalog.js";
 import { fieldsOf, parsePlugin, type PluginRules } from "./plugin-description.js";
 import { hasManifest, isBareManifest, isBareSwitch, readPluginFolder, type PluginFolder } from "./plugin-folder.js";
-import { newPath } from "./moved-paths.js";
+import { newPath } from "./transactions/moved-paths.js";
 import { refuseReservedName } from "./reserved-names.js";
-import { runFileChange } from "./run-file-change.js";
-import { discardAfter, retireFolder, type Retiring } from "./retire-folder.js";
-import type { ChangeFollower, SharedChange } from "./sharing/shared-change.js";
-import type { StagedFolder } from "./staged-folder.js";
-import type { StagingArea } from "./staging-area.js";
+import { runFileChange } from "./files/run-file-change.js";
+import { discardAfter, retireFolder, type Retiring } from "./transactions/retire-folder.js";
+import type { ChangeFollower, SharedChange } from "./transactions/shared-change.js";
+import type { StagedFolder } from "./transactions/staged-folder.js";
+import type { StagingArea } from "./transactions/staging-area.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {
   /** In order: where a plugin is in two of them, the first counts. Those whose name starts with a dot are part of the image. */

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 import type { Look } from "./catalog-poll.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { KnownFolders } from "./known-folders.js";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { ChangeType } from "../../shared/contract/changes.js";
-import type { SharedChange } from "./sharing/shared-change.js";
+import type { SharedChange } from "./transactions/shared-change.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
 
 /** What other instances are told of a change to versions of a worker. */

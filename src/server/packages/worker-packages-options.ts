@@ -1,8 +1,8 @@
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { PackageTools } from "./package-tools.js";
-import type { SharedChange } from "./sharing/shared-change.js";
-import type { Retiring } from "./retire-folder.js";
+import type { SharedChange } from "./transactions/shared-change.js";
+import type { Retiring } from "./transactions/retire-folder.js";
 
 export interface WorkerPackagesOptions extends Retiring {
   /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */

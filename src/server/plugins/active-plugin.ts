@@ -1,6 +1,6 @@
 import type { AppInfo, Plugin } from "../../plugin/index.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "../packages/installed-plugin.js";
 import type { ServerRoutes } from "./server-routes.js";
 
 /** What the worker engine serves at a plugin's base. */

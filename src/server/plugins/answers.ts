@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppInfo } from "../../plugin/index.js";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../answer-error.js";
+import { answerError } from "../web/answer-error.js";
 import { mayAnswerWith } from "../web/answer-headers.js";
 import type { PluginSet } from "./plugin-set.js";
 import { showToHooks } from "./response-hooks.js";

@@ -1,7 +1,7 @@
 import type { AppInfo } from "../../plugin/index.js";
 import type { PluginSet } from "./plugin-set.js";
 import { type DeclaredPublicRoutes, PublicRoutes } from "./public-routes.js";
-import { isBelow, pathOf } from "./reserved-paths.js";
+import { isBelow, pathOf } from "../web/reserved-paths.js";
 import type { WorkerAt, WorkersPort } from "./workers-port.js";
 
 /** What would answer a request if no hook did. */

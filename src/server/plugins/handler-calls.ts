@@ -1,9 +1,9 @@
 import { ApiError } from "../../shared/api-error.js";
-import { errorHeaders } from "../answer-error.js";
+import { errorHeaders } from "../web/answer-error.js";
 import type { ActivePlugin } from "./active-plugin.js";
 import { hookFailed } from "./answers.js";
 import type { PluginSet } from "./plugin-set.js";
-import { isBelow, pathOf, readingsOf, type ReservedPaths } from "./reserved-paths.js";
+import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved-paths.js";
 import { withinTimeLimit } from "./time-limit.js";
 import type { TravellingRequest } from "./travelling-request.js";
 import { dropResponse, isResponse } from "./web-objects.js";

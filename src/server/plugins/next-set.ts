@@ -3,7 +3,7 @@ import { BaseClaims, type ReservedSegments } from "./base-claims.js";
 import { dependencyOrder } from "./dependency-order.js";
 import { describeError } from "./describe-error.js";
 import { endPlugin } from "./end-plugin.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "../packages/installed-plugin.js";
 import type { PluginCode } from "./plugin-code.js";
 import { createPluginContext, type PluginSurroundings } from "./plugin-context.js";
 import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppInfo } from "../../plugin/index.js";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../answer-error.js";
-import type { Log } from "../observe/log.js";
+import { answerError } from "../web/answer-error.js";
+import type { Log } from "../log/log.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { ActivePlugin } from "./active-plugin.js";
 import { answerWith, type AnswerOptions, hookFailed, takeAnswer } from "./answers.js";
 import type { AppChoice, AppFinder } from "./app-finder.js";
 import { HandlerCalls } from "./handler-calls.js";
 import type { PluginSet } from "./plugin-set.js";
-import { pathOf, type ReservedPaths } from "./reserved-paths.js";
+import { pathOf, type ReservedPaths } from "../web/reserved-paths.js";
 import { hookTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 import { normalTarget, type TravelHost, TravellingRequest } from "./travelling-request.js";
 import { dropResponse, isRequest, isResponse, isThenable } from "./web-objects.js";

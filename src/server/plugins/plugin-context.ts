@@ -1,6 +1,6 @@
 import type { PluginContext, PluginCounter, PluginLogger, PluginPrincipal } from "../../plugin/index.js";
-import type { Log } from "../observe/log.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { Log } from "../log/log.js";
+import type { InstalledPlugin } from "../packages/installed-plugin.js";
 
 /** What the daemon lets plugins have of its other rooms. */
 export interface PluginSurroundings {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 import { installRequest, LazyRequest } from "../web/lazy-request.js";
 import { RequestHeads } from "../web/request-heads.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { AppFinder } from "./app-finder.js";
 import { Passage, type PassageHost } from "./passage.js";
 import type { PluginSet } from "./plugin-set.js";
-import { ReservedPaths } from "./reserved-paths.js";
+import { ReservedPaths } from "../web/reserved-paths.js";
 import { TravellingRequest } from "./travelling-request.js";
 import type { WorkersPort } from "./workers-port.js";
 

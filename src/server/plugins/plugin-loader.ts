@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "../../plugin/index.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "../packages/installed-plugin.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 
 const functionHooks = [

@@ -2,7 +2,7 @@ import type { LoadedPlugin, PluginStatus, ReloadedPlugin } from "../../shared/co
 import type { ServerInfo, WorkerEvent } from "../../plugin/index.js";
 import type { ActivePlugin, PluginApp } from "./active-plugin.js";
 import type { ReservedSegments } from "./base-claims.js";
-import type { InstalledPlugin } from "../installed-plugin.js";
+import type { InstalledPlugin } from "../packages/installed-plugin.js";
 import { endPlugin } from "./end-plugin.js";
 import { NextSet } from "./next-set.js";
 import type { PluginCode } from "./plugin-code.js";

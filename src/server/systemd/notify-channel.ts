@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import type { Log } from "../observe/log.js";
-import { findSystemTool } from "../system-tool.js";
+import type { Log } from "../log/log.js";
+import { findSystemTool } from "../platform/system-tool.js";
 import { openDatagramSender } from "./datagram-sender.js";
 
 /** Sends one note to the service manager: lines of `NAME=value`. Never throws: a note that is lost is logged. */

@@ -1,4 +1,4 @@
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 import type { ServiceManager } from "./service-manager.js";
 import { watch } from "./watch.js";
 

@@ -1,4 +1,4 @@
-import type { Log } from "../observe/log.js";
+import type { Log } from "../log/log.js";
 
 /** Signs of life for each period: one that comes late does no harm yet. */
 const checksPerPeriod = 4;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../src/server/access/key-secret.js";
 import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
-import { createLog } from "../../../src/server/observe/log.js";
+import { createLog } from "../../../src/server/log/log.js";
 import type { Client } from "../../../src/shared/client.js";
 import { operations } from "../../../src/shared/contract/index.js";
 import { permissions, type Permission } from "../../../src/shared/permissions.js";

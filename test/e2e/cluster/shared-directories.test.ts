@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installationFileName } from "../../../src/shared/installation-file-name.js";
 import type { RuntimeEvent } from "../../../src/shared/contract/events.js";
-import { ProcessLock } from "../../../src/server/process-lock.js";
+import { ProcessLock } from "../../../src/server/platform/process-lock.js";
 import { uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { treeDigest } from "../../support/tree-digest.js";

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { IsolateUsers } from "../../../src/server/workers/isolate-users.js";
+import { IsolateUsers } from "../../../src/server/workers/isolates/isolate-users.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { WorkerServer } from "../../support/worker-server.js";
 

@@ -14,7 +14,7 @@ import { BackupPieces } from "../../../src/server/backup/backup-pieces.js";
 import { migrateKeys } from "../../../src/server/backup/migrate-keys.js";
 import { restoreBackup } from "../../../src/server/backup/restore-backup.js";
 import { writeBackup } from "../../../src/server/backup/write-backup.js";
-import { createLog } from "../../../src/server/observe/log.js";
+import { createLog } from "../../../src/server/log/log.js";
 import { newKey } from "../../support/open-replicated-store.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 

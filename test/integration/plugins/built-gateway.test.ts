@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Plugin } from "../../../src/plugin/index.js";
-import { readConfig } from "../../../src/server/config.js";
+import { readConfig } from "../../../src/server/config/config.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { requestOf } from "../../unit/gateway/gateway-stage.js";
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { mayReclaimProcessor } from "../../../src/server/processor/may-reclaim-processor.js";
-import { BlankStart } from "../../../src/server/workers/blank-start.js";
-import type { IsolateProcess } from "../../../src/server/workers/isolate-process.js";
+import { mayReclaimProcessor } from "../../../src/server/platform/may-reclaim-processor.js";
+import { BlankStart } from "../../../src/server/workers/isolates/blank-start.js";
+import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
 const ownNiceness = getPriority();
 /** Who may not have it back keeps it. */

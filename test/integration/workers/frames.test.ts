@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FrameReader } from "../../../src/server/workers/isolate/frame-reader.js";
-import { FrameWriter } from "../../../src/server/workers/isolate/frame-writer.js";
-import { BodyKind, chunkBytes, FrameKind, inlineAnswerBytes, maximumPayloadBytes } from "../../../src/server/workers/isolate/frames.js";
+import { FrameReader } from "../../../src/server/workers/protocol/frame-reader.js";
+import { FrameWriter } from "../../../src/server/workers/protocol/frame-writer.js";
+import { BodyKind, chunkBytes, FrameKind, inlineAnswerBytes, maximumPayloadBytes } from "../../../src/server/workers/protocol/frames.js";
 
 interface Frame {
   kind: number;

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PermissionCeiling } from "../../../src/server/workers/permission-ceiling.js";
+import { PermissionCeiling } from "../../../src/server/workers/engine/permission-ceiling.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { WorkerServer } from "../../support/worker-server.js";
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { PrimarySource } from "../../primary-source.js";
+import type { PrimarySource } from "../../config/primary-source.js";
 import { copyKeyDatabase, openKeyDatabase } from "../key-database.js";
 import type { KeyRow } from "../key-row.js";
 import { assertLogSound } from "../write-ahead-log.js";

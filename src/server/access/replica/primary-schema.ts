@@ -1,4 +1,4 @@
-import { NewerStateError } from "../../newer-state-error.js";
+import { NewerStateError } from "../../config/newer-state-error.js";
 
 /** Schema number of the primary's tables that this program creates and supports. */
 export const primarySchemaVersion = 1;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "undici";
-import type { PrimarySource } from "../../primary-source.js";
+import type { PrimarySource } from "../../config/primary-source.js";
 import { PrimaryError } from "./primary-error.js";
 
 /** A value as SQLite has it; blobs are not used here. */

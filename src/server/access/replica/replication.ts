@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { PrimarySource } from "../../primary-source.js";
-import type { Log } from "../../observe/log.js";
+import type { PrimarySource } from "../../config/primary-source.js";
+import type { Log } from "../../log/log.js";
 import type { ReplicaState } from "../key-store.js";
-import { NewerStateError } from "../../newer-state-error.js";
+import { NewerStateError } from "../../config/newer-state-error.js";
 import { PrimaryError } from "./primary-error.js";
 import { assertSupportedPrimary } from "./primary-schema.js";
 import { createTables, readHead, type Position } from "./primary-statements.js";

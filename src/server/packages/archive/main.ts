@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
-import { isStorageFull } from "../storage-full.js";
+import { isStorageFull } from "../../platform/storage-full.js";
 import { Arrival } from "./arrival.js";
 import { TreeWriter } from "./tree-writer.js";
 import { unpack } from "./unpack.js";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
-import { findSystemTool } from "../../system-tool.js";
+import { findSystemTool } from "../../platform/system-tool.js";
 
 /** From here on one sync of the whole file system is cheaper; below, it would wait for what others have written, for nothing. */
 const fewestForFileSystem = 100;

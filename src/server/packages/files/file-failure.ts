@@ -1,6 +1,6 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
-import { asStorageFailure } from "../storage-full.js";
+import { asStorageFailure } from "../../platform/storage-full.js";
 
 /** What a system call says of a path, as the caller should see it. */
 export function asFileFailure(error: unknown, path: string): unknown {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
 import type { UploadedFile } from "../../../shared/contract/endpoint.js";
-import { finish, syncFolder } from "../move-journal.js";
+import { finish, syncFolder } from "../transactions/move-journal.js";
 import { asFileFailure, notFound, taken } from "./file-failure.js";
 import { assertEtag } from "./file-etag.js";
 import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";

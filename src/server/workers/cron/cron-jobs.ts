@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import type { ServedVersion } from "../served-version.js";
+import type { ServedVersion } from "../engine/served-version.js";
 import { cronRefusal } from "./cron-schedule.js";
 
 export interface CronCall {

@@ -1,8 +1,8 @@
 import { Socket, type OnReadOpts, type SocketConstructorOpts } from "node:net";
-import { FrameReader, type FrameHandler } from "./frame-reader.js";
-import { channelDescriptor } from "./frames.js";
-import type { FrameWriter } from "./frame-writer.js";
-import { writeFramesTo } from "./write-frames-to.js";
+import { FrameReader, type FrameHandler } from "../protocol/frame-reader.js";
+import { channelDescriptor } from "../protocol/frames.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
+import { writeFramesTo } from "../protocol/write-frames-to.js";
 
 /** The isolate's end of the socket pair with the daemon: frames in, frames out. */
 export class DaemonChannel {

@@ -1,7 +1,7 @@
 import { LazyRequest } from "../../web/lazy-request.js";
-import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes } from "./frames.js";
+import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes } from "../protocol/frames.js";
 import { describeAnswer } from "./foreign-response.js";
-import type { FrameWriter } from "./frame-writer.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
 import type { LogChannel } from "./log-channel.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
 import { RequestBody } from "./request-body.js";

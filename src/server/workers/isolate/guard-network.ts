@@ -3,7 +3,7 @@ import dns from "node:dns";
 import net from "node:net";
 import { constants } from "node:os";
 import { parseNetworkTarget } from "../../../shared/network-target.js";
-import type { WorkerNetwork } from "../network/worker-network.js";
+import type { WorkerNetwork } from "../../config/worker-network.js";
 import { AddressRanges } from "./address-ranges.js";
 import { prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./handle-prototypes.js";
 

@@ -1,6 +1,6 @@
 import { Console } from "node:console";
 import { Writable } from "node:stream";
-import { LogCode } from "./frames.js";
+import { LogCode } from "../protocol/frames.js";
 
 /** What says something else than `info` when it writes. `console.trace` helps to find a fault; it is none. */
 const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import os from "node:os";
 import traceEvents from "node:trace_events";
 import v8 from "node:v8";
-import type { WorkerNetwork } from "../network/worker-network.js";
+import type { WorkerNetwork } from "../../config/worker-network.js";
 import { denyListening } from "./deny-listening.js";
 import { guardNetwork } from "./guard-network.js";
 

@@ -1,8 +1,8 @@
-import { cutText } from "./cut-text.js";
+import { cutText } from "../protocol/cut-text.js";
 import { describeError } from "./describe-error.js";
-import type { FrameWriter } from "./frame-writer.js";
-import { FrameKind, LogCode } from "./frames.js";
-import { OutputBudget } from "./output-budget.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
+import { FrameKind, LogCode } from "../protocol/frames.js";
+import { OutputBudget } from "../protocol/output-budget.js";
 
 /** While so much waits for the daemon to read it, output is dropped rather than kept. */
 const mostQueuedBytes = 1024 * 1024;

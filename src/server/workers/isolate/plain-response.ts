@@ -1,5 +1,5 @@
 import { toNativeResponse } from "./foreign-response.js";
-import { lineFeed } from "./frames.js";
+import { lineFeed } from "../protocol/frames.js";
 import { toSwitchingResponse, webSocketOf } from "./web-socket-response.js";
 import type { PairedWebSocket } from "./web-socket.js";
 

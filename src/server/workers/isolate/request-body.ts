@@ -1,5 +1,5 @@
 import type { LazyBody } from "../../web/lazy-request.js";
-import { creditWindowBytes } from "./frames.js";
+import { creditWindowBytes } from "../protocol/frames.js";
 
 /** What the daemon is told while a streamed body is read. */
 export interface BodyFlow {

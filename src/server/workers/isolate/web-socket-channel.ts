@@ -1,7 +1,7 @@
-import type { FrameWriter } from "./frame-writer.js";
-import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "./frames.js";
-import { CloseCode, readClose, type SocketClose, writeClose } from "./socket-close.js";
-import { SocketPieces } from "./socket-pieces.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
+import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
+import { CloseCode, readClose, type SocketClose, writeClose } from "../protocol/socket-close.js";
+import { SocketPieces } from "../protocol/socket-pieces.js";
 import { PairedWebSocket } from "./web-socket.js";
 import type { Outlet } from "./web-socket-outbox.js";
 

@@ -1,5 +1,5 @@
-import { closeReasonBytes } from "./frames.js";
-import { CloseCode, isSendableCode } from "./socket-close.js";
+import { closeReasonBytes } from "../protocol/frames.js";
+import { CloseCode, isSendableCode } from "../protocol/socket-close.js";
 import { closeEvent, errorEvent, messageEvent } from "./web-socket-events.js";
 import { type Outlet, WebSocketOutbox } from "./web-socket-outbox.js";
 

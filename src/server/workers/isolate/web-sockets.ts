@@ -1,5 +1,5 @@
-import type { FrameWriter } from "./frame-writer.js";
-import { FrameKind } from "./frames.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
+import { FrameKind } from "../protocol/frames.js";
 import { WebSocketChannel } from "./web-socket-channel.js";
 import { PairedWebSocket } from "./web-socket.js";
 

@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
-import type { FramePayload } from "../isolate/frame-reader.js";
-import { LogCode } from "../isolate/frames.js";
-import { longestLogText } from "../isolate/cut-text.js";
-import { createPathHider } from "../isolate/machine-paths.js";
-import { OutputBudget } from "../isolate/output-budget.js";
+import type { FramePayload } from "../protocol/frame-reader.js";
+import { LogCode } from "../protocol/frames.js";
+import { longestLogText } from "../protocol/cut-text.js";
+import { createPathHider } from "../protocol/machine-paths.js";
+import { OutputBudget } from "../protocol/output-budget.js";
 import { readOutputLines } from "./output-lines.js";
 
 /** A second of the isolate may lie in two of ours, so it gets twice of what it gives itself. */

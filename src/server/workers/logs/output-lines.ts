@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { OutputBudget } from "../isolate/output-budget.js";
+import { OutputBudget } from "../protocol/output-budget.js";
 
 const longestLine = 4096;
 /** Beyond it a pipe is not read until the second is over: a flood costs lines, then the app its time. */

@@ -1,5 +1,5 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
-import { cutText } from "../isolate/cut-text.js";
+import { cutText } from "../protocol/cut-text.js";
 import { followLog } from "./follow-log.js";
 import type { LogFilter } from "../../../shared/contract/worker-logs.js";
 import { entryFilter } from "./log-query.js";

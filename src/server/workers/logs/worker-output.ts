@@ -1,6 +1,6 @@
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
-import type { Log } from "../../observe/log.js";
-import { OutputBudget } from "../isolate/output-budget.js";
+import type { Log } from "../../log/log.js";
+import { OutputBudget } from "../protocol/output-budget.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
 /** Where one version of a worker writes: its log, and the daemon's, where its users do not look. */

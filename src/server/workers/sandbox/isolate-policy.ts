@@ -1,6 +1,6 @@
-import type { IsolateNeeds } from "../isolate-needs.js";
-import { channelDescriptor } from "../isolate/frames.js";
-import { allowsUnixSockets, needsNoNetwork } from "../network/worker-network.js";
+import type { IsolateNeeds } from "../isolates/isolate-needs.js";
+import { channelDescriptor } from "../protocol/frames.js";
+import { allowsUnixSockets, needsNoNetwork } from "../../config/worker-network.js";
 import type { LayerName, SandboxPolicy } from "./sandbox-policy.js";
 import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { ApiError } from "../../../shared/api-error.js";
 import type { UpgradedConnection } from "../../web/upgraded-connection.js";
-import type { AnswerHead } from "../answer-head.js";
+import type { AnswerHead } from "../engine/answer-head.js";
 import type { OpenSockets } from "./open-sockets.js";
 import { closeTimeoutMs, maximumFragments, maximumMessageBytes } from "./socket-limits.js";
 

@@ -1,9 +1,9 @@
-import type { AnswerHead } from "../answer-head.js";
-import type { FloodGuard } from "../flood-guard.js";
-import { FrameKind } from "../isolate/frames.js";
-import type { IsolateChannel } from "../isolate-channel.js";
-import type { FrameWriter } from "../isolate/frame-writer.js";
-import { CloseCode, readClose, writeClose } from "../isolate/socket-close.js";
+import type { AnswerHead } from "../engine/answer-head.js";
+import type { FloodGuard } from "../isolates/flood-guard.js";
+import { FrameKind } from "../protocol/frames.js";
+import type { IsolateChannel } from "../isolates/isolate-channel.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
+import { CloseCode, readClose, writeClose } from "../protocol/socket-close.js";
 import type { ClientUpgrade } from "./client-upgrade.js";
 import { MessageWatch, type Watched } from "./message-watch.js";
 import { maximumSocketsPerIsolate, socketGraceMs } from "./socket-limits.js";

@@ -1,4 +1,4 @@
-import { whileListening } from "../../while-listening.js";
+import { whileListening } from "../../platform/while-listening.js";
 import { messageTimeoutMs } from "./socket-limits.js";
 
 const checkIntervalMs = 1000;

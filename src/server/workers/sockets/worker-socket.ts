@@ -1,7 +1,7 @@
-import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../isolate/frames.js";
-import type { FrameWriter } from "../isolate/frame-writer.js";
-import { CloseCode, isSendableCode, type SocketClose, writeClose } from "../isolate/socket-close.js";
-import { SocketPieces } from "../isolate/socket-pieces.js";
+import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
+import type { FrameWriter } from "../protocol/frame-writer.js";
+import { CloseCode, isSendableCode, type SocketClose, writeClose } from "../protocol/socket-close.js";
+import { SocketPieces } from "../protocol/socket-pieces.js";
 import { watchLife } from "./client-life.js";
 import type { OpenedSocket } from "./client-upgrade.js";
 

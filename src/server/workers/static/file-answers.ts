@@ -1,5 +1,5 @@
-import { OneWriteAnswers } from "../one-write-answer.js";
-import type { Visit } from "../visit.js";
+import { OneWriteAnswers } from "../engine/one-write-answer.js";
+import type { Visit } from "../engine/visit.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 

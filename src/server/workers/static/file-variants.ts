@@ -1,5 +1,5 @@
 import { preferredCoding, type ContentCoding } from "../../web/content-coding.js";
-import type { Visit } from "../visit.js";
+import type { Visit } from "../engine/visit.js";
 import type { CompressedFiles } from "./compressed-files.js";
 import { injectIntoPage } from "./page-injection.js";
 import type { CacheShelf, StaticCache } from "./static-cache.js";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { ApiError } from "../../../shared/api-error.js";
 import { compiledFile } from "../../package-root.js";
-import { findSystemTool } from "../../system-tool.js";
+import { findSystemTool } from "../../platform/system-tool.js";
 import type { CompileJob, CompileProblem, CompileResult } from "./compile-job.js";
 import { CompileQueue } from "./compile-queue.js";
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
-import { PanelHost } from "../../../../src/server/access/panel-host.js";
+import { PanelHost } from "../../../../src/server/web/panel-host.js";
 import { credentialsOf } from "../../../../src/server/access/credentials.js";
 
 const secretsOf = (headers: IncomingHttpHeaders) => credentialsOf(headers, undefined).map(({ secret }) => secret);

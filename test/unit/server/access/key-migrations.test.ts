@@ -7,8 +7,8 @@ import { copyKeyDatabase, openKeyDatabase } from "../../../../src/server/access/
 import { keyMigrations, type KeyMigration } from "../../../../src/server/access/key-migrations.js";
 import type { FinishedMigration } from "../../../../src/server/access/migrate-key-database.js";
 import { LocalKeyStore } from "../../../../src/server/access/local-key-store.js";
-import { createLog } from "../../../../src/server/observe/log.js";
-import { NewerStateError } from "../../../../src/server/newer-state-error.js";
+import { createLog } from "../../../../src/server/log/log.js";
+import { NewerStateError } from "../../../../src/server/config/newer-state-error.js";
 import { newKey } from "../../../support/open-replicated-store.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 

@@ -6,7 +6,7 @@ import { openKeyDatabase } from "../../../../src/server/access/key-database.js";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../../src/server/access/key-secret.js";
 import type { NewKey } from "../../../../src/server/access/key-store.js";
 import { LocalKeyStore } from "../../../../src/server/access/local-key-store.js";
-import { createLog } from "../../../../src/server/observe/log.js";
+import { createLog } from "../../../../src/server/log/log.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
 function openStore(stateDirectory: string): LocalKeyStore {

@@ -4,7 +4,7 @@ import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../../src/s
 import type { NewKey } from "../../../../src/server/access/key-store.js";
 import { LocalKeyStore } from "../../../../src/server/access/local-key-store.js";
 import { Principals, rootPrincipal } from "../../../../src/server/access/principals.js";
-import { createLog } from "../../../../src/server/observe/log.js";
+import { createLog } from "../../../../src/server/log/log.js";
 import { permissions, rolePermissions } from "../../../../src/shared/permissions.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AllowedHosts } from "../../../../src/server/http/allowed-hosts.js";
-import { PanelHost } from "../../../../src/server/access/panel-host.js";
+import { AllowedHosts } from "../../../../src/server/web/allowed-hosts.js";
+import { PanelHost } from "../../../../src/server/web/panel-host.js";
 
 const parse = (text: string): PanelHost => {
   const panelHost = PanelHost.parse(text);

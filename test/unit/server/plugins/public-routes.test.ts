@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PublicRoutes } from "../../../../src/server/plugins/public-routes.js";
-import { ReservedPaths } from "../../../../src/server/plugins/reserved-paths.js";
+import { ReservedPaths } from "../../../../src/server/web/reserved-paths.js";
 import { ServerRoutes } from "../../../../src/server/plugins/server-routes.js";
 
 const get = { method: "GET", isHandshake: false };

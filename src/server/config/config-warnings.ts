@@ -1,0 +1,19 @@
+import { nearestWord } from "../../shared/nearest-word.js";
+import type { Config } from "./config.js";
+import { variables, type Environment } from "./config-variables.js";
+
+/** A random text of this length cannot be guessed; the one that `npm start` makes has 43. */
+const leastRootKeyLength = 32;
+
+/** What is accepted and most likely not meant. */
+export function configWarnings(environment: Environment, { rootKey }: Pick<Config, "rootKey">): string[] {
+  const known = variables.map(({ name }) => name);
+  const unknown = Object.keys(environment).filter((name) => name.startsWith("RUNTIME_") && !known.includes(name));
+  const warnings = unknown.map((name) => {
+    const nearest = nearestWord(name, known);
+    return `${name} is set and is no variable of runtimed${nearest === undefined ? "" : `; is ${nearest} meant?`}`;
+  });
+  if (rootKey !== undefined && rootKey.length < leastRootKeyLength)
+    warnings.push(`the root key has ${rootKey.length} characters: use a random one of at least ${leastRootKeyLength}`);
+  return warnings;
+}

@@ -1,0 +1,296 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { pluginUploadModes, type PluginUploadMode } from "./plugin-upload-mode.js";
+import { parseDurationMs } from "../../shared/duration.js";
+import { isIsolatePermission, isolatePermissionForms } from "../../shared/isolate-permission.js";
+import { parseSizeBytes } from "../../shared/size.js";
+import { accepted, commaSeparated } from "./config-values.js";
+import type { AllowedHosts } from "../web/allowed-hosts.js";
+import { readRequestHosts } from "./request-hosts.js";
+import type { PanelHost } from "../web/panel-host.js";
+import { compiledFile } from "../package-root.js";
+import { ownRootKeyFile } from "./own-root-key.js";
+import { readPrimary, type PrimarySource } from "./primary-source.js";
+import { readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
+import { valueOf, type Environment } from "./config-variables.js";
+import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
+import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
+import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./network-ceiling.js";
+
+export interface Config {
+  /** Addresses to listen on: HOST, or both loopback addresses. */
+  readonly hosts: readonly string[];
+  /** 0 = any free port. */
+  readonly port: number;
+  /** Where API and panel answer alone; undefined = with everything else. */
+  readonly adminListener: { readonly hosts: readonly string[]; readonly port: number } | undefined;
+  /** Where alone operators sign in; undefined = at every host. */
+  readonly panelHost: PanelHost | undefined;
+  /** Hosts that requests may name; undefined = any. */
+  readonly allowedHosts: AllowedHosts | undefined;
+  /** Where people reach workers, without a slash at its end. */
+  readonly publicUrl: string | undefined;
+  readonly service: ServiceEnvironment;
+  /** Path of the API, such as `/api` or `/_/api`. */
+  readonly apiBase: string;
+  readonly rootKey: string | undefined;
+  /** Where the root key can be read again; undefined when it is a variable. */
+  readonly rootKeyFile: RootKeyFile | undefined;
+  readonly sessionTtlSeconds: number;
+  readonly workerDirectories: readonly string[];
+  readonly pluginDirectories: readonly string[];
+  /** `workers` and `plugins` that the product ships. */
+  readonly builtInDirectory: string;
+  /** Whether the control panel is served. */
+  readonly servesPanel: boolean;
+  readonly stateDirectory: string;
+  /** Who has the keys; undefined = the state directory. */
+  readonly primary: PrimarySource | undefined;
+  /** Refuse an upload whose code cannot be loaded. */
+  readonly checkUploads: boolean;
+  readonly limits: Limits;
+  /** What manifests may ask for, and `network`. */
+  readonly workerPermissions: readonly string[];
+  readonly pluginUploads: PluginUploadMode;
+  /** What workers may connect to; the mode is undefined where the state directory decides. */
+  readonly workerNetwork: Omit<NetworkCeilingOptions, "mode"> & { readonly mode: NetworkMode | undefined };
+  /** Start only where the kernel restricts isolates. */
+  readonly requiresSandbox: boolean;
+  /** Users that isolates run as when the daemon may switch; undefined = its own. */
+  readonly workerUids: UidRange | undefined;
+  readonly auditLog: AuditLogLimits;
+  readonly logLevel: string;
+  readonly prettyLog: boolean;
+}
+
+/** Files of the audit log: the size from which on another one is begun, and how many are kept. */
+export interface AuditLogLimits {
+  readonly fileBytes: number;
+  readonly keptFiles: number;
+}
+
+/** Both included. */
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Absolute, as the daemon has them. */
+export type Directories = Pick<Config, "stateDirectory" | "workerDirectories" | "pluginDirectories">;
+
+/** Bytes, except where the name says otherwise. */
+export interface Limits {
+  readonly maxUploadSizeBytes: number;
+  readonly maxExpandedSizeBytes: number;
+  readonly maxArchiveEntries: number;
+  readonly maxBodySizeBytes: number;
+  readonly maxJsonBodySizeBytes: number;
+  /** Isolates at once. */
+  readonly poolSize: number;
+  readonly workerMemoryMaxBytes: number;
+  /** A second, for each processor: what streamed bodies share while other workers are asked. */
+  readonly sharedStreamRateBytes: number;
+  /** What is kept of one worker's output, and of that of all. */
+  readonly workerLogSizeBytes: number;
+  readonly workerLogsTotalBytes: number;
+}
+
+/** A JSON body of the API is never larger. */
+const maxJsonBodySizeBytes = 1024 * 1024;
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+const switches: ReadonlyMap<string, boolean> = new Map([
+  ["on", true],
+  ["off", false],
+]);
+const isolationModes: ReadonlyMap<string, boolean> = new Map([
+  ["strict", true],
+  ["available", false],
+]);
+/** Browsers keep no cookie longer than 400 days. */
+const maximumSessionTtlSeconds = 400 * 86_400;
+
+/** Reads the configuration; throws ConfigError naming the variable and what it accepts. */
+export function readConfig(environment: Environment, process: { pid: number; cwd: string; stdoutIsTerminal: boolean }): Config {
+  const value = (name: string) => valueOf(environment, name);
+  const size = (name: string) =>
+    accepted(name, value(name), "a size such as 64kb, 10mb, 1gb, or a number of bytes, above 0", parseSizeBytes(value(name)) || undefined);
+  return {
+    hosts: hostsOf(environment["HOST"]),
+    port: wholeNumber("PORT", value("PORT"), 0, 65_535),
+    adminListener: adminListener(value("RUNTIME_ADMIN_HOST"), value("RUNTIME_ADMIN_PORT")),
+    ...readRequestHosts(value),
+    service: readServiceEnvironment(environment, process),
+    apiBase: `${apiPrefix(value("RUNTIME_API_PREFIX"))}/api`,
+    ...readRootKeyOrOwn(environment, process.cwd),
+    sessionTtlSeconds: sessionTtlSeconds(value("RUNTIME_CPANEL_SESSION_TTL")),
+    ...readDirectories(environment, process.cwd),
+    primary: readPrimary(environment, value),
+    builtInDirectory: compiledFile("builtin"),
+    servesPanel: accepted("RUNTIME_CPANEL", value("RUNTIME_CPANEL"), "on or off", switches.get(value("RUNTIME_CPANEL"))),
+    checkUploads: accepted(
+      "RUNTIME_CHECK_UPLOADS",
+      value("RUNTIME_CHECK_UPLOADS"),
+      "true or false",
+      booleans.get(value("RUNTIME_CHECK_UPLOADS")),
+    ),
+    limits: {
+      maxUploadSizeBytes: size("RUNTIME_MAX_UPLOAD_SIZE"),
+      maxExpandedSizeBytes: size("RUNTIME_MAX_EXPANDED_SIZE"),
+      maxArchiveEntries: wholeNumber("RUNTIME_MAX_ARCHIVE_ENTRIES", value("RUNTIME_MAX_ARCHIVE_ENTRIES"), 1, 10_000_000),
+      maxBodySizeBytes: size("RUNTIME_MAX_BODY_SIZE"),
+      maxJsonBodySizeBytes,
+      poolSize: wholeNumber("RUNTIME_POOL_SIZE", value("RUNTIME_POOL_SIZE"), 1, 100_000),
+      workerMemoryMaxBytes: size("RUNTIME_WORKER_MEMORY_MAX"),
+      sharedStreamRateBytes: size("RUNTIME_SHARED_STREAM_RATE"),
+      workerLogSizeBytes: size("RUNTIME_WORKER_LOG_SIZE"),
+      workerLogsTotalBytes: size("RUNTIME_WORKER_LOGS_TOTAL"),
+    },
+    workerPermissions: permissionList(value("RUNTIME_WORKER_PERMISSIONS")),
+    workerNetwork: { mode: networkMode(value("RUNTIME_WORKER_NETWORK")), ...networkGrants(value("RUNTIME_WORKER_NETWORK_ALLOW")) },
+    requiresSandbox: accepted(
+      "RUNTIME_ISOLATION",
+      value("RUNTIME_ISOLATION"),
+      "available or strict",
+      isolationModes.get(value("RUNTIME_ISOLATION")),
+    ),
+    pluginUploads: accepted(
+      "RUNTIME_PLUGIN_UPLOADS",
+      value("RUNTIME_PLUGIN_UPLOADS"),
+      `one of ${pluginUploadModes.join(", ")}`,
+      pluginUploadModes.find((mode) => mode === value("RUNTIME_PLUGIN_UPLOADS")),
+    ),
+    workerUids: uidRange(value("RUNTIME_WORKER_UIDS")),
+    auditLog: {
+      fileBytes: size("RUNTIME_AUDIT_LOG_SIZE"),
+      keptFiles: wholeNumber("RUNTIME_AUDIT_LOG_FILES", value("RUNTIME_AUDIT_LOG_FILES"), 2, 10_000),
+    },
+    logLevel: accepted(
+      "RUNTIME_LOG_LEVEL",
+      value("RUNTIME_LOG_LEVEL"),
+      `one of ${logLevels.join(", ")}`,
+      logLevels.find((level) => level === value("RUNTIME_LOG_LEVEL")),
+    ),
+    prettyLog: process.stdoutIsTerminal,
+  };
+}
+
+/** The root key that the operator gives, or the one that the daemon has made in its state directory. */
+function readRootKeyOrOwn(environment: Environment, cwd: string): Pick<Config, "rootKey" | "rootKeyFile"> {
+  const given = readRootKey(environment);
+  if (given.rootKey !== undefined || given.rootKeyFile !== undefined) return given;
+  const own = ownRootKeyFile(readDirectories(environment, cwd).stateDirectory);
+  return existsSync(own.file) ? { rootKey: readRootKeyFile(own), rootKeyFile: own } : given;
+}
+
+/** Where the daemon of this environment keeps what it stores. */
+export function readDirectories(environment: Environment, cwd: string): Directories {
+  const directories = (name: string) =>
+    valueOf(environment, name)
+      .split(":")
+      .filter((entry) => entry !== "")
+      .map((entry) => path.resolve(cwd, entry));
+  return {
+    stateDirectory: path.resolve(cwd, valueOf(environment, "RUNTIME_STATE_DIR")),
+    workerDirectories: directories("RUNTIME_WORKER_DIRS"),
+    pluginDirectories: directories("RUNTIME_PLUGIN_DIRS"),
+  };
+}
+
+function wholeNumber(variable: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return accepted(variable, text, `a whole number from ${least} to ${most}`, number >= least && number <= most ? number : undefined);
+}
+
+/** `localhost` means both: another program that had one of them would respond in the place of the daemon there. */
+const loopbackHosts = ["127.0.0.1", "::1"];
+
+function hostsOf(host: string | undefined): readonly string[] {
+  return host ? [host] : loopbackHosts;
+}
+
+function adminListener(host: string, port: string): Config["adminListener"] {
+  if (host === "" && port === "") return undefined;
+  return { hosts: hostsOf(host), port: wholeNumber("RUNTIME_ADMIN_PORT", port || "8001", 0, 65_535) };
+}
+
+function permissionList(text: string): string[] {
+  const permissions = commaSeparated(text);
+  const areKnown = permissions.every((permission) => permission === "network" || isIsolatePermission(permission));
+  return accepted(
+    "RUNTIME_WORKER_PERMISSIONS",
+    text,
+    `a list, separated by commas, of: network, or ${isolatePermissionForms}`,
+    areKnown ? permissions : undefined,
+  );
+}
+
+function networkMode(text: string): NetworkMode | undefined {
+  if (text === "") return undefined;
+  return accepted(
+    "RUNTIME_WORKER_NETWORK",
+    text,
+    "public, all or none",
+    networkModes.find((mode) => mode === text),
+  );
+}
+
+/** The entry that is no target: this machine, for every worker. */
+const loopbackEntry = "loopback";
+
+function networkGrants(text: string): Omit<NetworkCeilingOptions, "mode"> {
+  const entries = commaSeparated(text);
+  const grants = entries
+    .filter((entry) => entry !== loopbackEntry)
+    .map((entry) => {
+      const [, scope, targetText = ""] = /^(?:(@[a-z0-9._-]+)=)?(.*)$/.exec(entry) ?? [];
+      const target = parseNetworkTarget(targetText);
+      return target && { scope, target };
+    });
+  return {
+    grants: accepted(
+      "RUNTIME_WORKER_NETWORK_ALLOW",
+      text,
+      `a list, separated by commas, of: loopback, ${networkTargetForms}; @scope= before a target grants it to that scope alone`,
+      grants.every((grant) => grant !== undefined) ? grants : undefined,
+    ),
+    allowsLoopback: entries.includes(loopbackEntry),
+  };
+}
+
+/** Below 1000 are the system's own users. */
+function uidRange(text: string): UidRange | undefined {
+  if (text === "off") return undefined;
+  const [, first, last] = /^(\d{4,10})-(\d{4,10})$/.exec(text) ?? [];
+  const range = { first: Number(first), last: Number(last) };
+  const isSound = range.first >= 1000 && range.first <= range.last && range.last <= 4_294_967_293;
+  return accepted(
+    "RUNTIME_WORKER_UIDS",
+    text,
+    "off, or a range of user ids from 1000 up, such as 200000-209999",
+    isSound ? range : undefined,
+  );
+}
+
+function apiPrefix(text: string): string {
+  const isPrefix = text === "" || (/^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && !/^\/cpanel(?:\/|$)/.test(text));
+  return accepted(
+    "RUNTIME_API_PREFIX",
+    text,
+    "nothing, or a path such as /_ (a slash before each segment, none at the end, not below /cpanel)",
+    isPrefix ? text : undefined,
+  );
+}
+
+function sessionTtlSeconds(text: string): number {
+  const seconds = Math.floor((parseDurationMs(text) ?? 0) / 1000);
+  return accepted(
+    "RUNTIME_CPANEL_SESSION_TTL",
+    text,
+    "a duration such as 30m, 2h, 7d, from 1s to 400d",
+    seconds >= 1 && seconds <= maximumSessionTtlSeconds ? seconds : undefined,
+  );
+}

@@ -1,0 +1,84 @@
+import { parseDurationMs } from "../../shared/duration.js";
+import { ConfigError } from "./config-error.js";
+import { readSecret, type SecretForm } from "./secret-source.js";
+import type { VariableDescription } from "./variable-description.js";
+
+/** The database server that has the keys of several daemons, and how often it is asked. */
+export interface PrimarySource {
+  /** An origin such as `http://10.0.0.5:8080`. */
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly syncIntervalMs: number;
+}
+
+export const primaryVariables: readonly VariableDescription[] = [
+  {
+    name: "RUNTIME_AUTH_DB_MODE",
+    fallback: "local",
+    meaning: "Where keys are kept: `local` = in the state directory; `sync` = by a libSQL server for several daemons, each with a replica.",
+  },
+  {
+    name: "RUNTIME_AUTH_DB_SYNC_URL",
+    fallback: "",
+    meaning: "Address of the libSQL server, such as `http://10.0.0.5:8080`; needed with `sync`.",
+  },
+  {
+    name: "RUNTIME_AUTH_DB_SYNC_TOKEN",
+    fallback: "",
+    meaning:
+      "Its token. Better: the systemd credential `auth-db-sync-token`, or a file named by `RUNTIME_AUTH_DB_SYNC_TOKEN_FILE`; both win over this.",
+  },
+  { name: "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE", fallback: "", meaning: "File that holds the token." },
+  {
+    name: "RUNTIME_AUTH_DB_SYNC_INTERVAL",
+    fallback: "1s",
+    meaning: "How often it is asked for changes, from `100ms` to `1m`: a key revoked elsewhere is refused here that much later at most.",
+  },
+];
+
+/** A line break in a token would end the process that syncs. */
+const tokenForm: SecretForm = {
+  credential: "auth-db-sync-token",
+  variable: "RUNTIME_AUTH_DB_SYNC_TOKEN",
+  pattern: /^[\w.-]{1,8192}$/,
+  takes: "a token of at most 8192 letters, digits, dots, hyphens and underscores, such as a JWT",
+};
+const leastIntervalMs = 100;
+const mostIntervalMs = 60_000;
+
+/** The primary of the key store; undefined in local mode. Throws ConfigError. `value` gives a variable, or what it is when unset. */
+export function readPrimary(
+  environment: Readonly<Record<string, string | undefined>>,
+  value: (variable: string) => string,
+): PrimarySource | undefined {
+  const mode = value("RUNTIME_AUTH_DB_MODE");
+  if (mode !== "local" && mode !== "sync") throw new ConfigError("RUNTIME_AUTH_DB_MODE", mode, "local or sync");
+  return mode === "local" ? undefined : readSource(environment, value);
+}
+
+/** Where keys are moved to, whatever the mode is; throws ConfigError. */
+export function readSource(environment: Readonly<Record<string, string | undefined>>, value: (variable: string) => string): PrimarySource {
+  return {
+    url: readUrl(value("RUNTIME_AUTH_DB_SYNC_URL")),
+    token: readSecret(environment, tokenForm).secret,
+    syncIntervalMs: readInterval(value("RUNTIME_AUTH_DB_SYNC_INTERVAL")),
+  };
+}
+
+function readUrl(text: string): string {
+  // libsql: is what their tools print.
+  const url = URL.canParse(text) ? new URL(text.replace(/^libsql:/, "https:")) : undefined;
+  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  if (isOrigin) return url.origin;
+  throw new ConfigError(
+    "RUNTIME_AUTH_DB_SYNC_URL",
+    text.replace(/\/\/[^/]*@/, "//[hidden]@"),
+    "the address of a libSQL server, such as http://10.0.0.5:8080, without path, query and password; RUNTIME_AUTH_DB_MODE=sync needs it",
+  );
+}
+
+function readInterval(text: string): number {
+  const intervalMs = parseDurationMs(text) ?? 0;
+  if (intervalMs >= leastIntervalMs && intervalMs <= mostIntervalMs) return intervalMs;
+  throw new ConfigError("RUNTIME_AUTH_DB_SYNC_INTERVAL", text, "a duration such as 500ms, 1s, 10s, from 100ms to 1m");
+}

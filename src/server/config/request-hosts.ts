@@ -1,0 +1,49 @@
+import { PanelHost } from "../web/panel-host.js";
+import { ConfigError } from "./config-error.js";
+import { accepted, commaSeparated } from "./config-values.js";
+import type { Config } from "./config.js";
+import { AllowedHosts } from "../web/allowed-hosts.js";
+
+/** Under which names requests come: those of operators, of workers, and all that are served. `value` gives the text of a variable. */
+export function readRequestHosts(value: (name: string) => string): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts"> {
+  const panelHostText = value("RUNTIME_PANEL_HOST");
+  const allowedHostsText = value("RUNTIME_ALLOWED_HOSTS");
+  const panelHost =
+    panelHostText === ""
+      ? undefined
+      : accepted(
+          "RUNTIME_PANEL_HOST",
+          panelHostText,
+          "a host name with an optional port, such as panel.example.org",
+          PanelHost.parse(panelHostText),
+        );
+  const publicUrl = publicUrlOf(value("RUNTIME_PUBLIC_URL"));
+  const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
+  if (panelHost !== undefined && publicName === panelHost.name)
+    throw new ConfigError("RUNTIME_PANEL_HOST", panelHostText, "another host name than RUNTIME_PUBLIC_URL has: cookies do not know ports");
+  const entries = commaSeparated(allowedHostsText);
+  // What the operator names elsewhere is allowed, too.
+  const named = [panelHost?.name, publicName].flatMap((name) => name ?? []);
+  const allowedHosts =
+    entries.length === 0
+      ? undefined
+      : accepted(
+          "RUNTIME_ALLOWED_HOSTS",
+          allowedHostsText,
+          "a list, separated by commas, of host names without a port, addresses, and *. before a name",
+          AllowedHosts.parse([...entries, ...named]),
+        );
+  return { panelHost, publicUrl, allowedHosts };
+}
+
+function publicUrlOf(text: string): string | undefined {
+  if (text === "") return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isSound = url !== undefined && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname;
+  return accepted(
+    "RUNTIME_PUBLIC_URL",
+    text.replace(/\/\/[^/]*@/, "//[hidden]@"),
+    "an http or https URL without query and password",
+    isSound ? url.href.replace(/\/$/, "") : undefined,
+  );
+}

@@ -1,0 +1,21 @@
+import { chmod, mkdtemp, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { ConfigError } from "./config-error.js";
+import { makeDirectory } from "../platform/make-directory.js";
+
+const privateMode = 0o700;
+/** Another start would fail in the same way; a disk that is full, or fails, may be mended meanwhile. */
+const lastingCodes = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT", "EEXIST", "ELOOP", "ENAMETOOLONG"]);
+
+/** Makes the state directory, for this user alone, and sees that it can be written to. Throws ConfigError that names the variable. */
+export async function openStateDirectory(directory: string): Promise<void> {
+  try {
+    await makeDirectory(directory, privateMode);
+    await chmod(directory, privateMode);
+    await rmdir(await mkdtemp(path.join(directory, ".writable-")));
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!lastingCodes.has(code)) throw error;
+    throw new ConfigError("RUNTIME_STATE_DIR", directory, `a directory that runtimed can make and write to (${code})`);
+  }
+}

@@ -1,0 +1,212 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { AuditEntry, type AuditFilter } from "../../shared/contract/audit.js";
+import { isWantedType } from "../../shared/contract/changes.js";
+import type { Log } from "../log/log.js";
+import { RecentEntries } from "./recent-entries.js";
+import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
+
+/** Entries that wait for a disk that cannot be written; further ones are counted only. */
+const mostWaiting = 1000;
+/** Entries that are written and synced at once. */
+const batchEntries = 100;
+/** A change that is made is told to its caller after this time, written down or not. */
+const longestWaitMs = 2000;
+const retryMs = 5000;
+/** What is kept in memory for those who follow. */
+const keptEntries = 500;
+const followLimit = 1000;
+
+export type NewAuditEntry = Omit<AuditEntry, "id" | "at">;
+
+interface Waiting {
+  readonly entry: AuditEntry;
+  readonly isSynced: boolean;
+  readonly onSettled: () => void;
+}
+
+/** Counts since the daemon started. */
+export interface AuditCounts {
+  readonly written: number;
+  /** Not written, and never will be: too many attempts, or a disk that stayed full. */
+  readonly skipped: number;
+  /** In memory, until the disk takes them. */
+  readonly waiting: number;
+}
+
+export interface AuditLogOptions extends AuditFilesOptions {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/**
+ * Who changed what: on disk before a caller is told that its change is made. When the disk does not take an entry, the change stands and
+ * the entry waits in memory; nothing that is served waits for it.
+ */
+export class AuditLog {
+  readonly #files: AuditFiles;
+  readonly #options: AuditLogOptions;
+  readonly #recent: RecentEntries<AuditEntry>;
+  readonly #waiting: Waiting[] = [];
+  readonly #closing = new AbortController();
+  #nextId: number;
+  #writing: Promise<void> | undefined;
+  #written = 0;
+  #skipped = 0;
+  /** Of these there is no entry yet that says so. */
+  #untold = 0;
+  #isFailing = false;
+
+  private constructor(options: AuditLogOptions, files: AuditFiles, lastId: number) {
+    this.#options = options;
+    this.#files = files;
+    // Ids grow also when the clock was set back.
+    this.#nextId = Math.max(options.now() * 1000, lastId + 1);
+    this.#recent = new RecentEntries({ most: keptEntries, before: this.#nextId - 1 });
+  }
+
+  /** Opens it even if the disk cannot be written. */
+  static async open(options: AuditLogOptions): Promise<AuditLog> {
+    const files = new AuditFiles(options);
+    let lastId = 0;
+    for await (const lines of files.linesBackwards()) {
+      lastId = entriesOf(lines)[0]?.id ?? 0;
+      if (lastId > 0) break;
+    }
+    return new AuditLog(options, files, lastId);
+  }
+
+  get counts(): AuditCounts {
+    return { written: this.#written, skipped: this.#skipped, waiting: this.#waiting.length };
+  }
+
+  /** Writes an entry; a synced one is on disk when this resolves, or 2 s have passed. Never throws. */
+  async record(entry: NewAuditEntry, { isSynced }: { isSynced: boolean }): Promise<void> {
+    if (this.#waiting.length >= mostWaiting) return this.skip();
+    if (this.#untold > 0) this.#tellSkipped(entry);
+    if (this.#isFailing) return this.#add(entry, isSynced, () => undefined);
+    const settled = new Promise<void>((resolve) => this.#add(entry, isSynced, resolve));
+    const timer = new AbortController();
+    await Promise.race([settled, delay(longestWaitMs, undefined, { signal: timer.signal, ref: false }).catch(() => undefined)]);
+    timer.abort();
+  }
+
+  /** Something of which there is no entry; the next one comes after one that says how many there were. */
+  skip(): void {
+    this.#skipped += 1;
+    this.#untold += 1;
+  }
+
+  /** The newest entries that fit, oldest first. */
+  async read(filter: Query): Promise<{ entries: AuditEntry[]; hasMore: boolean }> {
+    const passes = auditFilter(filter);
+    const entries: AuditEntry[] = [];
+    for await (const lines of this.#files.linesBackwards())
+      for (const entry of entriesOf(lines)) {
+        const isBeyond = entry.id <= (filter.after ?? 0) || entry.at < (filter.sinceMs ?? 0);
+        if (isBeyond || (entries.length === filter.limit && passes(entry))) return { entries: entries.toReversed(), hasMore: !isBeyond };
+        if (passes(entry)) entries.push(entry);
+      }
+    return { entries: entries.toReversed(), hasMore: false };
+  }
+
+  /** The entries that fit, or those after an id, then those to come, in batches, until the signal aborts. */
+  async *follow(filter: Query, lastEventId: number | undefined, signal: AbortSignal): AsyncGenerator<AuditEntry[]> {
+    const passes = auditFilter({ ...filter, before: undefined });
+    let seenId = this.#recent.newestId;
+    if (lastEventId === undefined) {
+      const { entries } = await this.read(filter);
+      seenId = Math.max(seenId, entries.at(-1)?.id ?? 0);
+      if (entries.length > 0) yield entries;
+    } else seenId = Math.min(lastEventId, seenId);
+    while (!signal.aborted) {
+      const isBehind = seenId < this.#recent.droppedThroughId;
+      const next = isBehind ? (await this.read({ limit: followLimit, after: seenId })).entries : this.#recent.after(seenId, followLimit);
+      seenId = next.at(-1)?.id ?? Math.max(seenId, this.#recent.droppedThroughId);
+      const batch = next.filter((entry) => passes(entry));
+      if (batch.length > 0) yield batch;
+      await this.#recent.changed(seenId, signal);
+    }
+  }
+
+  /** Writes what waits, if the disk takes it. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+    while (this.#waiting.length > 0 && (await this.#write())) continue;
+    if (this.#waiting.length > 0)
+      this.#options.log.error({ count: this.#waiting.length }, "entries of the audit log are lost: the disk did not take them");
+    await this.#files.close();
+  }
+
+  #add(entry: NewAuditEntry, isSynced: boolean, onSettled: () => void): void {
+    this.#waiting.push({ entry: { id: this.#nextId, at: this.#options.now(), ...entry }, isSynced, onSettled });
+    this.#nextId += 1;
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+  }
+
+  #tellSkipped({ clientAddress, requestId }: NewAuditEntry): void {
+    const skippedCount = this.#untold;
+    this.#untold = 0;
+    this.#add({ action: "audit.skipped", outcome: "failed", clientAddress, requestId, skippedCount }, false, () => undefined);
+  }
+
+  async #writeAll(): Promise<void> {
+    // What the same turn brings is synced together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0 && !this.#closing.signal.aborted) {
+      if (await this.#write()) continue;
+      await delay(retryMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** False when the disk does not take it. */
+  async #write(): Promise<boolean> {
+    const batch = this.#waiting.slice(0, batchEntries);
+    const [first] = batch;
+    if (!first) return true;
+    const lines = batch.map(({ entry }) => `${JSON.stringify(entry)}\n`).join("");
+    try {
+      await this.#files.append(lines, first.entry.id, { isSynced: batch.some(({ isSynced }) => isSynced) });
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#options.log.error({ err: error }, "the audit log cannot be written; changes go on, their entries wait in memory");
+      this.#isFailing = true;
+      for (const { onSettled } of this.#waiting) onSettled();
+      return false;
+    }
+    if (this.#isFailing) this.#options.log.info("the audit log can be written again");
+    this.#isFailing = false;
+    this.#waiting.splice(0, batch.length);
+    this.#written += batch.length;
+    this.#recent.add(batch.map(({ entry }) => entry));
+    for (const { onSettled } of batch) onSettled();
+    return true;
+  }
+}
+
+/** Those of the lines that are entries: half a line, or one of another version of the daemon, is passed over. */
+function entriesOf(lines: readonly string[]): AuditEntry[] {
+  return lines.flatMap((line) => {
+    try {
+      return AuditEntry.safeParse(JSON.parse(line)).data ?? [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+type Query = AuditFilter & { readonly after?: number; readonly isVisible?: (entry: AuditEntry) => boolean };
+
+function auditFilter(query: Query): (entry: AuditEntry) => boolean {
+  return (entry) => fits(entry, query) && (query.isVisible?.(entry) ?? true);
+}
+
+function fits({ id, at, action, principal: who }: AuditEntry, { sinceMs, principal, actions, before }: Query): boolean {
+  return (
+    id < (before ?? Infinity) &&
+    at >= (sinceMs ?? 0) &&
+    isWantedType(action, actions) &&
+    (principal === undefined || who?.name === principal || String(who?.id) === principal)
+  );
+}

@@ -1,0 +1,65 @@
+import type { AuditEntry } from "../../shared/contract/audit.js";
+import type { ChangePrincipal, ChangeSubject, ChangeType } from "../../shared/contract/changes.js";
+import type { ErrorCode } from "../../shared/errors.js";
+import type { NewEvent } from "./runtime-events.js";
+import { AttemptBudget } from "./attempt-budget.js";
+import type { NewAuditEntry } from "./audit-log.js";
+
+/** A call that changes something, as far as it is known. */
+export interface ChangingCall {
+  readonly type: ChangeType;
+  readonly principal: ChangePrincipal | undefined;
+  readonly subject: ChangeSubject;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly forwardedFor: string | undefined;
+}
+
+export interface ChangesOptions {
+  readonly events: { publish(event: NewEvent): void };
+  readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
+  /** Takes out what looks like a key: names and request ids are what callers make them. */
+  readonly conceal: (text: string) => string;
+}
+
+/** Where every change goes: into the audit log, then to those who follow the events. */
+export class Changes {
+  readonly #options: ChangesOptions;
+  readonly #budget = new AttemptBudget();
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the entry is on disk, at the latest after 2 s. Never throws. */
+  async made(call: ChangingCall): Promise<void> {
+    const { events, audit } = this.#options;
+    await audit.record(this.#entryOf(call, "done"), { isSynced: true });
+    const { type, principal, subject, requestId } = this.#concealed(call);
+    events.publish({ type, requestId, subject, ...(principal && { principal }) });
+  }
+
+  /** Somebody tried, and nothing was changed. Of too many there is only their number. */
+  attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void {
+    const { audit } = this.#options;
+    if (this.#budget.admits()) void audit.record({ ...this.#entryOf(call, outcome), code }, { isSynced: false });
+    else audit.skip();
+  }
+
+  #entryOf(call: ChangingCall, outcome: AuditEntry["outcome"]): NewAuditEntry {
+    const { type: action, principal, subject, requestId, clientAddress, forwardedFor } = this.#concealed(call);
+    return {
+      action,
+      outcome,
+      ...(principal && { principal }),
+      clientAddress,
+      ...(forwardedFor !== undefined && { forwardedFor }),
+      requestId,
+      subject,
+    };
+  }
+
+  #concealed(call: ChangingCall): ChangingCall {
+    return JSON.parse(this.#options.conceal(JSON.stringify(call))) as ChangingCall;
+  }
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ApiError } from "../../shared/api-error.js";
+import { answerError } from "../web/answer-error.js";
+import { schemeOf } from "./forwarded-proto.js";
+import type { FrontDoorOptions } from "./front-door.js";
+import type { PanelHost } from "../web/panel-host.js";
+import { requestIdOf } from "./request-id.js";
+import { couldBePanel, isPanel, pathOf } from "../web/reserved-paths.js";
+
+type Serve = FrontDoorOptions["serve"];
+
+/** What a listener answers beside the API. */
+export type ListenerContent = "panel" | "workers" | "panel and workers";
+
+const panelPath = "/cpanel/";
+
+/**
+ * Answers at one listener what is not the API's. The panel opens at its own host alone, where there is one, and other hosts redirect to
+ * it; nothing else answers under the name of that host.
+ */
+export function serveAt(content: ListenerContent, { panelHost, serve }: { panelHost: PanelHost | undefined; serve: Serve }): Serve {
+  if (content === "panel and workers" && panelHost === undefined) return serve;
+  const [hasPanel, hasWorkers] = [content !== "workers", content !== "panel"];
+  return (request, response, requestId, connection) => {
+    const { url = "/", headers } = request;
+    const path = pathOf(url);
+    const isPanelHost = panelHost?.matches(headers.host) ?? false;
+    if (couldBePanel(path)) {
+      if (!hasPanel || !isPanel(path)) answerNotHere(request, response, requestId);
+      else if (panelHost && !isPanelHost) redirect(request, response, { panelHost, to: url, requestId });
+      else serve(request, response, requestId, connection);
+    } else if (panelHost && isPanelHost && hasPanel && path === "/") redirect(request, response, { panelHost, to: panelPath, requestId });
+    else if (!hasWorkers || panelHost?.hasNameOf(headers.host)) answerNotHere(request, response, requestId);
+    else serve(request, response, requestId, connection);
+  };
+}
+
+export function answerNotHere(request: IncomingMessage, response: ServerResponse, requestId = requestIdOf(request)): void {
+  answerError(response, new ApiError("NOT_FOUND", "Nothing answers at this path here."), requestId);
+}
+
+function redirect(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { panelHost, to, requestId }: { panelHost: PanelHost; to: string; requestId: string },
+): void {
+  const location = panelHost.urlOf(to, { scheme: schemeOf(request), host: request.headers.host });
+  response.writeHead(308, { location, "cache-control": "no-store", "content-length": 0, "x-request-id": requestId }).end();
+}

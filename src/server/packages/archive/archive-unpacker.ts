@@ -1,0 +1,159 @@
+import type { Socket } from "node:net";
+import { ApiError } from "../../../shared/api-error.js";
+import type { FileArrival, UploadedFile } from "../../../shared/contract/endpoint.js";
+import { launch } from "../../platform/spawner/launch.js";
+import { standard } from "../../platform/spawner/launch-messages.js";
+import type { LaunchedProcess } from "../../platform/spawner/launched-process.js";
+import { compiledFile } from "../../package-root.js";
+import type { ArchiveLimits } from "./archive-entry.js";
+import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./unpack-job.js";
+import type { ArchiveFormat } from "./unpack.js";
+import type { PackageMetadata } from "../../../shared/package-metadata.js";
+import { insufficientStorage } from "../../platform/storage-full.js";
+import { yieldProcessor } from "../../platform/yield-processor.js";
+
+const childHeapMegabytes = 128;
+const unpackDeadlineMs = 300_000;
+/** Unpacking takes a core; more at once would only take it from what is served. */
+const unpackingAtOnce = 2;
+/** A tenth of the share that the daemon and the isolates get when there is not enough for all: what is served goes first. */
+const unpackingNiceness = 10;
+const longestAnswerBytes = 4 * 1024 * 1024;
+
+export interface UnpackedPackage {
+  /** The package's root below the folder it was unpacked to; "" = that folder. */
+  readonly root: string;
+  readonly metadata: PackageMetadata;
+}
+
+/** `.tgz`, `.tar.gz` or `.zip`, in any case; throws `INVALID_FILE_TYPE`. */
+export function archiveFormat(fileName: string): ArchiveFormat {
+  if (/\.(?:tgz|tar\.gz)$/i.test(fileName)) return "tar";
+  if (/\.zip$/i.test(fileName)) return "zip";
+  throw new ApiError("INVALID_FILE_TYPE", "The file is not an archive that can be installed. Send a .tgz, .tar.gz or .zip file.");
+}
+
+/** Unpacks archives in processes of their own, a few at a time, so that neither a bomb nor 10,000 files are felt by what is served. */
+export class ArchiveUnpacker {
+  readonly #limits: ArchiveLimits;
+  readonly #children = new Set<LaunchedProcess>();
+  readonly #waiting: (() => void)[] = [];
+  #freeSlots = unpackingAtOnce;
+  #isClosed = false;
+
+  constructor(limits: ArchiveLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Unpacks into an empty folder, onto stable storage, and deletes the archive; begins while that still arrives. When it throws, what
+   * is left in the folder is of no use, and nothing writes to it any more.
+   */
+  async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
+    // What arrives may do so for as long as its sender likes, so the last slot is for what is whole.
+    if (this.#freeSlots < 2) await arrival?.whole;
+    await this.#takeSlot();
+    try {
+      return readAnswer(await this.#runChild({ archivePath: path, format, folder, limits: this.#limits }, arrival));
+    } finally {
+      this.#freeSlot();
+    }
+  }
+
+  /** Ends what is being unpacked. */
+  close(): void {
+    this.#isClosed = true;
+    for (const child of this.#children) child.kill();
+  }
+
+  async #takeSlot(): Promise<void> {
+    if (this.#freeSlots > 0) this.#freeSlots -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #freeSlot(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#freeSlots += 1;
+  }
+
+  async #runChild(job: UnpackJob, arrival: FileArrival | undefined): Promise<ChildEnd> {
+    const program = compiledFile("server/packages/archive/main.js");
+    const child = await launch({
+      file: process.execPath,
+      args: [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)],
+      workingDirectory: "/",
+      descriptors: Object.values(standard),
+    });
+    yieldProcessor(child.pid, unpackingNiceness);
+    this.#children.add(child);
+    if (this.#isClosed) child.kill();
+    const ended = collectEnd(child).finally(() => this.#children.delete(child));
+    try {
+      await tellArrival(child, arrival);
+    } catch (error) {
+      child.kill();
+      await ended;
+      throw error;
+    }
+    let tookTooLong = false;
+    const deadline = setTimeout(() => {
+      tookTooLong = true;
+      child.kill();
+    }, unpackDeadlineMs);
+    return { ...(await ended.finally(() => clearTimeout(deadline))), tookTooLong };
+  }
+}
+
+interface ChildEnd {
+  readonly answer: string;
+  readonly complaint: string;
+  readonly exit: string;
+  readonly tookTooLong: boolean;
+}
+
+/** Tells the process how far the archive is there, until it is whole. */
+async function tellArrival({ sockets }: LaunchedProcess, arrival: FileArrival | undefined): Promise<void> {
+  const stdin = sockets.get(standard.input) as Socket;
+  const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));
+  arrival?.follow(tell);
+  await arrival?.whole;
+  tell(archiveIsWhole);
+}
+
+async function collectEnd({ sockets, closed }: LaunchedProcess): Promise<Omit<ChildEnd, "tookTooLong">> {
+  let answer = "";
+  let complaint = "";
+  sockets
+    .get(standard.output)
+    ?.setEncoding("utf8")
+    .on("data", (text: string) => {
+      if (answer.length < longestAnswerBytes) answer += text;
+    });
+  sockets
+    .get(standard.errors)
+    ?.setEncoding("utf8")
+    .on("data", (text: string) => {
+      complaint = (complaint + text).slice(0, 2000);
+    });
+  sockets.get(standard.input)?.resume();
+  const { status, signal } = await closed;
+  return { answer, complaint, exit: signal ?? String(status) };
+}
+
+function readAnswer(end: ChildEnd): UnpackedPackage {
+  if (end.tookTooLong) {
+    throw new ApiError(
+      "ARCHIVE_TOO_LARGE",
+      `The archive is too large: it could not be unpacked within ${unpackDeadlineMs / 60_000} minutes.`,
+    );
+  }
+  if (end.exit !== "0") throw new Error(`unpacking ended with ${end.exit}: ${end.complaint}`);
+  const result = JSON.parse(end.answer) as UnpackResult;
+  if ("refusal" in result) throw new ApiError(result.refusal.code, result.refusal.message);
+  if ("failure" in result) {
+    const cause = new Error(result.failure.reason);
+    throw result.failure.code === "INSUFFICIENT_STORAGE" ? insufficientStorage(cause) : cause;
+  }
+  return result;
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../../shared/api-error.js";
+import type { Log } from "../../log/log.js";
+import { ProcessLock } from "../../platform/process-lock.js";
+import { ChangeLog } from "./change-log.js";
+import { InstanceMarks } from "./instance-marks.js";
+import { instancesPaths, newInstanceName, prepareLock } from "./instances-paths.js";
+import type { ChangeFollower, SharedChange } from "./shared-change.js";
+
+/** Longer than any change holds a directory, unless its disk or its process is stuck. */
+const longestWaitMs = 10_000;
+const shortestPauseMs = 5;
+const longestPauseMs = 25;
+const retryAfterSeconds = 5;
+
+/** A directory of packages as one of several instances has it, on this machine or on others that share the volume. */
+export class SharedDirectory {
+  /** In names of files. */
+  readonly instance = newInstanceName();
+  readonly marks: InstanceMarks;
+  readonly #directory: string;
+  readonly #lockFile: string;
+  readonly #changes: ChangeLog;
+  readonly #follower: ChangeFollower;
+  readonly #log: Log;
+  #isReadable = true;
+
+  constructor(options: { directory: string; follower: ChangeFollower; log: Log }) {
+    const { folder, lockFile, changesFile } = instancesPaths(options.directory);
+    this.#directory = options.directory;
+    this.#lockFile = lockFile;
+    this.marks = new InstanceMarks({ folder, instance: this.instance });
+    this.#changes = new ChangeLog({ file: changesFile, instance: this.instance });
+    this.#follower = options.follower;
+    this.#log = options.log;
+  }
+
+  /** What is in the log of changes by now needs not be followed: all packages are read after this. */
+  skipEarlier(): void {
+    this.#readChanges();
+  }
+
+  /** Runs work while no other instance changes anything here. Throws `DIRECTORY_BUSY` when one does for 10 s. */
+  async hold<Result>(work: () => Promise<Result>): Promise<Result> {
+    const lock = await this.#take();
+    try {
+      return await this.#run(work);
+    } finally {
+      lock.release();
+    }
+  }
+
+  /** The same, if nobody holds it right now. */
+  async holdIfFree(work: () => Promise<void>): Promise<void> {
+    const lock = this.#tryToTake();
+    try {
+      if (lock) await this.#run(work);
+    } finally {
+      lock?.release();
+    }
+  }
+
+  /** Tells of a change that is done, or would be; to be called by who holds the directory. Never throws: others look for themselves, too. */
+  tell(change: SharedChange): void {
+    try {
+      this.#changes.append(change);
+    } catch (error) {
+      this.#log.warn({ err: error }, "other instances could not be told of a change; they will notice it later");
+    }
+  }
+
+  /** The same for what somebody else has done: this instance did not know of it either. */
+  tellAll(change: SharedChange): void {
+    this.tell(change);
+    this.#follow(() => this.#follower.follow([change]));
+  }
+
+  /** Follows what others have changed. One system call when there is nothing. */
+  catchUp(): void {
+    const { changes, hasGap } = this.#readChanges();
+    if (hasGap) this.#follow(() => this.#follower.missed());
+    else if (changes.length > 0) this.#follow(() => this.#follower.follow(changes));
+  }
+
+  leave(): void {
+    this.marks.leave();
+  }
+
+  #follow(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#log.warn({ err: error }, "what another instance has changed could not be read");
+    }
+  }
+
+  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (!this.marks.isJoined) this.marks.join();
+    this.catchUp();
+    return await work();
+  }
+
+  async #take(): Promise<ProcessLock> {
+    const giveUpAtMs = performance.now() + longestWaitMs;
+    for (;;) {
+      const lock = this.#tryToTake();
+      if (lock) return lock;
+      if (performance.now() > giveUpAtMs) throw busy();
+      // Not all at once.
+      await delay(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs));
+    }
+  }
+
+  #tryToTake(): ProcessLock | undefined {
+    prepareLock(this.#directory);
+    return ProcessLock.take(this.#lockFile);
+  }
+
+  #readChanges(): ReturnType<ChangeLog["read"]> {
+    try {
+      const read = this.#changes.read();
+      this.#isReadable = true;
+      return read;
+    } catch (error) {
+      if (this.#isReadable) this.#log.warn({ err: error }, "what other instances change cannot be read; their changes are noticed later");
+      this.#isReadable = false;
+      return { changes: [], hasGap: false };
+    }
+  }
+}
+
+function busy(): ApiError {
+  return new ApiError(
+    "DIRECTORY_BUSY",
+    "Another instance has been changing packages here for 10 seconds; nothing was changed. Try again; if this stays, look for an instance that hangs.",
+    { retryAfterSeconds },
+  );
+}

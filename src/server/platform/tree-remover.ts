@@ -1,0 +1,49 @@
+import { constants } from "node:os";
+import { launch } from "./spawner/launch.js";
+import type { LaunchedProcess } from "./spawner/launched-process.js";
+import { findSystemTool } from "./system-tool.js";
+import { removeTree } from "./remove-tree.js";
+import { yieldProcessor } from "./yield-processor.js";
+
+/**
+ * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up
+ * whatever else reads the disk. What is not deleted when it closes is left to the next start.
+ */
+export class TreeRemover {
+  readonly #program = findSystemTool("rm");
+  #last: Promise<void> = Promise.resolve();
+  #removal: LaunchedProcess | undefined;
+  #isClosed = false;
+
+  /** Settles when the folder is gone, when that failed, or when we close. */
+  remove(folder: string): Promise<void> {
+    const removing = this.#last.then(() => (this.#isClosed ? undefined : this.#removeNow(folder)));
+    this.#last = removing.catch(() => undefined);
+    return removing;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#removal?.kill();
+    await this.#last;
+  }
+
+  async #removeNow(folder: string): Promise<void> {
+    if (this.#program !== undefined && (await this.#run(this.#program, folder))) return;
+    if (!this.#isClosed) await removeTree(folder);
+  }
+
+  /** Answers whether the program came to its end without fault. */
+  async #run(file: string, folder: string): Promise<boolean> {
+    const removal = await launch({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(() => undefined);
+    if (!removal) return false;
+    this.#removal = removal;
+    yieldProcessor(removal.pid, constants.priority.PRIORITY_LOW);
+    if (this.#isClosed) removal.kill();
+    return (await removal.ended).status === 0;
+  }
+}

@@ -1,0 +1,56 @@
+import { mayWorkerAnswerWith } from "../../web/answer-headers.js";
+import { lineFeed } from "../protocol/frames.js";
+
+/** Header lines of an answer that may go to the wire. */
+export interface AnswerHead {
+  /** name, value, name, value … */
+  readonly pairs: readonly string[];
+  /** The same as lines of the wire. */
+  readonly lines: string;
+  /** The app says itself when it answered. */
+  readonly hasDate: boolean;
+  /** What the app says about the length of its body; used only where no body can be counted. */
+  readonly claimedLength: number | undefined;
+}
+
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
+const maximumHeaders = 200;
+
+/** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
+function readAnswerHead(text: string): AnswerHead | undefined {
+  const pairs: string[] = [];
+  let wireLines = "";
+  let hasDate = false;
+  let claimedLength: number | undefined;
+  if (text === "") return { pairs, lines: wireLines, hasDate, claimedLength };
+  const lines = text.split(lineFeed);
+  if (lines.length % 2 !== 0 || lines.length > maximumHeaders * 2) return undefined;
+  for (let index = 0; index < lines.length; index += 2) {
+    const name = lines[index] as string;
+    const value = lines[index + 1] as string;
+    if (!tokenPattern.test(name) || !valuePattern.test(value)) return undefined;
+    const lower = name.toLowerCase();
+    if (lower === "content-length" && /^\d{1,15}$/.test(value)) claimedLength = Number(value);
+    if (!mayWorkerAnswerWith(lower, value)) continue;
+    hasDate ||= lower === "date";
+    pairs.push(name, value);
+    wireLines += `${name}: ${value}\r\n`;
+  }
+  return { pairs, lines: wireLines, hasDate, claimedLength };
+}
+
+/** Remembers the heads that an app sends again and again. */
+export class AnswerHeads {
+  readonly #known = new Map<string, AnswerHead>();
+
+  read(text: string): AnswerHead | undefined {
+    const known = this.#known.get(text);
+    if (known) return known;
+    const head = readAnswerHead(text);
+    if (!head || text.length > 512) return head;
+    if (this.#known.size >= 64) this.#known.clear();
+    this.#known.set(text, head);
+    return head;
+  }
+}

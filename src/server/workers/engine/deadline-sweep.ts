@@ -1,0 +1,83 @@
+import { ApiError } from "../../../shared/api-error.js";
+import { whileListening } from "../../platform/while-listening.js";
+import type { CallQueue } from "./call-queue.js";
+import type { IsolateFleet } from "../isolates/isolate-fleet.js";
+import type { IsolateProcess } from "../isolates/isolate-process.js";
+import type { IsolateStarter } from "../isolates/isolate-starter.js";
+import { saturated } from "./saturated.js";
+import type { WorkerCall } from "./worker-call.js";
+
+const shortestIntervalMs = 20;
+const longestIntervalMs = 500;
+
+/** Looks now and then at all calls of a version while there are any: ends those whose time is over, and isolates that are blocked. */
+export class DeadlineSweep {
+  readonly #receiving: Set<WorkerCall>;
+  readonly #queue: CallQueue;
+  readonly #fleet: IsolateFleet;
+  readonly #starter: IsolateStarter;
+  readonly #onSwept: () => void;
+  readonly #intervalMs: number;
+  #end: (() => void) | undefined;
+
+  /** `receiving` holds the calls that wait for a small body; ended ones are deleted from it here. */
+  constructor(options: {
+    receiving: Set<WorkerCall>;
+    queue: CallQueue;
+    fleet: IsolateFleet;
+    starter: IsolateStarter;
+    timeoutMs: number;
+    onSwept: () => void;
+  }) {
+    this.#receiving = options.receiving;
+    this.#queue = options.queue;
+    this.#fleet = options.fleet;
+    this.#starter = options.starter;
+    this.#onSwept = options.onSwept;
+    this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
+  }
+
+  /** There is a call to look after. */
+  wake(): void {
+    this.#end ??= whileListening(this.#intervalMs, this.#sweep);
+  }
+
+  readonly #sweep = (nowMs: number): void => {
+    const { isWaitingForPlace } = this.#starter;
+    // While it starts a call may wait longer than a running one, also for the process itself, whose time counts before the start's own;
+    // for a place in the pool it may not.
+    const graceMs = isWaitingForPlace || !this.#fleet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
+    this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#fleet.isEmpty ? saturated() : timedOut(call)));
+    for (const call of this.#receiving) {
+      if (call.isStalled(nowMs)) call.fail(stalled(call));
+      if (!call.isReceiving) this.#receiving.delete(call);
+    }
+    this.#onSwept();
+    let isBusy = this.#fleet.scale(nowMs) || this.#queue.length > 0 || this.#receiving.size > 0;
+    for (const isolate of this.#fleet) {
+      this.#sweepIsolate(isolate, nowMs);
+      isBusy ||= isolate.calls.runningCount > 0 || isolate.isSilent;
+    }
+    if (isBusy) return;
+    this.#end?.();
+    this.#end = undefined;
+  };
+
+  #sweepIsolate(isolate: IsolateProcess, nowMs: number): void {
+    for (const call of isolate.calls) {
+      if (!call.isIsolatesTurn && call.isStalled(nowMs)) call.fail(stalled(call));
+      else if (nowMs <= call.deadlineMs) continue;
+      else if (call.isIsolatesTurn) call.fail(timedOut(call));
+      else call.postpone(nowMs);
+    }
+    isolate.killIfBlocked(nowMs, this.#queue.length > 0);
+  }
+}
+
+function timedOut(call: WorkerCall): ApiError {
+  return new ApiError("WORKER_TIMEOUT", `The worker did not answer within ${call.timeoutMs} ms.`);
+}
+
+function stalled(call: WorkerCall): ApiError {
+  return new ApiError("WORKER_TIMEOUT", `No byte of the request or its response moved within ${call.stallTimeoutMs} ms.`);
+}

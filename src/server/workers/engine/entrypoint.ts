@@ -1,0 +1,68 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { ApiError } from "../../../shared/api-error.js";
+import type { ServedVersion } from "./served-version.js";
+
+/** The file that a version is served from: a page of a static site, or a module that runs in isolates. */
+export interface Entrypoint {
+  readonly kind: "static" | "module" | "typescript";
+  /** Relative to the package folder. */
+  readonly file: string;
+  /** Where the module's source map is, if there is one: beside it, or in the folder that nobody is shown. */
+  readonly sourceMap: "beside" | "hidden" | undefined;
+}
+
+/** Source maps of bundles lie in it, below the path of their module; workers do not see it. */
+export const sourceMapsFolder = ".source-maps";
+
+const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
+
+/** Chooses it as the manifest says, else by the well-known names, else by `main` of package.json. Throws WORKER_START_FAILED. */
+export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint> {
+  const { folder, manifest } = version;
+  if (manifest.entrypoint !== undefined) {
+    if (await isFile(folder, manifest.entrypoint)) return toEntrypoint(folder, manifest.entrypoint);
+    throw startFailed(`Its manifest names the entrypoint ${JSON.stringify(manifest.entrypoint)}, and there is no such file.`);
+  }
+  for (const file of defaultFiles) {
+    if (await isFile(folder, file)) return toEntrypoint(folder, file);
+  }
+  const main = await readMain(folder);
+  if (main === undefined) {
+    throw startFailed(`It has no entrypoint: name one in the manifest, or add one of ${defaultFiles.join(", ")}.`);
+  }
+  for (const file of [main, `${main}.js`, `${main}.mjs`, `${main}.cjs`, path.posix.join(main, "index.js")]) {
+    if (await isFile(folder, file)) return toEntrypoint(folder, file);
+  }
+  throw startFailed(`Its package.json names ${JSON.stringify(main)} as main, and there is no such file.`);
+}
+
+async function toEntrypoint(folder: string, file: string): Promise<Entrypoint> {
+  const normal = path.posix.normalize(file);
+  if (/\.html?$/i.test(normal)) return { kind: "static", file: normal, sourceMap: undefined };
+  if (/\.[cm]?tsx?$|\.jsx$/i.test(normal)) return { kind: "typescript", file: normal, sourceMap: undefined };
+  if (await isFile(folder, `${sourceMapsFolder}/${normal}.map`)) return { kind: "module", file: normal, sourceMap: "hidden" };
+  return { kind: "module", file: normal, sourceMap: (await isFile(folder, `${normal}.map`)) ? "beside" : undefined };
+}
+
+async function isFile(folder: string, file: string): Promise<boolean> {
+  try {
+    const [root, real] = await Promise.all([realpath(folder), realpath(path.join(folder, file))]);
+    return real.startsWith(root + path.sep) && (await stat(real)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function readMain(folder: string): Promise<string | undefined> {
+  try {
+    const { main } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8")) as { main?: unknown };
+    return typeof main === "string" && main !== "" ? main : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function startFailed(reason: string): ApiError {
+  return new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${reason}`);
+}

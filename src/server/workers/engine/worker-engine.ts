@@ -1,0 +1,327 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { availableParallelism } from "node:os";
+import { ApiError } from "../../../shared/api-error.js";
+import { parseSizeBytes } from "../../../shared/size.js";
+import type { WorkerManifest } from "../../../shared/worker-manifest.js";
+import { answerError, toApiError } from "../../web/answer-error.js";
+import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
+import type { UpgradedConnection } from "../../web/upgraded-connection.js";
+import type { CronCall } from "../cron/cron-jobs.js";
+import { createInternalExchange } from "../cron/internal-exchange.js";
+import { notFound, redirectToBase, stopping } from "./engine-answers.js";
+import { findEntrypoint } from "./entrypoint.js";
+import { checkLoads } from "../isolates/load-check.js";
+import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
+import { ModuleWorker } from "./module-worker.js";
+import { NetworkCeiling } from "../../config/network-ceiling.js";
+import { PermissionCeiling } from "./permission-ceiling.js";
+import type { IsolationLayer } from "../sandbox/isolation-layers.js";
+import { probeKernelLayers } from "../sandbox/probe-kernel-layers.js";
+import type { ServedApp } from "./served-app.js";
+import type { ServedVersion } from "./served-version.js";
+import { ClientUpgrade } from "../sockets/client-upgrade.js";
+import { OpenSockets } from "../sockets/open-sockets.js";
+import { CloseCode } from "../protocol/socket-close.js";
+import { CompressedFiles } from "../static/compressed-files.js";
+import { StaticCache } from "../static/static-cache.js";
+import { StaticSite } from "../static/static-site.js";
+import { StreamPace } from "./stream-pace.js";
+import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
+import type { Visit } from "./visit.js";
+import type { WorkerEngineOptions } from "./worker-engine-options.js";
+import type { WorkerMeter } from "./worker-meter.js";
+import { WorkerMeters } from "./worker-meters.js";
+import { lifeOf, type WorkerNumbers } from "./worker-numbers.js";
+import { parseWorkerPath, type WorkerPath } from "./worker-path.js";
+
+const drainTimeoutMs = 30_000;
+/** As long as the HTTP server gives a client for its whole request. */
+const defaultStallTimeoutMs = 15 * 60_000;
+const defaultMemoryBytes = parseSizeBytes("128mb") as number;
+
+/** A request as it comes to the engine. */
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly connection: UpgradedConnection | undefined;
+}
+
+/** Answers with an error, and counts it where a worker is known. */
+type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) => void;
+
+interface Entry {
+  readonly version: ServedVersion;
+  readonly meter: WorkerMeter;
+  readonly opening: Promise<ServedApp>;
+  app: ServedApp | undefined;
+}
+
+/** Serves all workers: finds the version that a path means and has its static site or its isolates answer. */
+export class WorkerEngine {
+  readonly #options: WorkerEngineOptions;
+  readonly #pool: IsolatePool;
+  readonly #compiler = new TypeScriptCompiler();
+  readonly #cache = new StaticCache();
+  readonly #compressed: CompressedFiles;
+  readonly #meters = new WorkerMeters();
+  readonly #heads: RequestHeads;
+  readonly #ceiling: PermissionCeiling;
+  readonly #network: NetworkCeiling;
+  /** What is current, by folder. */
+  readonly #entries = new Map<string, Entry>();
+  /** What was replaced in place and is not retired yet. */
+  readonly #superseded = new Set<Entry>();
+  readonly #openSockets = new OpenSockets();
+  readonly #pace: StreamPace;
+  #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
+  #isClosing = false;
+
+  constructor(options: WorkerEngineOptions) {
+    this.#options = options;
+    this.#compressed = new CompressedFiles(options.compressedFilesDirectory);
+    this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
+    this.#pace = new StreamPace(options.limits.sharedStreamRateBytes * availableParallelism());
+    this.#ceiling = new PermissionCeiling(options.permissions ?? ["network"]);
+    const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
+    this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
+    this.#pool = new IsolatePool({
+      size: options.limits.poolSize,
+      blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
+      allowsNetwork: this.#ceiling.allowsNetwork,
+      blankNetwork: this.#network.usual,
+      isStrict: options.isStrict ?? false,
+      layers: options.kernelLayers ?? probeKernelLayers(),
+      slotsDirectory: options.slotsDirectory,
+      fallbackSlotsDirectory: options.fallbackSlotsDirectory,
+      ownUsers: options.ownUsers,
+      log: options.log,
+    });
+  }
+
+  /**
+   * Answers a request that is not the API's, whatever its target: with a worker, a redirect or an error. `connection` comes with a
+   * handshake of WebSocket.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void {
+    const address = this.#parse(request.url ?? "");
+    if (!address) {
+      this.#meters.unknownPathCount += 1;
+      return answerError(response, notFound(), requestId);
+    }
+    this.#admit({ request, response, requestId, connection }, address, undefined);
+  }
+
+  /** The same for an app that no name leads to, such as that of a plugin; `address` says what of the path is its base. */
+  handleApp(arrival: Arrival, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
+    this.#admit(arrival, { ...address, name: "", range: undefined }, resolve);
+  }
+
+  /** The version that would answer for a target, and the path that it would see; undefined when none would. */
+  appAt(target: string): { version: ServedVersion; base: string; path: string } | undefined {
+    const address = this.#parse(target);
+    const version = address && this.#options.resolve(address.name, address.range);
+    return version && { version, base: address.base, path: address.path };
+  }
+
+  /** Loads a version's code once, aside. Throws WORKER_START_FAILED when that cannot be done. */
+  check(version: ServedVersion): Promise<void> {
+    const { limits, logs, log } = this.#options;
+    return checkLoads({
+      version,
+      network: this.#network.of(version.manifest),
+      pool: this.#pool,
+      compiler: this.#compiler,
+      limits,
+      logs,
+      log,
+    });
+  }
+
+  /** Of every worker that was asked for something and is still installed. */
+  numbers(): WorkerNumbers[] {
+    const apps = new Map<WorkerMeter, ServedApp[]>();
+    for (const { meter, app } of [...this.#entries.values(), ...this.#superseded]) {
+      if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
+    }
+    return [...this.#meters].map((meter) => ({ meter, life: lifeOf(apps.get(meter) ?? []) }));
+  }
+
+  get unknownPathCount(): number {
+    return this.#meters.unknownPathCount;
+  }
+
+  /** Resolves when an isolate has answered; throws when none can be started. Waits as long as it cannot be told. */
+  probe(): Promise<void> {
+    return this.#pool.probe();
+  }
+
+  /** The layers between isolates and the machine. */
+  isolation(): Promise<IsolationLayer[]> {
+    return this.#pool.isolation();
+  }
+
+  get poolNumbers(): PoolNumbers {
+    return this.#pool.numbers;
+  }
+
+  /**
+   * Stops serving from a folder. What still runs reads from `movedTo`, when given, until the promise resolves: then no isolate uses
+   * either of them.
+   */
+  async retire(folder: string, movedTo: string | undefined): Promise<void> {
+    const older = [...this.#superseded].filter((entry) => entry.version.folder === folder);
+    const current = this.#entries.get(folder);
+    // A request may have come between the swap and this call: then the current one is already the new one.
+    const entries = older.length > 0 ? older : current ? [current] : [];
+    if (older.length === 0) this.#entries.delete(folder);
+    await Promise.all(
+      entries.map(async (entry) => {
+        const app = await entry.opening.catch(() => undefined);
+        await app?.retire(movedTo);
+        this.#superseded.delete(entry);
+      }),
+    );
+    this.#meters.prune(this.#options.isInstalled);
+  }
+
+  /** Has the worker that answers for a name answer a request of the runtime's own; resolves with the status, 502 when the answer was broken off. */
+  async call({ name, method, target, schedule }: CronCall): Promise<number> {
+    const [path = "/", ...query] = target.split("?");
+    const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
+    const { request, response, answered } = createInternalExchange(method);
+    this.#route({ request, response, requestId: randomUUID(), address, upgrade: undefined, cron: schedule }, this.#enter, this.#refuse);
+    return answered;
+  }
+
+  /** Has fresh isolates answer for the version in a folder; answers with how many were let go. What could not be opened is tried anew. */
+  async restart(folder: string): Promise<number> {
+    const entry = this.#entries.get(folder);
+    try {
+      return (await entry?.opening)?.restart() ?? 0;
+    } catch {
+      if (this.#entries.get(folder) === entry) this.#entries.delete(folder);
+      return 0;
+    }
+  }
+
+  /** Why a version with this manifest would not be served here; undefined when it would. */
+  refusal(manifest: WorkerManifest, name: string): string | undefined {
+    return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name);
+  }
+
+  /** Tells the clients of all web sockets, and of those to come, that the daemon goes. */
+  leaveSockets(): void {
+    this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
+  }
+
+  /** Takes nothing new, lets what is in flight finish for up to 30 s, then ends every isolate. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.leaveSockets();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, drainTimeoutMs)));
+    const apps = [...this.#entries.values(), ...this.#superseded].flatMap((entry) => entry.app ?? []);
+    await Promise.race([Promise.all(apps.map((app) => app.drain())), timeout]);
+    clearTimeout(timer);
+    this.#compiler.close();
+    await this.#pool.close();
+  }
+
+  /** Plugins ask what a target means just before the request comes here. */
+  #parse(target: string): WorkerPath | undefined {
+    if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
+    return this.#lastTarget.address;
+  }
+
+  #admit({ request, response, requestId, connection }: Arrival, address: WorkerPath, resolve: Visit["resolve"]): void {
+    const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
+    const problem = upgrade && ClientUpgrade.problemOf(request);
+    if (problem) return answerError(response, problem, requestId);
+    this.#route({ request, response, requestId, address, upgrade, resolve, cron: undefined }, this.#enter, this.#refuse);
+  }
+
+  #route(visit: Visit, onApp: (app: ServedApp, visit: Visit) => void, refuse: Refuse): void {
+    const { name, range } = visit.address;
+    if (this.#isClosing) return refuse(visit, stopping(), undefined);
+    const version = visit.resolve ? visit.resolve() : this.#options.resolve(name, range);
+    if (!version) return refuse(visit, notFound(), this.#options.isInstalled(name, undefined) ? this.#meters.of(name) : undefined);
+    if (version.problem !== undefined) {
+      return refuse(visit, new ApiError("WORKER_START_FAILED", version.problem), this.#meters.of(name, version.version));
+    }
+    const entry = this.#entryOf(version);
+    if (entry.app) return onApp(entry.app, visit);
+    entry.opening.then(
+      (app) => onApp(app, visit),
+      (error: unknown) => refuse(visit, toApiError(error), entry.meter),
+    );
+  }
+
+  readonly #refuse: Refuse = ({ response, requestId }, error, meter) => {
+    if (meter) meter.noteRefusal(error.status, error.code);
+    else this.#meters.unknownPathCount += 1;
+    answerError(response, error, requestId);
+  };
+
+  readonly #enter = (app: ServedApp, visit: Visit): void => {
+    const { address, request, upgrade } = visit;
+    this.#pace.noteCall();
+    if (address.path !== "") return app.handle(visit);
+    // Clients of WebSocket do not follow redirects.
+    if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app.meter, visit);
+    app.handle({ ...visit, address: { ...address, path: "/" } });
+  };
+
+  #writeHead({ request, requestId, address, upgrade, cron }: Visit): string | undefined {
+    const head = this.#heads.write(request, { base: address.base, path: address.path + address.query, requestId });
+    if (head === undefined) return undefined;
+    if (cron !== undefined) return `${head}\nx-cron\n${cron}`;
+    return upgrade ? head + upgradeLines : head;
+  }
+
+  #entryOf(version: ServedVersion): Entry {
+    const existing = this.#entries.get(version.folder);
+    if (existing?.version.generation === version.generation) return existing;
+    if (existing) this.#superseded.add(existing);
+    const meter = this.#meters.of(version.name, version.version);
+    const entry: Entry = { version, meter, opening: this.#open(version, meter), app: undefined };
+    entry.opening.then(
+      (app) => (entry.app = app),
+      () => undefined,
+    );
+    this.#entries.set(version.folder, entry);
+    return entry;
+  }
+
+  async #open(version: ServedVersion, meter: WorkerMeter): Promise<ServedApp> {
+    const entrypoint = await findEntrypoint(version);
+    if (entrypoint.kind === "static") {
+      const { file } = entrypoint;
+      return StaticSite.open({ version, file, cache: this.#cache, compressed: this.#compressed, meter });
+    }
+    const refusal = this.refusal(version.manifest, version.name);
+    if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
+    return new ModuleWorker({
+      version,
+      meter,
+      entrypoint,
+      network: this.#network.of(version.manifest),
+      pool: this.#pool,
+      compiler: this.#compiler,
+      pace: this.#pace,
+      stallTimeoutMs: this.#options.stallTimeoutMs ?? defaultStallTimeoutMs,
+      limits: this.#options.limits,
+      writeHead: (visit) => this.#writeHead(visit),
+      reroute: (call) =>
+        this.#route(
+          call.visit,
+          (app) => app.takeOver(call),
+          (_visit, error) => call.fail(error),
+        ),
+      observer: this.#options.observer,
+      logs: this.#options.logs,
+      log: this.#options.log,
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { writeFile } from "node:fs";
+import type { Socket } from "node:net";
+import { ApiError } from "../../../shared/api-error.js";
+import { launch } from "../../platform/spawner/launch.js";
+import { standard } from "../../platform/spawner/launch-messages.js";
+import { channelDescriptor } from "../protocol/frames.js";
+import type { LaunchedProcess } from "../../platform/spawner/launched-process.js";
+
+/** The kernel's choice when memory is short: an isolate rather than the daemon. */
+const oomScoreAdjustment = "500";
+/** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
+const terminateTimeoutMs = 1500;
+
+/** The process of an isolate, with one socket to it. */
+export class IsolateChild {
+  readonly pid: number;
+  readonly socket: Socket;
+  readonly stdout: Socket;
+  readonly stderr: Socket;
+  /** It ended, and how; what it said before may still be on its way. */
+  readonly ended: Promise<string>;
+  /** It ended, and its output has been read. */
+  readonly exited: Promise<void>;
+  readonly #process: LaunchedProcess;
+
+  private constructor(launched: LaunchedProcess) {
+    const socketAt = (descriptor: number): Socket => launched.sockets.get(descriptor) as Socket;
+    this.#process = launched;
+    this.pid = launched.pid;
+    this.socket = socketAt(channelDescriptor);
+    this.stdout = socketAt(standard.output);
+    this.stderr = socketAt(standard.errors);
+    this.ended = launched.ended.then(({ status, signal }) => (signal ? `was ended by ${signal}` : `ended with status ${status}`));
+    this.exited = launched.closed.then(() => undefined);
+    writeFile(`/proc/${launched.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
+  }
+
+  /** Throws `WORKER_UNAVAILABLE` when it cannot be started, or the daemon has no descriptor left for it. */
+  static async start(command: { file: string; args: string[] }, workingDirectory: string): Promise<IsolateChild> {
+    const descriptors = [standard.output, standard.errors, channelDescriptor];
+    try {
+      return new IsolateChild(await launch({ ...command, workingDirectory, descriptors }));
+    } catch (cause) {
+      throw new ApiError("WORKER_UNAVAILABLE", "The daemon could not start a process for the worker.", { retryAfterSeconds: 1, cause });
+    }
+  }
+
+  /** Reads no more of what it wrote. */
+  closeOutput(): void {
+    this.stdout.destroy();
+    this.stderr.destroy();
+  }
+
+  kill(): void {
+    this.#process.kill();
+  }
+
+  /** Gives it the time that it has after the order to terminate. */
+  killInTime(): void {
+    const timer = setTimeout(() => this.kill(), terminateTimeoutMs);
+    void this.exited.then(() => clearTimeout(timer));
+  }
+}
