@@ -1,0 +1,79 @@
+// Every import between folders of src must be in this table: imports of types and import() count, too. Fails with the lines at fault.
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import ts from "typescript";
+
+const source = path.join(import.meta.dirname, "../src");
+
+/** What each folder imports besides itself. A folder with no entry here is an error. */
+const layers = {
+  shared: [],
+  plugin: [],
+  client: ["shared"],
+  cpanel: ["shared"],
+  cli: ["shared"],
+  gateway: ["plugin", "shared"],
+  "server/platform": ["shared", "server/package-root"],
+  "server/log": ["shared"],
+  "server/web": ["shared"],
+  "server/config": ["shared", "server/package-root", "server/platform", "server/web"],
+  "server/events": ["shared", "server/log"],
+  "server/access": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/web"],
+  "server/packages": ["shared", "server/package-root", "server/log", "server/platform"],
+  "server/workers": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/web"],
+  "server/plugins": ["shared", "plugin", "server/log", "server/packages", "server/web"],
+  "server/metrics": ["shared", "plugin", "server/package-root", "server/access", "server/workers"],
+  "server/systemd": ["shared", "server/log", "server/platform"],
+  "server/backup": ["shared", "server/package-root", "server/access", "server/config", "server/packages"],
+  "server/http": ["shared", "server/package-root", "server/access", "server/config", "server/events", "server/log", "server/web"],
+  "server/api": ["shared", "server/package-root", "server/access", "server/config", "server/http", "server/metrics", "server/packages"],
+  /** The entry points, the daemon and its composition: nothing below imports them. */
+  server: [
+    "shared",
+    "server/package-root",
+    ...[
+      "access",
+      "api",
+      "backup",
+      "config",
+      "events",
+      "http",
+      "log",
+      "metrics",
+      "packages",
+      "platform",
+      "plugins",
+      "systemd",
+      "web",
+      "workers",
+    ].map((folder) => `server/${folder}`),
+  ],
+};
+
+/** The layer of a file, by its path below src. */
+function layerOf(file) {
+  if (file === "server/package-root.ts") return "server/package-root";
+  const folders = path.dirname(file).split(path.sep);
+  return folders.slice(0, folders[0] === "server" ? 2 : 1).join("/");
+}
+
+const entries = await readdir(source, { recursive: true, withFileTypes: true });
+const files = entries
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+  .map((entry) => path.relative(source, path.join(entry.parentPath, entry.name)));
+const faults = [];
+for (const file of files) {
+  const layer = layerOf(file);
+  if (layer !== "server/package-root" && layers[layer] === undefined) faults.push(`src/${file}: the table has no layer ${layer}`);
+  const { importedFiles } = ts.preProcessFile(await readFile(path.join(source, file), "utf8"));
+  for (const { fileName } of importedFiles) {
+    if (!fileName.startsWith(".") || fileName.endsWith(".json")) continue;
+    const target = path.join(path.dirname(file), fileName).replace(/\.js$/, ".ts");
+    const imported = target.startsWith("..") ? undefined : layerOf(target);
+    if (imported !== layer && !layers[layer]?.includes(imported)) faults.push(`src/${file} imports ${fileName}, and ${layer} may not`);
+  }
+}
+if (faults.length > 0) {
+  console.error(faults.join("\n"));
+  process.exitCode = 1;
+}
