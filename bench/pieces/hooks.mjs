@@ -18,18 +18,18 @@ export async function run(stage) {
   return [...(await withoutPlugins(stage, workers.app)), ...(await withHooks(stage, workers))];
 }
 
-/** The same program twice: past the plugins' door, and straight to the engine. */
+/** The same program twice: past the plugin router, and straight to the engine. */
 async function withoutPlugins(stage, app) {
   const directory = await stage.temporaryDirectory();
   await writePackage(path.join(directory, "workers/app/1.0.0"), "app", app);
-  const [door, engine] = [
-    await startPeer(stage, "doorless.mjs", "door", directory),
-    await startPeer(stage, "doorless.mjs", "engine", directory),
+  const [router, engine] = [
+    await startPeer(stage, "without-router.mjs", "router", directory),
+    await startPeer(stage, "without-router.mjs", "engine", directory),
   ];
-  const row = { work: "no plugin, 32 connections", against: "the engine without the plugins' door", target: { atLeast: 0.95 } };
-  for (const { url } of [door, engine]) await expectAnswer(`${url}/app/`, { text: "ok" });
-  const rows = await compareLoad(stage, row, { ours: { url: `${door.url}/app/` }, theirs: { url: `${engine.url}/app/` } });
-  await Promise.all([door.stop(), engine.stop()]);
+  const row = { work: "no plugin, 32 connections", against: "the engine without the plugin router", target: { atLeast: 0.95 } };
+  for (const { url } of [router, engine]) await expectAnswer(`${url}/app/`, { text: "ok" });
+  const rows = await compareLoad(stage, row, { ours: { url: `${router.url}/app/` }, theirs: { url: `${engine.url}/app/` } });
+  await Promise.all([router.stop(), engine.stop()]);
   return rows;
 }
 

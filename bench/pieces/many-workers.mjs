@@ -1,7 +1,7 @@
 import { loadInTurn } from "../support/compare-load.mjs";
 import { startDaemon } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
-import { childrenOf, launchedBy, pssBytes } from "../support/memory.mjs";
+import { childrenOf, spawnedBy, pssBytes } from "../support/memory.mjs";
 import { median } from "../support/rounds.mjs";
 import { limitRow, throughputRows } from "../support/rows.mjs";
 import { startPeer } from "../support/server.mjs";
@@ -48,9 +48,9 @@ export async function run(stage) {
 }
 
 function memoryRow(daemon) {
-  const shares = launchedBy(daemon.pid).map((pid) => pssBytes(pid) / megabyte);
+  const shares = spawnedBy(daemon.pid).map((pid) => pssBytes(pid) / megabyte);
   const own = [daemon.pid, ...childrenOf(daemon.pid)].map((pid) => (pssBytes(pid) / megabyte).toFixed(0));
   if (shares.length < workerCount) throw new Error(`only ${shares.length} isolates run`);
-  const note = `Proportional set size after the load, median of ${shares.length} isolates; the largest: ${Math.max(...shares).toFixed(1)} MB. The daemon and its launcher: ${own.join(" and ")} MB.`;
+  const note = `Proportional set size after the load, median of ${shares.length} isolates; the largest: ${Math.max(...shares).toFixed(1)} MB. The daemon and its spawner: ${own.join(" and ")} MB.`;
   return limitRow({ work: `${workerCount} warm workers: memory of each`, value: median(shares), atMost: 14, unit: "MB PSS", note });
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDaemon } from "../support/daemon.mjs";
 import { expectAnswer } from "../support/expect-answer.mjs";
-import { launchedBy, peakRssBytes, resetPeak, rssBytes } from "../support/memory.mjs";
+import { spawnedBy, peakRssBytes, resetPeak, rssBytes } from "../support/memory.mjs";
 import { alternate, median, medianRatio } from "../support/rounds.mjs";
 import { limitRow } from "../support/rows.mjs";
 import { startPeer } from "../support/server.mjs";
@@ -39,7 +39,7 @@ export async function run(stage) {
     if (!stage.settings.isQuick) await delay(quietMs);
     const growths = { daemon: [], isolate: [] };
     const measureOurs = async () => {
-      const processes = { daemon: daemon.pid, isolate: busiest(launchedBy(daemon.pid)) };
+      const processes = { daemon: daemon.pid, isolate: busiest(spawnedBy(daemon.pid)) };
       const before = Object.fromEntries(Object.entries(processes).map(([title, pid]) => [title, rssBytes(pid)]));
       for (const pid of Object.values(processes)) resetPeak(pid);
       const perSecond = await transfer(urls.ours, bytes);

@@ -25,8 +25,8 @@ export function childrenOf(pid) {
   );
 }
 
-/** What a daemon's launcher has started for it: isolates, and what unpacks or deletes. */
-export function launchedBy(pid) {
+/** What a daemon's spawner has started for it: isolates, and what unpacks or deletes. */
+export function spawnedBy(pid) {
   return childrenOf(pid).flatMap(childrenOf);
 }
 

@@ -15,19 +15,19 @@ import { createSessionHandlers } from "./api/session.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import { finishRestore } from "./backup/pending-restore.js";
 import type { Config } from "./config/config.js";
-import { Doors, type Answers, type Origins } from "./doors.js";
+import { Listeners, type Answers, type Origins } from "./listeners.js";
 import { createApiApp } from "./http/api-app.js";
 import { EventStreams } from "./http/event-streams.js";
 import type { Handlers } from "./http/handler.js";
 import { answerWhileStarting } from "./http/starting.js";
-import { Exposition } from "./metrics/exposition.js";
+import { PrometheusExporter } from "./metrics/prometheus-exporter.js";
 import type { Log } from "./log/log.js";
 import { Metrics } from "./metrics/metrics.js";
 import { UploadMeter } from "./metrics/upload-meter.js";
 import { packageRoot } from "./package-root.js";
 import { PluginCode } from "./plugins/plugin-code.js";
 import { readReadiness } from "./readiness.js";
-import { nowSeconds, openRooms, type Rooms } from "./rooms.js";
+import { nowSeconds, openServices, type Services } from "./composition.js";
 import { readRootKeyFile, type RootKeyFile } from "./config/root-key-source.js";
 import { ownRootKeyName } from "./config/own-root-key.js";
 import { openStateDirectory } from "./config/state-directory.js";
@@ -36,16 +36,16 @@ import { defaultNetworkMode } from "./workers/network/network-default.js";
 import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 
-/** The daemon from its first request to its last: listens, has the rooms opened, serves from them, and closes them in order. */
+/** The daemon from its first request to its last: listens, has the services opened, serves from them, and closes them in order. */
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
-  /** Known before the rooms are: code of plugins runs, and may fail, while they are opened. */
+  /** Known before the services are: code of plugins runs, and may fail, while they are opened. */
   readonly #pluginCode: PluginCode;
   #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";
-  #rooms: Rooms | undefined;
-  #doors: Doors | undefined;
+  #services: Services | undefined;
+  #listeners: Listeners | undefined;
   readonly #streams = new EventStreams();
   #metrics: Metrics | undefined;
 
@@ -55,7 +55,7 @@ export class Daemon {
     this.#pluginCode = new PluginCode({ directory: path.join(config.stateDirectory, "plugin-code"), packageRoot });
   }
 
-  /** Listens at once, answers for real when all rooms are open. */
+  /** Listens at once, answers for real when all services are open. */
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
     await openStateDirectory(stateDirectory);
@@ -65,44 +65,44 @@ export class Daemon {
     const lock = new StateLock(stateDirectory);
     if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
     const answers: Answers = { api: answerWhileStarting(apiBase), serve: answerWhileStarting(apiBase) };
-    const doors = new Doors({ apiBase, answers, config: this.#config });
-    this.#doors = doors;
+    const listeners = new Listeners({ apiBase, answers, config: this.#config });
+    this.#listeners = listeners;
     // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.
-    if (!doors.isHandedOver) await doors.listen();
-    const rooms = await openRooms(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
-    this.#rooms = rooms;
+    if (!listeners.isHandedOver) await listeners.listen();
+    const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
+    this.#services = services;
     const app = createApiApp({
-      handlers: this.#handlers(rooms),
-      principals: rooms.principals,
+      handlers: this.#handlers(services),
+      principals: services.principals,
       config: this.#config,
-      spoolDirectory: rooms.spoolDirectory,
+      spoolDirectory: services.spoolDirectory,
       streams: this.#streams,
-      changes: rooms.changes,
-      keys: rooms.store,
+      changes: services.changes,
+      keys: services.store,
       log: this.#log,
     });
     answers.api = app.callback();
-    answers.serve = (request, response, requestId, connection) => rooms.door.serve(request, response, requestId, connection);
-    const origins = await doors.listen();
+    answers.serve = (request, response, requestId, connection) => services.pluginRouter.serve(request, response, requestId, connection);
+    const origins = await listeners.listen();
     this.#phase = "ready";
-    if (this.#config.rootKey === undefined && rooms.store.list().length === 0)
+    if (this.#config.rootKey === undefined && services.store.list().length === 0)
       this.#log.warn(
         "there is no root key and no stored key, so every call of the API is refused: set RUNTIME_ROOT_KEY_FILE to a file that holds a long random text, and start again",
       );
     const { address, admin } = origins;
     this.#log.info({ address, ...(admin === address ? {} : { admin }), api: apiBase }, "listening");
-    for (const taken of doors.takenAddresses)
+    for (const taken of listeners.takenAddresses)
       this.#log.warn(
         { address: taken },
         "another program listens at this address, and browsers may reach it as localhost in the place of the daemon: stop that program, or set HOST and PORT to an address that is free",
       );
-    this.#isolationLogged = this.#logIsolation(rooms);
-    for (const { message } of this.#accessWarnings(rooms)) if (message !== undefined) this.#log.warn(message);
+    this.#isolationLogged = this.#logIsolation(services);
+    for (const { message } of this.#accessWarnings(services)) if (message !== undefined) this.#log.warn(message);
     if (this.#config.panelHost && this.#config.publicUrl === undefined)
       this.#log.warn(
         "RUNTIME_PANEL_HOST is set and RUNTIME_PUBLIC_URL is not, so the panel cannot link to workers: set it to the URL of workers",
       );
-    await rooms.plugins.serverStarted({ address });
+    await services.plugins.serverStarted({ address });
     return origins;
   }
 
@@ -121,7 +121,7 @@ export class Daemon {
     return this.#isolationLogged;
   }
 
-  async #logIsolation({ engine }: Rooms): Promise<void> {
+  async #logIsolation({ engine }: Services): Promise<void> {
     const layers = await engine.isolation();
     const missing = layers.filter(({ isActive }) => !isActive);
     const isolation = Object.fromEntries(layers.map(({ name, isActive, message }) => [name, isActive ? message : `missing: ${message}`]));
@@ -135,33 +135,33 @@ export class Daemon {
   /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */
   async stop(): Promise<void> {
     this.#phase = "draining";
-    this.#rooms?.cronJobs.close();
+    this.#services?.cronJobs.close();
     this.#streams.close();
-    this.#rooms?.engine.leaveSockets();
-    await this.#doors?.drain();
+    this.#services?.engine.leaveSockets();
+    await this.#listeners?.drain();
     this.#metrics?.close();
-    await this.#rooms?.plugins.close();
-    await this.#rooms?.engine.close();
-    this.#rooms?.tools.stopUnpacking();
-    await this.#rooms?.packages.close();
-    await this.#rooms?.pluginPackages.close();
-    await this.#rooms?.tools.close();
-    await this.#rooms?.audit.close();
-    await this.#rooms?.store.close();
-    this.#rooms?.lock.release();
+    await this.#services?.plugins.close();
+    await this.#services?.engine.close();
+    this.#services?.tools.stopUnpacking();
+    await this.#services?.packages.close();
+    await this.#services?.pluginPackages.close();
+    await this.#services?.tools.close();
+    await this.#services?.audit.close();
+    await this.#services?.store.close();
+    this.#services?.lock.release();
   }
 
   /** Resolves when an isolate has answered and the key store was read; rejects when they cannot. Waits as long as it cannot be told. */
   async checkLife(): Promise<void> {
-    if (this.#phase !== "ready" || !this.#rooms) return;
-    this.#rooms.store.assertReadable();
-    await this.#rooms.engine.probe();
+    if (this.#phase !== "ready" || !this.#services) return;
+    this.#services.store.assertReadable();
+    await this.#services.engine.probe();
   }
 
   /** Reads again what may change while it serves: the file of the root key, and all plugins. What cannot be used stays as it was, and is logged. */
   async reload(): Promise<void> {
-    if (this.#phase !== "ready" || !this.#rooms) return;
-    const { principals, plugins } = this.#rooms;
+    if (this.#phase !== "ready" || !this.#services) return;
+    const { principals, plugins } = this.#services;
     if (this.#config.rootKeyFile) this.#reloadRootKey(principals, this.#config.rootKeyFile);
     try {
       const reloaded = await plugins.reload({ isFresh: () => true });
@@ -173,9 +173,9 @@ export class Daemon {
 
   /** What `systemctl status` shows. */
   describe(): string {
-    const { used = 0, blank = 0 } = this.#rooms?.engine.poolNumbers ?? {};
-    const pluginCount = this.#rooms?.plugins.set.plugins.length ?? 0;
-    return `serving at ${this.#doors?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
+    const { used = 0, blank = 0 } = this.#services?.engine.poolNumbers ?? {};
+    const pluginCount = this.#services?.plugins.set.plugins.length ?? 0;
+    return `serving at ${this.#listeners?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
   }
 
   /** Whether an error that nobody caught comes from the code of a plugin: the daemon goes on then. */
@@ -193,9 +193,9 @@ export class Daemon {
     }
   }
 
-  #handlers(rooms: Rooms): Handlers {
-    const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = rooms;
-    const { events, audit } = rooms;
+  #handlers(services: Services): Handlers {
+    const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = services;
+    const { events, audit } = services;
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({
       engine,
@@ -204,7 +204,7 @@ export class Daemon {
       events,
       audit,
       store,
-      connectionCount: () => this.#doors?.connectionCount ?? 0,
+      connectionCount: () => this.#listeners?.connectionCount ?? 0,
     });
     return {
       discovery: createDiscoveryHandlers(this.#config),
@@ -217,19 +217,19 @@ export class Daemon {
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),
       audit: createAuditHandlers(audit),
-      metrics: createMetricsHandlers(this.#metrics, new Exposition()),
+      metrics: createMetricsHandlers(this.#metrics, new PrometheusExporter()),
       documentation: createDocumentationHandlers(this.#config.apiBase),
     };
   }
 
-  #accessWarnings({ store }: Rooms): AccessWarning[] {
+  #accessWarnings({ store }: Services): AccessWarning[] {
     return accessWarnings({ config: this.#config, keys: store.list(), now: nowSeconds() });
   }
 
   async #readReadiness(): Promise<Readiness> {
     if (this.#phase === "draining") return { missing: "it is stopping", checks: [] };
-    return this.#phase === "ready" && this.#rooms
-      ? readReadiness(this.#rooms, this.#accessWarnings(this.#rooms))
+    return this.#phase === "ready" && this.#services
+      ? readReadiness(this.#services, this.#accessWarnings(this.#services))
       : { missing: "it is starting", checks: [] };
   }
 }

@@ -4,7 +4,7 @@ import { ConfigError } from "./config/config-error.js";
 import { configWarnings } from "./config/config-warnings.js";
 import { readConfig, type Config } from "./config/config.js";
 import { Daemon } from "./daemon.js";
-import { AdminListenError, type Origins } from "./doors.js";
+import { AdminListenError, type Origins } from "./listeners.js";
 import { keepCallsYoung } from "./keep-calls-young.js";
 import { nextSteps } from "./next-steps.js";
 import { NewerStateError } from "./config/newer-state-error.js";

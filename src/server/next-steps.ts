@@ -1,5 +1,5 @@
 import type { PanelHost } from "./web/panel-host.js";
-import type { Origins } from "./doors.js";
+import type { Origins } from "./listeners.js";
 
 /** What a person at a terminal reads when the daemon serves: where the panel is, which key it takes and how to show it, what comes next. */
 export function nextSteps(

@@ -2,12 +2,12 @@ import type { HealthCheck } from "../shared/contract/health.js";
 import type { AccessWarning } from "./access/access-warnings.js";
 import type { KeyStoreState } from "./access/key-store.js";
 import type { Readiness } from "./api/health.js";
-import type { Rooms } from "./rooms.js";
+import type { Services } from "./composition.js";
 import type { IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 
 /** Looks at what a daemon needs to serve, its keys and a place for uploads, at the layers that isolate workers, and at what keys can do beyond their permissions. */
 export async function readReadiness(
-  { store, packages, engine }: Pick<Rooms, "store" | "packages" | "engine">,
+  { store, packages, engine }: Pick<Services, "store" | "packages" | "engine">,
   warnings: readonly AccessWarning[],
 ): Promise<Readiness> {
   const keys = store.readState();

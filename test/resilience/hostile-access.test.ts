@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { childProcessesOf, launchedBy } from "../support/child-processes.js";
+import { childProcessesOf, spawnedBy } from "../support/child-processes.js";
 import { HostileHouse, rootKeyMarker, type Offender } from "../support/hostile-house.js";
 
 let house: HostileHouse;
@@ -88,7 +88,7 @@ describe("a worker that reaches for what is not its own gets none of it, and har
     const { name } = await house.add({ head, source: "" });
     const { pid } = house.daemon.process;
     await (await fetch(`${house.daemon.url}/${name}/ok`)).text();
-    const isolates = launchedBy(pid as number);
+    const isolates = spawnedBy(pid as number);
     expect(isolates.length).toBeGreaterThan(1);
     for (const isolate of [...childProcessesOf(pid as number), ...isolates]) {
       for (const file of ["environ", "cmdline", "status"])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openConnection } from "../support/exchange.js";
-import { openFrontDoor } from "../support/open-front-door.js";
+import { openHttpServer } from "../support/open-http-server.js";
 
 const limitMs = 1000;
 /** How often the server looks, and what a busy machine may add. */
@@ -8,7 +8,7 @@ const longestMs = limitMs + 5_000 + 1_500;
 
 describe("a client that sends the head of a request without an end", () => {
   it("is answered with 408 and cut off within 5 s of the limit, however often it sends a line", async () => {
-    const url = await openFrontDoor((_, response) => void response.end(), { headersTimeoutMs: limitMs });
+    const url = await openHttpServer((_, response) => void response.end(), { headersTimeoutMs: limitMs });
     const { socket, nextAnswer, closed } = await openConnection(url);
     const startedMs = performance.now();
     socket.write("GET /app/ HTTP/1.1\r\nHost: a\r\n");

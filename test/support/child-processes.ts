@@ -6,10 +6,10 @@ export function childProcessesOf(parent: number): number[] {
   return ids.filter((id) => parentOf(id) === parent).map(Number);
 }
 
-/** Ids of the processes that a daemon's launcher has started for it and that are there: isolates, and what unpacks or deletes. */
-export function launchedBy(daemon: number): number[] {
-  const launchers = childProcessesOf(daemon).filter((id) => commandOf(id).includes("spawner/main.js"));
-  return launchers.flatMap(childProcessesOf);
+/** Ids of the processes that a daemon's spawner has started for it and that are there: isolates, and what unpacks or deletes. */
+export function spawnedBy(daemon: number): number[] {
+  const spawners = childProcessesOf(daemon).filter((id) => commandOf(id).includes("spawner/main.js"));
+  return spawners.flatMap(childProcessesOf);
 }
 
 /** Empty when the process is gone by now. */

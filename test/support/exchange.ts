@@ -23,7 +23,7 @@ export async function openConnection(url: string): Promise<RawConnection> {
   await once(socket, "connect");
   const nextAnswer = async (): Promise<Answer> => {
     for (;;) {
-      const taken = takeAnswer(received);
+      const taken = interceptResponse(received);
       if (taken) {
         received = received.slice(taken.length);
         return taken.answer;
@@ -56,7 +56,7 @@ export async function exchange(url: string, bytes: string): Promise<Answer> {
   }
 }
 
-function takeAnswer(text: string): { answer: Answer; length: number } | undefined {
+function interceptResponse(text: string): { answer: Answer; length: number } | undefined {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");

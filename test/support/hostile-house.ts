@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Agent, request, setGlobalDispatcher } from "undici";
 import { expect } from "vitest";
 import type { Client } from "../../src/shared/client.js";
-import { launchedBy } from "./child-processes.js";
+import { spawnedBy } from "./child-processes.js";
 import { connect, uploadOf } from "./connect.js";
 import { manifestOf, packFiles } from "./pack-files.js";
 import { startDaemon, type TestDaemon } from "./start-daemon.js";
@@ -221,7 +221,7 @@ export class HostileHouse {
   async #atRest(): Promise<AtRest> {
     const { isolatePool } = (await this.client.metrics.show({ query: { detail: "totals" } })).daemon;
     const isolates = 1 + (isolatePool?.blank ?? 0);
-    const children = launchedBy(this.daemon.process.pid as number);
+    const children = spawnedBy(this.daemon.process.pid as number);
     // The neighbour's isolate lives as long as the house; any other may have ended since it was listed.
     const slots = await readdir(slotsOf(Number(this.#neighbourPid)));
     // Each isolate has three: two outputs and its channel.

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/access/key-secret.js";
 import type { NewKey } from "../../src/server/access/key-store.js";
 import { ReplicatedKeyStore } from "../../src/server/access/replica/replicated-key-store.js";
-import type { ForeignChange } from "../../src/server/access/replica/replicated-key-table.js";
+import type { ForeignChange } from "../../src/server/access/replica/replicated-key-cache.js";
 import { createLog } from "../../src/server/log/log.js";
 
 export interface OpenedStore {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Plugin } from "../../src/plugin/index.js";
-import { createFrontDoor } from "../../src/server/http/front-door.js";
+import { createHttpServer } from "../../src/server/http/server.js";
 import type { ActivePlugin } from "../../src/server/plugins/active-plugin.js";
-import { createPluginDoor, type PluginDoor } from "../../src/server/plugins/plugin-door.js";
+import { createPluginRouter, type PluginRouter } from "../../src/server/plugins/plugin-router.js";
 import { PluginSet } from "../../src/server/plugins/plugin-set.js";
 import { ServerRoutes } from "../../src/server/plugins/server-routes.js";
 import type { AppVisit } from "../../src/server/plugins/workers-port.js";
@@ -25,7 +25,7 @@ export interface Complaint {
   message: string;
 }
 
-/** The front door of a daemon with real workers behind plugins that tests give as plain objects. */
+/** The HTTP server of a daemon with real workers behind plugins that tests give as plain objects. */
 export class PluginServer {
   readonly workers: WorkerServer;
   readonly url: string;
@@ -34,14 +34,14 @@ export class PluginServer {
   keyChecks = 0;
   /** Calls of the workers, by target. */
   readonly passedOn: string[] = [];
-  readonly door: PluginDoor;
+  readonly router: PluginRouter;
   readonly #server: Server;
   #set = new PluginSet([]);
 
   private constructor(workers: WorkerServer) {
     this.workers = workers;
     const { engine } = workers;
-    this.door = createPluginDoor({
+    this.router = createPluginRouter({
       set: () => this.#set,
       workers: {
         handle: (request, response, requestId, connection) => {
@@ -60,10 +60,10 @@ export class PluginServer {
       maximumBodyBytes: 4 * 1024 * 1024,
       log: { error: ({ err }: { err: Error }) => this.complaints.push({ plugin: "-", hook: "-", message: err.message }) } as never,
     });
-    this.#server = createFrontDoor({
+    this.#server = createHttpServer({
       apiBase: "/api",
       api: (request, response) => response.end(`api ${request.url}`),
-      serve: (request, response, requestId, connection) => this.door.serve(request, response, requestId, connection),
+      serve: (request, response, requestId, connection) => this.router.serve(request, response, requestId, connection),
     });
     this.url = "";
   }

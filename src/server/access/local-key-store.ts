@@ -6,7 +6,7 @@ import type { Log } from "../log/log.js";
 import { openKeyDatabase, type KeyDatabaseOptions } from "./key-database.js";
 import { fromRow, newKeyColumns, valuesOf, type KeyRow } from "./key-row.js";
 import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "./key-store.js";
-import { KeyTable } from "./key-table.js";
+import { KeyCache } from "./key-cache.js";
 
 /** How long uses are collected before they are written in one transaction; a crash loses at most these. */
 const usageWriteIntervalMs = 5_000;
@@ -21,7 +21,7 @@ export class LocalKeyStore implements KeyStore {
   readonly #database: Database.Database;
   readonly #file: string;
   readonly #log: Log;
-  readonly #table = new KeyTable();
+  readonly #table = new KeyCache();
   readonly #usageTimer: NodeJS.Timeout;
   /** Largest size of the file so far, in bytes: the store never makes it smaller. */
   #fileBytes: number;

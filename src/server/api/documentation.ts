@@ -5,6 +5,6 @@ import { packageVersion } from "../package-root.js";
 
 export function createDocumentationHandlers(apiBase: string): ResourceHandlers<"documentation"> {
   let document: ReturnType<typeof createOpenApi> | undefined;
-  // Made when it is first asked for: that is seldom, and takes as long as opening the rooms.
+  // Made when it is first asked for: that is seldom, and takes as long as opening the services.
   return { openapi: () => (document ??= createOpenApi({ apiBase, version: packageVersion })), page: () => docsPage };
 }

@@ -3,7 +3,7 @@ import type { DaemonMetrics, PluginMetrics, WorkerMetrics } from "../../shared/c
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { Exposition } from "../metrics/exposition.js";
+import type { PrometheusExporter } from "../metrics/prometheus-exporter.js";
 import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker-reading.js";
 
 /** Workers that are summed up at once. */
@@ -19,7 +19,7 @@ export interface MetricsPort {
   plugins(isRestricted: boolean): PluginMetrics[];
 }
 
-export function createMetricsHandlers(metrics: MetricsPort, exposition: Exposition): ResourceHandlers<"metrics"> {
+export function createMetricsHandlers(metrics: MetricsPort, exposition: PrometheusExporter): ResourceHandlers<"metrics"> {
   return {
     text: async ({ principal }) =>
       exposition.write({

@@ -2,7 +2,7 @@ import { chmod, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises
 import path from "node:path";
 import { exists, finish, syncFolder } from "../packages/transactions/move-journal.js";
 import { syncPaths } from "../packages/archive/sync-paths.js";
-import { SoleInstance } from "../packages/transactions/sole-instance.js";
+import { ExclusiveAccess } from "../packages/transactions/exclusive-access.js";
 import { restorePrefix } from "../packages/transactions/staged-names.js";
 import { TreeWriter } from "../packages/archive/tree-writer.js";
 import { BackupError } from "./backup-error.js";
@@ -20,7 +20,7 @@ export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
   readonly #directories: readonly UploadDirectory[];
-  readonly #entered: SoleInstance[] = [];
+  readonly #entered: ExclusiveAccess[] = [];
   #unlisted: { readonly folder: string; readonly writer: TreeWriter } | undefined;
 
   constructor(options: { stateDirectory: string; directories: readonly UploadDirectory[] }) {
@@ -48,7 +48,7 @@ export class StagedRestore implements BackupSink {
   /** So that a daemon that starts meanwhile leaves alone what is prepared here. */
   async #enter(directory: string): Promise<void> {
     const made: string[] = [];
-    const sole = SoleInstance.enter(directory, (paths) => made.push(...paths));
+    const sole = ExclusiveAccess.enter(directory, (paths) => made.push(...paths));
     await giveTo(directory, made);
     if (!sole) throw directoryInUse(directory);
     this.#entered.push(sole);

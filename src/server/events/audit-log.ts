@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AuditEntry, type AuditFilter } from "../../shared/contract/audit.js";
 import { isWantedType } from "../../shared/contract/changes.js";
 import type { Log } from "../log/log.js";
-import { RecentEntries } from "./recent-entries.js";
+import { EntryBuffer } from "./entry-buffer.js";
 import { AuditFiles, type AuditFilesOptions } from "./audit-files.js";
 
 /** Entries that wait for a disk that cannot be written; further ones are counted only. */
@@ -46,7 +46,7 @@ export interface AuditLogOptions extends AuditFilesOptions {
 export class AuditLog {
   readonly #files: AuditFiles;
   readonly #options: AuditLogOptions;
-  readonly #recent: RecentEntries<AuditEntry>;
+  readonly #recent: EntryBuffer<AuditEntry>;
   readonly #waiting: Waiting[] = [];
   readonly #closing = new AbortController();
   #nextId: number;
@@ -62,7 +62,7 @@ export class AuditLog {
     this.#files = files;
     // Ids grow also when the clock was set back.
     this.#nextId = Math.max(options.now() * 1000, lastId + 1);
-    this.#recent = new RecentEntries({ most: keptEntries, before: this.#nextId - 1 });
+    this.#recent = new EntryBuffer({ most: keptEntries, before: this.#nextId - 1 });
   }
 
   /** Opens it even if the disk cannot be written. */

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../../shared/contract/audit.js";
 import type { ChangePrincipal, ChangeSubject, ChangeType } from "../../shared/contract/changes.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import type { NewEvent } from "./runtime-events.js";
-import { AttemptBudget } from "./attempt-budget.js";
+import { AttemptLimiter } from "./attempt-limiter.js";
 import type { NewAuditEntry } from "./audit-log.js";
 
 /** A call that changes something, as far as it is known. */
@@ -25,7 +25,7 @@ export interface ChangesOptions {
 /** Where every change goes: into the audit log, then to those who follow the events. */
 export class Changes {
   readonly #options: ChangesOptions;
-  readonly #budget = new AttemptBudget();
+  readonly #budget = new AttemptLimiter();
 
   constructor(options: ChangesOptions) {
     this.#options = options;

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { RuntimeEvent } from "../../shared/contract/events.js";
-import { RecentEntries } from "./recent-entries.js";
+import { EntryBuffer } from "./entry-buffer.js";
 
 /** What is kept for readers who come back. */
 const keptEvents = 2000;
@@ -20,7 +20,7 @@ export interface EventStart {
 export class RuntimeEvents {
   readonly #now: () => number;
   readonly #startedAtMs: number;
-  readonly #recent: RecentEntries<RuntimeEvent>;
+  readonly #recent: EntryBuffer<RuntimeEvent>;
   #nextId: number;
   #publishedCount = 0;
   #followerCount = 0;
@@ -31,7 +31,7 @@ export class RuntimeEvents {
     this.#startedAtMs = now();
     // Ids of the daemon before this one are all lower, so a reader who comes back learns that it may have missed some.
     this.#nextId = this.#startedAtMs * 1000;
-    this.#recent = new RecentEntries({ most: kept, before: this.#nextId - 1 });
+    this.#recent = new EntryBuffer({ most: kept, before: this.#nextId - 1 });
   }
 
   get publishedCount(): number {

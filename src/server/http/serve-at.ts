@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import { answerError } from "../web/answer-error.js";
 import { schemeOf } from "./forwarded-proto.js";
-import type { FrontDoorOptions } from "./front-door.js";
+import type { HttpServerOptions } from "./server.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { requestIdOf } from "./request-id.js";
 import { couldBePanel, isPanel, pathOf } from "../web/reserved-paths.js";
 
-type Serve = FrontDoorOptions["serve"];
+type Serve = HttpServerOptions["serve"];
 
 /** What a listener answers beside the API. */
 export type ListenerContent = "panel" | "workers" | "panel and workers";

@@ -6,7 +6,7 @@ import { requestIdOf } from "./request-id.js";
 
 const retryAfterSeconds = 1;
 
-/** Answers until the rooms are open: the process is alive, and not ready for anything else. */
+/** Answers until the services are open: the process is alive, and not ready for anything else. */
 export function answerWhileStarting(apiBase: string): (request: IncomingMessage, response: ServerResponse, requestId?: string) => void {
   return (request, response, requestId = requestIdOf(request)) => {
     if ((request.method !== "GET" && request.method !== "HEAD") || request.url !== `${apiBase}/health/live`) {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { newPath } from "./transactions/moved-paths.js";
-import type { SharedChange } from "./transactions/shared-change.js";
+import type { PeerChange } from "./transactions/peer-change.js";
 import type { WorkerCatalog } from "./worker-catalog.js";
 
 interface Following {
@@ -11,7 +11,7 @@ interface Following {
 }
 
 /** Reads what other instances have changed in a directory. */
-export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly SharedChange[]): void {
+export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {
     const editedFolders = new Set(edited.map(absolute));

@@ -2,7 +2,7 @@ import type { Deployment } from "../../shared/deployment.js";
 import type { PluginManifest } from "../../shared/plugin-manifest.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 
-/** A plugin as it lies on the disk: what the packages room finds, and what the plugins room loads. */
+/** A plugin as it lies on the disk: what the catalog finds and what `plugins` loads. */
 export interface InstalledPlugin {
   /** `plugin` or `@team/plugin`. */
   readonly name: string;

@@ -19,7 +19,7 @@ export class PackageTools {
     this.unpacker.close();
   }
 
-  /** After the rooms that use them: what is not deleted yet goes at the next start. */
+  /** After the services that use them: what is not deleted yet goes at the next start. */
   async close(): Promise<void> {
     this.stopUnpacking();
     await this.remover.close();

@@ -2,10 +2,10 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { InstalledPlugin } from "./installed-plugin.js";
-import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
+import type { FileChange, PackageOwner } from "./files/package-owner.js";
 import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
-import { inStagedFolder } from "./transactions/in-staged-folder.js";
+import { inStagedFolder } from "./transactions/in-transaction.js";
 import { InstallAreas } from "./transactions/install-areas.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
@@ -20,8 +20,8 @@ import { newPath } from "./transactions/moved-paths.js";
 import { refuseReservedName } from "./reserved-names.js";
 import { runFileChange } from "./files/run-file-change.js";
 import { discardAfter, retireFolder, type Retiring } from "./transactions/retire-folder.js";
-import type { ChangeFollower, SharedChange } from "./transactions/shared-change.js";
-import type { StagedFolder } from "./transactions/staged-folder.js";
+import type { ChangeFollower, PeerChange } from "./transactions/peer-change.js";
+import type { Transaction } from "./transactions/transaction.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {
@@ -34,11 +34,11 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   /** Shared with other kinds of packages; closed by whoever made them, after this. */
   readonly tools: PackageTools;
   /** Another instance that has the same directory has changed something, `discover` gives it. None: it is not known what. */
-  readonly onElsewhere?: (changes: readonly SharedChange[]) => void;
+  readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
 /** The installed plugins: what there is, and every way to change it. Loading them is another room's business. */
-export class PluginPackages implements PackageKeeper {
+export class PluginPackages implements PackageOwner {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
@@ -210,8 +210,8 @@ export class PluginPackages implements PackageKeeper {
 
   /** Answers with what still runs from the old folder. */
   async #place(
-    staged: StagedFolder,
-    { from, target, change }: { from: string; target: string; change: SharedChange },
+    staged: Transaction,
+    { from, target, change }: { from: string; target: string; change: PeerChange },
   ): Promise<Promise<void>[]> {
     const retiring: Promise<void>[] = [];
     await staged.place({ from, target }, change, (movedTo) => {
@@ -222,8 +222,8 @@ export class PluginPackages implements PackageKeeper {
 
   async #layOver(
     area: StagingArea,
-    staged: StagedFolder,
-    { name, enabled, change }: { name: string; enabled: boolean; change: SharedChange },
+    staged: Transaction,
+    { name, enabled, change }: { name: string; enabled: boolean; change: PeerChange },
   ): Promise<Promise<void>[]> {
     const target = path.join(area.directory, name);
     if (exists(target)) {
@@ -246,7 +246,7 @@ export class PluginPackages implements PackageKeeper {
       const isAnything = await area.exclusively(async () => {
         const folders = findHere();
         if (folders.length === 0) return false;
-        const change: SharedChange = { type: "plugin.deleted", subject: { name }, folders: folders.map(folderBelow) };
+        const change: PeerChange = { type: "plugin.deleted", subject: { name }, folders: folders.map(folderBelow) };
         retiring = await this.#takeFolders(
           staged,
           folders.map(({ folder }) => folder),
@@ -260,7 +260,7 @@ export class PluginPackages implements PackageKeeper {
   }
 
   /** Answers with what still runs from the folders. */
-  async #takeFolders(staged: StagedFolder, folders: string[], change: SharedChange): Promise<Promise<void>[]> {
+  async #takeFolders(staged: Transaction, folders: string[], change: PeerChange): Promise<Promise<void>[]> {
     let retiring: Promise<void>[] = [];
     await staged.takeAway(folders, change, (movedTo) => {
       retiring = folders.map((folder, index) => retireFolder(this.#options, folder, movedTo[index]));
@@ -298,13 +298,13 @@ export class PluginPackages implements PackageKeeper {
   }
 }
 
-async function writeFlag(staged: StagedFolder, { folder }: PluginFolder, enabled: boolean, change: SharedChange): Promise<void> {
+async function writeFlag(staged: Transaction, { folder }: PluginFolder, enabled: boolean, change: PeerChange): Promise<void> {
   const { filePath, text } = toggledManifest(folder, enabled);
   await staged.writeFile(filePath, text, change, () => undefined);
 }
 
 /** What other instances have changed in a directory. */
-function followChanges(options: PluginPackagesOptions, directory: string, changes: readonly SharedChange[]): void {
+function followChanges(options: PluginPackagesOptions, directory: string, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {
     const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));

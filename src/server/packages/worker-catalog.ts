@@ -3,7 +3,7 @@ import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../log/log.js";
 import type { Look } from "./catalog-poll.js";
 import type { InstalledVersion } from "./installed-version.js";
-import type { KnownFolders } from "./known-folders.js";
+import type { CatalogCache } from "./catalog-cache.js";
 import type { PackageDirectory } from "./package-directories.js";
 import { newestFirst, VersionChoice } from "./version-choice.js";
 import {
@@ -47,7 +47,7 @@ interface Listing {
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];
   readonly #reservedNames: ReadonlySet<string>;
-  readonly #known: KnownFolders;
+  readonly #known: CatalogCache;
   readonly #log: Log;
   readonly #onAnswering: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
   readonly #listings = new Map<string, Listing>();
@@ -61,7 +61,7 @@ export class WorkerCatalog {
   constructor(options: {
     directories: readonly PackageDirectory[];
     reservedNames: ReadonlySet<string>;
-    known: KnownFolders;
+    known: CatalogCache;
     /** The version that answers for a name may be another one now; undefined = none does. */
     onAnswering?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
     log: Log;

@@ -1,14 +1,14 @@
 import path from "node:path";
 import type { ChangeType } from "../../shared/contract/changes.js";
-import type { SharedChange } from "./transactions/shared-change.js";
+import type { PeerChange } from "./transactions/peer-change.js";
 import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
 
 /** What other instances are told of a change to versions of a worker. */
 export function workerChange(
   type: ChangeType,
-  subject: SharedChange["subject"],
+  subject: PeerChange["subject"],
   versions: readonly Pick<CatalogedVersion, "directory" | "workerFolder">[],
-): SharedChange {
+): PeerChange {
   return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
 }
 

@@ -1,7 +1,7 @@
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { InstalledVersion } from "./installed-version.js";
 import type { PackageTools } from "./package-tools.js";
-import type { SharedChange } from "./transactions/shared-change.js";
+import type { PeerChange } from "./transactions/peer-change.js";
 import type { Retiring } from "./transactions/retire-folder.js";
 
 export interface WorkerPackagesOptions extends Retiring {
@@ -24,5 +24,5 @@ export interface WorkerPackagesOptions extends Retiring {
   /** The version that answers for a name may be another one now; undefined = none does. */
   readonly onAnswering?: (name: string, version: InstalledVersion | undefined) => void;
   /** Another instance that has the same directory has changed something; what `resolve` gives is new already. */
-  readonly onElsewhere?: (change: SharedChange) => void;
+  readonly onElsewhere?: (change: PeerChange) => void;
 }

@@ -5,18 +5,18 @@ import type { Worker } from "../../shared/contract/workers.js";
 import type { Installation } from "../../shared/installation.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { FileChange, PackageKeeper } from "./files/package-keeper.js";
+import type { FileChange, PackageOwner } from "./files/package-owner.js";
 import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
 import { changeableVersion, workerNotFound } from "./changeable-version.js";
 import { followWorkerChanges } from "./follow-worker-changes.js";
-import { inStagedFolder } from "./transactions/in-staged-folder.js";
+import { inStagedFolder } from "./transactions/in-transaction.js";
 import { InstallAreas } from "./transactions/install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
 import { writeInstallation } from "./installation-file.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
-import { KnownFolders } from "./known-folders.js";
+import { CatalogCache } from "./catalog-cache.js";
 import { toggledManifest } from "./manifest-toggle.js";
 import type { Move } from "./transactions/move-journal.js";
 import { movesOf, newPath } from "./transactions/moved-paths.js";
@@ -25,18 +25,18 @@ import { refuseReservedName } from "./reserved-names.js";
 import { runFileChange } from "./files/run-file-change.js";
 import { discardAfter, retireFolder } from "./transactions/retire-folder.js";
 import type { WorkerPackagesOptions } from "./worker-packages-options.js";
-import type { StagedFolder } from "./transactions/staged-folder.js";
+import type { Transaction } from "./transactions/transaction.js";
 import type { StagingArea } from "./transactions/staging-area.js";
-import type { ChangeFollower, SharedChange } from "./transactions/shared-change.js";
+import type { ChangeFollower, PeerChange } from "./transactions/peer-change.js";
 import { wholeWorker, workerChange } from "./worker-change.js";
 import { WorkerCatalog, type CatalogedVersion } from "./worker-catalog.js";
 import { parseWorkerManifest } from "./worker-version.js";
 
 /** The installed workers: what there is, and every way to change it. */
-export class WorkerPackages implements PackageKeeper {
+export class WorkerPackages implements PackageOwner {
   readonly #options: WorkerPackagesOptions;
   readonly #catalog: WorkerCatalog;
-  readonly #known: KnownFolders;
+  readonly #known: CatalogCache;
   readonly #poll: CatalogPoll;
   readonly #areas: InstallAreas;
   /** What is asked of this instance is done in that order; against other instances, directories are held. */
@@ -59,7 +59,7 @@ export class WorkerPackages implements PackageKeeper {
   private constructor(options: WorkerPackagesOptions, directories: readonly PackageDirectory[], areas: InstallAreas) {
     this.#options = options;
     this.#areas = areas;
-    this.#known = new KnownFolders({ file: options.knownFoldersFile, log: options.log });
+    this.#known = new CatalogCache({ file: options.knownFoldersFile, log: options.log });
     this.#catalog = new WorkerCatalog({
       directories,
       known: this.#known,
@@ -247,7 +247,7 @@ export class WorkerPackages implements PackageKeeper {
   /** Answers with what still runs from the old folder. */
   async #place(
     area: StagingArea,
-    staged: StagedFolder,
+    staged: Transaction,
     change: { name: string; version: string; installedAt: string; from: string },
   ): Promise<Promise<void>[]> {
     const { name, version, installedAt: target, from } = change;
@@ -270,7 +270,7 @@ export class WorkerPackages implements PackageKeeper {
 
   /** Takes away what `find` finds uploaded in each directory at its turn; answers whether that was anything. */
   async #takeAway(
-    change: Pick<SharedChange, "type" | "subject">,
+    change: Pick<PeerChange, "type" | "subject">,
     find: () => readonly CatalogedVersion[],
     choose: (version: CatalogedVersion) => string,
   ): Promise<boolean> {
@@ -303,7 +303,7 @@ export class WorkerPackages implements PackageKeeper {
   }
 
   /** What other instances have changed in a directory. */
-  #follow(directory: string, changes: readonly SharedChange[]): void {
+  #follow(directory: string, changes: readonly PeerChange[]): void {
     const onRetired = (folder: string, movedTo: string | undefined) => void this.#retire(folder, movedTo);
     followWorkerChanges({ catalog: this.#catalog, directory, onRetired }, changes);
     for (const change of changes) if (!change.isUncertain) this.#options.onElsewhere?.(change);

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
-import { launch } from "./spawner/launch.js";
-import type { LaunchedProcess } from "./spawner/launched-process.js";
+import { spawnProcess } from "./spawner/spawn.js";
+import type { SpawnedProcess } from "./spawner/spawned-process.js";
 import { findSystemTool } from "./system-tool.js";
 import { removeTree } from "./remove-tree.js";
-import { yieldProcessor } from "./yield-processor.js";
+import { lowerPriority } from "./lower-priority.js";
 
 /**
  * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up
@@ -12,7 +12,7 @@ import { yieldProcessor } from "./yield-processor.js";
 export class TreeRemover {
   readonly #program = findSystemTool("rm");
   #last: Promise<void> = Promise.resolve();
-  #removal: LaunchedProcess | undefined;
+  #removal: SpawnedProcess | undefined;
   #isClosed = false;
 
   /** Settles when the folder is gone, when that failed, or when we close. */
@@ -39,10 +39,12 @@ export class TreeRemover {
 
   /** Answers whether the program came to its end without fault. */
   async #run(file: string, folder: string): Promise<boolean> {
-    const removal = await launch({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(() => undefined);
+    const removal = await spawnProcess({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(
+      () => undefined,
+    );
     if (!removal) return false;
     this.#removal = removal;
-    yieldProcessor(removal.pid, constants.priority.PRIORITY_LOW);
+    lowerPriority(removal.pid, constants.priority.PRIORITY_LOW);
     if (this.#isClosed) removal.kill();
     return (await removal.ended).status === 0;
   }

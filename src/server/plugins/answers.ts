@@ -5,7 +5,7 @@ import { answerError } from "../web/answer-error.js";
 import { mayAnswerWith } from "../web/answer-headers.js";
 import type { PluginSet } from "./plugin-set.js";
 import { showToHooks } from "./response-hooks.js";
-import { TakenAnswer } from "./taken-answer.js";
+import { ResponseInterceptor } from "./response-interceptor.js";
 import { dropResponse, isSendable } from "./web-objects.js";
 import { writeResponse } from "./write-response.js";
 
@@ -47,16 +47,16 @@ export async function answerWith(answer: Response, { set, client, requestId, abo
 }
 
 /** Stands in for an answer that others write, so that the hooks see it first; what they leave alone goes as it came. */
-export function takeAnswer(request: IncomingMessage, options: AnswerOptions): TakenAnswer {
+export function interceptResponse(request: IncomingMessage, options: AnswerOptions): ResponseInterceptor {
   const { client } = options;
-  return new TakenAnswer({
+  return new ResponseInterceptor({
     request,
     client,
     onBegun: (taken) => void passOn(taken, options).catch((error) => fail(error, taken, options)),
   });
 }
 
-async function passOn(taken: TakenAnswer, { set, client, requestId, about }: AnswerOptions): Promise<void> {
+async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: AnswerOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
   // One of both is HEAD and the other is not: the framing is not the one that the client waits for.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
@@ -75,7 +75,7 @@ async function passOn(taken: TakenAnswer, { set, client, requestId, about }: Ans
   await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer && !isReframed });
 }
 
-function fail(error: unknown, taken: TakenAnswer, { client, requestId, complain }: AnswerOptions): void {
+function fail(error: unknown, taken: ResponseInterceptor, { client, requestId, complain }: AnswerOptions): void {
   complain(error);
   taken.drop();
   if (!client.destroyed) answerError(client, error instanceof ApiError ? error : hookFailed(error), requestId);

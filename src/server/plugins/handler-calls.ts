@@ -5,7 +5,7 @@ import { hookFailed } from "./answers.js";
 import type { PluginSet } from "./plugin-set.js";
 import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved-paths.js";
 import { withinTimeLimit } from "./time-limit.js";
-import type { TravellingRequest } from "./travelling-request.js";
+import type { PluginRequest } from "./plugin-request.js";
 import { dropResponse, isResponse } from "./web-objects.js";
 
 /** How long a handler may take until its answer begins; its body has no limit. */
@@ -23,14 +23,14 @@ export class HandlerCalls {
   /** The plugin that the path belongs to. */
   readonly owner: ActivePlugin | undefined;
   readonly #set: PluginSet;
-  readonly #travelling: TravellingRequest;
+  readonly #travelling: PluginRequest;
   readonly #path: string;
   /** Nobody waits for the answer: a client that left in the midst of its request makes who reads that fail. */
   readonly #isGone: () => boolean;
   /** Those whose `server` may see it. */
   readonly #mayAsk: (plugin: ActivePlugin) => boolean;
 
-  constructor(options: { set: PluginSet; travelling: TravellingRequest; reserved: ReservedPaths; isGone: () => boolean }) {
+  constructor(options: { set: PluginSet; travelling: PluginRequest; reserved: ReservedPaths; isGone: () => boolean }) {
     const { set, travelling } = options;
     this.#set = set;
     this.#travelling = travelling;

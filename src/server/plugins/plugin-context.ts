@@ -2,7 +2,7 @@ import type { PluginContext, PluginCounter, PluginLogger, PluginPrincipal } from
 import type { Log } from "../log/log.js";
 import type { InstalledPlugin } from "../packages/installed-plugin.js";
 
-/** What the daemon lets plugins have of its other rooms. */
+/** What the daemon lets plugins have of its other services. */
 export interface PluginSurroundings {
   readonly apiBase: string;
   readonly version: string;

@@ -4,7 +4,7 @@ import type { ActivePlugin, PluginApp } from "./active-plugin.js";
 import type { ReservedSegments } from "./base-claims.js";
 import type { InstalledPlugin } from "../packages/installed-plugin.js";
 import { endPlugin } from "./end-plugin.js";
-import { NextSet } from "./next-set.js";
+import { PluginSetBuilder } from "./plugin-set-builder.js";
 import type { PluginCode } from "./plugin-code.js";
 import type { PluginSurroundings } from "./plugin-context.js";
 import { PluginSet } from "./plugin-set.js";
@@ -97,7 +97,7 @@ export class Plugins {
     const { discover, log, code } = this.#options;
     const installed = discover();
     const before = this.#running;
-    const next = new NextSet({
+    const next = new PluginSetBuilder({
       ...this.#options,
       before,
       isFresh,

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { launchedBy } from "../../support/child-processes.js";
+import { spawnedBy } from "../../support/child-processes.js";
 import { listenForNotes } from "../../support/notify-listener.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
@@ -41,7 +41,7 @@ describe("the service manager", () => {
     const manager = await listenForNotes(address);
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });
     onTestFinished(daemon.dispose);
-    const isolates = () => launchedBy(daemon.process.pid ?? 0);
+    const isolates = () => spawnedBy(daemon.process.pid ?? 0);
     await expect.poll(() => manager.withLine("WATCHDOG=1").length).toBeGreaterThan(1);
     await expect.poll(() => isolates().length).toBeGreaterThan(1);
 
@@ -60,7 +60,7 @@ describe("the service manager", () => {
     const manager = await listenForNotes(address);
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });
     onTestFinished(daemon.dispose);
-    const isolates = () => launchedBy(daemon.process.pid ?? 0);
+    const isolates = () => spawnedBy(daemon.process.pid ?? 0);
     await expect.poll(() => isolates().length).toBeGreaterThan(1);
     const before = isolates();
 

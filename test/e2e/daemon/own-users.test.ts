@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { IsolateUsers } from "../../../src/server/workers/isolates/isolate-users.js";
+import { UidPool } from "../../../src/server/workers/isolates/uid-pool.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
@@ -53,7 +53,7 @@ describe.runIf(isRoot)("isolates of a daemon that is root", () => {
   });
 
   test("are most likely not the users of a daemon beside it with the same range", () => {
-    const firstUsers = Array.from({ length: 5 }, () => IsolateUsers.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
+    const firstUsers = Array.from({ length: 5 }, () => UidPool.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
     expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });
 

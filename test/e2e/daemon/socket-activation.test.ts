@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { Agent, request } from "node:http";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { childProcessesOf, launchedBy } from "../../support/child-processes.js";
+import { childProcessesOf, spawnedBy } from "../../support/child-processes.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { openConnection } from "../../support/exchange.js";
 import { openListeningSocket } from "../../support/listening-socket.js";
@@ -148,7 +148,7 @@ describe("sockets that systemd hands over", () => {
     const shared = readlinkSync(`/proc/self/fd/${socket.fd}`);
     const pid = daemon.process.pid ?? 0;
     expect(descriptorsOf(pid)).toContain(shared);
-    const isolates = launchedBy(pid);
+    const isolates = spawnedBy(pid);
     expect(isolates.length).toBeGreaterThan(0);
     for (const isolate of [...childProcessesOf(pid), ...isolates]) expect(descriptorsOf(isolate)).not.toContain(shared);
   });

@@ -64,7 +64,7 @@ describe("a plugin that cannot be loaded is left out with its reason, and the re
     ["bad", "base: /a/b\n"],
     ["reserved", "base: /api\n"],
     ["taken", "base: /good\n"],
-  ])("a base that is %s is refused at the door, and nothing has changed", async (_what, manifest) => {
+  ])("a base that is %s is refused when it is uploaded, and nothing has changed", async (_what, manifest) => {
     const before = await client.plugins.list();
     await expect(upload("bad", "export default {};", manifest)).rejects.toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
     expect(await client.plugins.list()).toEqual(before);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { commandOf, launchedBy } from "../../support/child-processes.js";
+import { commandOf, spawnedBy } from "../../support/child-processes.js";
 import { openConnection, type RawConnection } from "../../support/exchange.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { createSender, expectRefusal } from "../../support/send.js";
@@ -45,7 +45,7 @@ const bigPackage = (name: string) =>
   packFiles({ "index.html": `<p>${name}`, "big.bin": randomBytes(6 * megabyte), "manifest.yaml": manifestOf(name, "1.0.0") });
 
 const unpackingProcesses = () =>
-  launchedBy(daemon.process.pid as number)
+  spawnedBy(daemon.process.pid as number)
     .map(commandOf)
     .filter((line) => line.includes("archive/main.js"));
 

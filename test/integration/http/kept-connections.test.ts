@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createFrontDoor } from "../../../src/server/http/front-door.js";
+import { createHttpServer } from "../../../src/server/http/server.js";
 import { openConnection } from "../../support/exchange.js";
-import { openFrontDoor } from "../../support/open-front-door.js";
+import { openHttpServer } from "../../support/open-http-server.js";
 
 const serve = () => undefined;
 
 test("a connection is kept for longer than its client is told: who goes by that never meets one that closes", async () => {
-  const { keepAliveTimeout: keptMs } = createFrontDoor({ apiBase: "/api", api: serve, serve });
-  const url = await openFrontDoor((_request, response) => response.end("done"));
+  const { keepAliveTimeout: keptMs } = createHttpServer({ apiBase: "/api", api: serve, serve });
+  const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer } = await openConnection(url);
   onTestFinished(() => void socket.destroy());
   socket.write("GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n");

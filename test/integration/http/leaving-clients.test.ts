@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { openConnection } from "../../support/exchange.js";
-import { openFrontDoor } from "../../support/open-front-door.js";
+import { openHttpServer } from "../../support/open-http-server.js";
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 
 test("a client that says it has nothing more to say gets no answer that is not ready, and its request is given up", async () => {
   let isGivenUp = false;
-  const url = await openFrontDoor((_request, response) => response.once("close", () => (isGivenUp = true)));
+  const url = await openHttpServer((_request, response) => response.once("close", () => (isGivenUp = true)));
   const { socket, closed } = await openConnection(url);
   socket.end(get);
 
@@ -15,7 +15,7 @@ test("a client that says it has nothing more to say gets no answer that is not r
 });
 
 test("a client that leaves between two requests is let go", async () => {
-  const url = await openFrontDoor((_request, response) => response.end("done"));
+  const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.write(get);
   expect((await nextAnswer()).status).toBe(200);
@@ -25,7 +25,7 @@ test("a client that leaves between two requests is let go", async () => {
 });
 
 test("a client that leaves behind a broken request still gets the answer to the one before", async () => {
-  const url = await openFrontDoor((_request, response) => setTimeout(() => response.end("done"), 100));
+  const url = await openHttpServer((_request, response) => setTimeout(() => response.end("done"), 100));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.end(`${get}G`);
 

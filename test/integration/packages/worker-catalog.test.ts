@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { KnownFolders } from "../../../src/server/packages/known-folders.js";
+import { CatalogCache } from "../../../src/server/packages/catalog-cache.js";
 import { WorkerCatalog } from "../../../src/server/packages/worker-catalog.js";
 import { WorkerPackages } from "../../../src/server/packages/worker-packages.js";
 import { writeFiles } from "../../support/pack-archive.js";
@@ -167,7 +167,7 @@ test("2,000 workers are looked at in little time", { timeout: 120_000 }, async (
   const catalog = new WorkerCatalog({
     directories: [{ path: fixture.uploads, source: "uploaded" }],
     reservedNames: new Set(),
-    known: new KnownFolders({ file: undefined, log: silentLog }),
+    known: new CatalogCache({ file: undefined, log: silentLog }),
     log: silentLog,
   });
   const scanMs = durationOf(() => catalog.scan());

@@ -77,7 +77,7 @@ describe("onRequest", () => {
 
   test("finds the client's credentials by the request, by a copy of it, and by the one that was handed on", async () => {
     const keys: unknown[] = [];
-    const keyOf = (request: Request) => server.door.messageOf(request)?.headers["x-api-key"];
+    const keyOf = (request: Request) => server.router.messageOf(request)?.headers["x-api-key"];
     server.use(
       {
         onRequest: (request) => (keys.push(keyOf(request), keyOf(request.clone()), keyOf(new Request(request))), new Request(request.url)),

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { burstBytes, pauseMs } from "../../../src/server/web/discard-body.js";
 import { openConnection } from "../../support/exchange.js";
-import { openFrontDoor } from "../../support/open-front-door.js";
+import { openHttpServer } from "../../support/open-http-server.js";
 
 const head = (lines: string) => `POST /app/ HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`;
 /** Node reads so many at once. */
@@ -21,7 +21,7 @@ async function pour(socket: Socket, forMs: number): Promise<void> {
 
 test("a body without end that nobody wants is read a little at a time", async () => {
   let taken: Socket | undefined;
-  const url = await openFrontDoor((request, response) => {
+  const url = await openHttpServer((request, response) => {
     taken = request.socket;
     response.end("early");
   });
@@ -40,7 +40,7 @@ test("a body without end that nobody wants is read a little at a time", async ()
 
 test("what comes behind a body that nobody wants is answered", async () => {
   const asked: string[] = [];
-  const url = await openFrontDoor((request, response) => {
+  const url = await openHttpServer((request, response) => {
     asked.push(request.method!);
     response.end("early");
   });

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { mayReclaimProcessor } from "../../../src/server/platform/may-reclaim-processor.js";
-import { BlankStart } from "../../../src/server/workers/isolates/blank-start.js";
+import { canRaisePriority } from "../../../src/server/platform/can-raise-priority.js";
+import { BlankStart } from "../../../src/server/workers/isolates/standby-start.js";
 import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
 const ownNiceness = getPriority();
 /** Who may not have it back keeps it. */
-const yieldedNiceness = mayReclaimProcessor() ? constants.priority.PRIORITY_LOW : ownNiceness;
+const yieldedNiceness = canRaisePriority() ? constants.priority.PRIORITY_LOW : ownNiceness;
 
 /** A start whose isolate is a real process that does nothing; it is ready when `ready` is called. */
 async function begin() {

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PermissionCeiling } from "../../../src/server/workers/engine/permission-ceiling.js";
+import { PermissionPolicy } from "../../../src/server/workers/engine/permission-policy.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
@@ -81,7 +81,7 @@ describe("a permission beyond the ceiling", () => {
   });
 
   test("may be a path: one covers what lies below it, of the same kind", () => {
-    const ceiling = new PermissionCeiling(["fs-read:/srv/data"]);
+    const ceiling = new PermissionPolicy(["fs-read:/srv/data"]);
     for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
       expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();
     }
@@ -91,7 +91,7 @@ describe("a permission beyond the ceiling", () => {
   });
 
   test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("may be one that this Node cannot give", () => {
-    expect(new PermissionCeiling(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
+    expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
   });
 });
 

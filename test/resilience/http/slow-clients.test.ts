@@ -3,13 +3,13 @@ import http, { type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { FrontDoorOptions } from "../../../src/server/http/front-door.js";
+import type { HttpServerOptions } from "../../../src/server/http/server.js";
 import { openConnection } from "../../support/exchange.js";
-import { openFrontDoor } from "../../support/open-front-door.js";
+import { openHttpServer } from "../../support/open-http-server.js";
 
 const stalledMs = 300;
 
-const open = (serve: FrontDoorOptions["serve"]) => openFrontDoor(serve, { stalledClientTimeoutMs: stalledMs });
+const open = (serve: HttpServerOptions["serve"]) => openHttpServer(serve, { stalledClientTimeoutMs: stalledMs });
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;

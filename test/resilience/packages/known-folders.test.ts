@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { KnownFolders } from "../../../src/server/packages/known-folders.js";
+import { CatalogCache } from "../../../src/server/packages/catalog-cache.js";
 import type { WorkerFolder } from "../../../src/server/packages/worker-folders.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
@@ -99,10 +99,10 @@ const foundIn = (name: string, fields: object): WorkerFolder => ({
 test("each version gets its own manifest back; the same ones are kept once", async () => {
   const file = path.join(daemon.directory, "known.json");
   const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
-  const before = new KnownFolders({ file, log: silentLog });
+  const before = new CatalogCache({ file, log: silentLog });
   for (const one of found) before.note(one);
   await before.save();
-  const after = new KnownFolders({ file, log: silentLog });
+  const after = new CatalogCache({ file, log: silentLog });
   expect(found.map((one) => after.recall(one.folder))).toEqual(found);
   expect((await readFile(file, "utf8")).split('"ttl"')).toHaveLength(3);
 });

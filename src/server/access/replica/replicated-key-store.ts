@@ -20,7 +20,7 @@ import {
 } from "./primary-statements.js";
 import { Primary, type SqlRow, type Statement } from "./primary.js";
 import { ReplicaFolder } from "./replica-folder.js";
-import { ReplicatedKeyTable, type ForeignChange } from "./replicated-key-table.js";
+import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.js";
 import { Replication } from "./replication.js";
 
 /** A start waits so long for the primary's newest keys; then it goes on with those that it has. Where it has none, there is more to fetch. */
@@ -50,7 +50,7 @@ export interface ReplicatedKeyStoreOptions {
 export class ReplicatedKeyStore implements KeyStore {
   readonly #primary: Primary;
   readonly #replication: Replication;
-  readonly #table = new ReplicatedKeyTable();
+  readonly #table = new ReplicatedKeyCache();
   readonly #instance = randomUUID();
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;

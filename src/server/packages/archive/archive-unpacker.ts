@@ -1,16 +1,16 @@
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
 import type { FileArrival, UploadedFile } from "../../../shared/contract/endpoint.js";
-import { launch } from "../../platform/spawner/launch.js";
-import { standard } from "../../platform/spawner/launch-messages.js";
-import type { LaunchedProcess } from "../../platform/spawner/launched-process.js";
+import { spawnProcess } from "../../platform/spawner/spawn.js";
+import { standard } from "../../platform/spawner/messages.js";
+import type { SpawnedProcess } from "../../platform/spawner/spawned-process.js";
 import { compiledFile } from "../../package-root.js";
 import type { ArchiveLimits } from "./archive-entry.js";
 import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import type { ArchiveFormat } from "./unpack.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { insufficientStorage } from "../../platform/storage-full.js";
-import { yieldProcessor } from "../../platform/yield-processor.js";
+import { lowerPriority } from "../../platform/lower-priority.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
@@ -36,7 +36,7 @@ export function archiveFormat(fileName: string): ArchiveFormat {
 /** Unpacks archives in processes of their own, a few at a time, so that neither a bomb nor 10,000 files are felt by what is served. */
 export class ArchiveUnpacker {
   readonly #limits: ArchiveLimits;
-  readonly #children = new Set<LaunchedProcess>();
+  readonly #children = new Set<SpawnedProcess>();
   readonly #waiting: (() => void)[] = [];
   #freeSlots = unpackingAtOnce;
   #isClosed = false;
@@ -79,13 +79,13 @@ export class ArchiveUnpacker {
 
   async #runChild(job: UnpackJob, arrival: FileArrival | undefined): Promise<ChildEnd> {
     const program = compiledFile("server/packages/archive/main.js");
-    const child = await launch({
+    const child = await spawnProcess({
       file: process.execPath,
       args: [`--max-old-space-size=${childHeapMegabytes}`, program, JSON.stringify(job)],
       workingDirectory: "/",
       descriptors: Object.values(standard),
     });
-    yieldProcessor(child.pid, unpackingNiceness);
+    lowerPriority(child.pid, unpackingNiceness);
     this.#children.add(child);
     if (this.#isClosed) child.kill();
     const ended = collectEnd(child).finally(() => this.#children.delete(child));
@@ -113,7 +113,7 @@ interface ChildEnd {
 }
 
 /** Tells the process how far the archive is there, until it is whole. */
-async function tellArrival({ sockets }: LaunchedProcess, arrival: FileArrival | undefined): Promise<void> {
+async function tellArrival({ sockets }: SpawnedProcess, arrival: FileArrival | undefined): Promise<void> {
   const stdin = sockets.get(standard.input) as Socket;
   const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));
   arrival?.follow(tell);
@@ -121,7 +121,7 @@ async function tellArrival({ sockets }: LaunchedProcess, arrival: FileArrival | 
   tell(archiveIsWhole);
 }
 
-async function collectEnd({ sockets, closed }: LaunchedProcess): Promise<Omit<ChildEnd, "tookTooLong">> {
+async function collectEnd({ sockets, closed }: SpawnedProcess): Promise<Omit<ChildEnd, "tookTooLong">> {
   let answer = "";
   let complaint = "";
   sockets

@@ -1,5 +1,5 @@
 import { shown } from "../../../shared/archive/refusal.js";
-import type { PackageKeeper } from "./package-keeper.js";
+import type { PackageOwner } from "./package-owner.js";
 import { notFound, notWritable } from "./file-failure.js";
 import type { Mount } from "./mounts.js";
 import { pathSegments } from "./path-segments.js";
@@ -32,9 +32,9 @@ export interface WritablePlace extends FilePlace {
 export class FilePlaces {
   readonly #mounts: ReadonlyMap<string, Mount>;
   readonly #layout: Layout;
-  readonly #keeper: PackageKeeper;
+  readonly #keeper: PackageOwner;
 
-  constructor(options: { mounts: ReadonlyMap<string, Mount>; layout: Layout; keeper: PackageKeeper }) {
+  constructor(options: { mounts: ReadonlyMap<string, Mount>; layout: Layout; keeper: PackageOwner }) {
     this.#mounts = options.mounts;
     this.#layout = options.layout;
     this.#keeper = options.keeper;

@@ -1,7 +1,7 @@
 import type { Download } from "../../../shared/contract/endpoint.js";
 import { FilePlaces, type FileCaller } from "./file-place.js";
 import { createMounts } from "./mounts.js";
-import type { PackageKeeper } from "./package-keeper.js";
+import type { PackageOwner } from "./package-owner.js";
 import { downloadFile, downloadFiles, listFiles, type FolderListing } from "./read-files.js";
 import { pluginLayout, workerLayout } from "./unit.js";
 import { FileWriter } from "./write-files.js";
@@ -19,7 +19,7 @@ export class PackageFiles {
     /** Of the product itself: not shown. */
     builtInDirectory: string | undefined;
     directories: readonly string[];
-    keeper: PackageKeeper;
+    keeper: PackageOwner;
   }) {
     const { keeper } = options;
     this.#places = new FilePlaces({ mounts: createMounts(options), layout: layouts[options.kind], keeper });

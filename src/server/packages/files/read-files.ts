@@ -7,7 +7,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { asReadFailure, notFound, throughLink } from "./file-failure.js";
 import { etagOf } from "./file-etag.js";
 import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-place.js";
-import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
+import { inPinnedFolder, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 
 /** A list is held whole. */
@@ -25,7 +25,7 @@ export async function listFiles(places: FilePlaces, text: string, caller: FileCa
   const place = places.readable(text, caller);
   if (!place) return { path: "", entries: places.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
   try {
-    const folder = PinnedFolder.open(place.mount.path, place.below);
+    const folder = DirectoryHandle.open(place.mount.path, place.below);
     try {
       return await listFolder(folder, place, caller);
     } finally {
@@ -42,7 +42,7 @@ export function downloadFile(places: FilePlaces, text: string, caller: FileCalle
   const found = find(place, text);
   const name = place.below.at(-1) ?? place.mount.name;
   if (found !== "folder") return fileDownload(name, found);
-  const part = { open: () => PinnedFolder.open(place.mount.path, place.below), prefix: "", isShown: shownIn(place.below, caller) };
+  const part = { open: () => DirectoryHandle.open(place.mount.path, place.below), prefix: "", isShown: shownIn(place.below, caller) };
   return { filename: `${name}.zip`, open: () => zipStream([part]) };
 }
 
@@ -56,10 +56,10 @@ export function downloadFiles(places: FilePlaces, texts: readonly string[], call
     const name = place.below.at(-1) ?? place.mount.name;
     const zipName = freeName(name, taken);
     if (found === "folder") {
-      const open = () => PinnedFolder.open(place.mount.path, place.below);
+      const open = () => DirectoryHandle.open(place.mount.path, place.below);
       return { open, prefix: `${zipName}/`, isShown: shownIn(place.below, caller) };
     }
-    const open = () => PinnedFolder.open(place.mount.path, place.below.slice(0, -1));
+    const open = () => DirectoryHandle.open(place.mount.path, place.below.slice(0, -1));
     return { open, entry: name, entryName: zipName, prefix: "", isShown: () => true };
   });
   return { filename: "files.zip", open: () => zipStream(parts) };
@@ -75,7 +75,7 @@ function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): 
 function find({ mount, below }: FilePlace, text: string): number | "folder" {
   const name = below.at(-1);
   try {
-    return inPinnedFolder(PinnedFolder.open(mount.path, below.slice(0, -1)), (folder) => {
+    return inPinnedFolder(DirectoryHandle.open(mount.path, below.slice(0, -1)), (folder) => {
       const stat = name === undefined ? undefined : folder.stat(name);
       if (name === undefined || stat?.isDirectory()) return "folder";
       if (stat?.isSymbolicLink()) throw throughLink(text);
@@ -108,7 +108,7 @@ function freeName(name: string, taken: Set<string>): string {
   return free;
 }
 
-async function listFolder(folder: PinnedFolder, { path, below }: FilePlace, caller: FileCaller): Promise<FolderListing> {
+async function listFolder(folder: DirectoryHandle, { path, below }: FilePlace, caller: FileCaller): Promise<FolderListing> {
   const isShown = shownIn(below, caller);
   const entries: FileEntry[] = [];
   let hasMore = false;

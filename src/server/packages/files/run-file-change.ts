@@ -1,11 +1,11 @@
 import path from "node:path";
 import type { ChangeType } from "../../../shared/contract/changes.js";
-import type { FileChange } from "./package-keeper.js";
+import type { FileChange } from "./package-owner.js";
 import type { Unit } from "./unit.js";
-import { inStagedFolder } from "../transactions/in-staged-folder.js";
+import { inStagedFolder } from "../transactions/in-transaction.js";
 import type { InstallAreas } from "../transactions/install-areas.js";
 import { discardAfter } from "../transactions/retire-folder.js";
-import type { SharedChange } from "../transactions/shared-change.js";
+import type { PeerChange } from "../transactions/peer-change.js";
 
 export interface FileChangeSurroundings {
   readonly areas: InstallAreas;
@@ -40,7 +40,7 @@ export async function runFileChange(surroundings: FileChangeSurroundings, units:
   });
 }
 
-function describe({ type, folderOf }: FileChangeSurroundings, units: readonly Unit[]): SharedChange {
+function describe({ type, folderOf }: FileChangeSurroundings, units: readonly Unit[]): PeerChange {
   const [{ directory, name }] = units as [Unit];
   const below = (folder: string) => path.relative(directory, folder);
   return {

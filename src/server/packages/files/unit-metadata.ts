@@ -4,8 +4,8 @@ import { metadataFileNames, type MetadataFileName } from "../../../shared/metada
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { longestBytes, parsePackageMetadata, readMetadataText } from "../package-metadata.js";
 import type { FileCaller } from "./file-place.js";
-import type { PackageKeeper } from "./package-keeper.js";
-import { PinnedFolder } from "./pinned-folder.js";
+import type { PackageOwner } from "./package-owner.js";
+import { DirectoryHandle } from "./directory-handle.js";
 import type { Unit } from "./unit.js";
 
 /** What a change does to the files directly in a unit, by their names. */
@@ -24,7 +24,7 @@ type TextOf = (fileName: MetadataFileName) => string | undefined;
  * its folder is called. All of its files are looked at, since the next change may let another one count. Refuses, too, a file that comes
  * and cannot be read as metadata, and a change after which a package that was usable is not.
  */
-export function checkMetadata(keeper: PackageKeeper, caller: FileCaller, { unit, gone = [], come = new Map() }: RootChange): void {
+export function checkMetadata(keeper: PackageOwner, caller: FileCaller, { unit, gone = [], come = new Map() }: RootChange): void {
   if (!metadataFileNames.some((name) => gone.includes(name) || come.has(name))) return;
   const before = textsIn(unit);
   const after: TextOf = (name) => (come.has(name) ? textThatComes(name, come.get(name)) : gone.includes(name) ? undefined : before(name));
@@ -35,7 +35,7 @@ export function checkMetadata(keeper: PackageKeeper, caller: FileCaller, { unit,
   if (problem !== undefined) throw problem;
 }
 
-function checkFields(keeper: PackageKeeper, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {
+function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {
   const { name } = fields;
   if (typeof name === "string") caller.assertCovers(name);
   keeper.assertAcceptable(unit, fields);
@@ -71,7 +71,7 @@ function metadataIn(textOf: TextOf): PackageMetadata | undefined {
 }
 
 /** Why a package with these files would not be served; undefined when it would, or when it is no package. */
-function problemOf(keeper: PackageKeeper, unit: Unit, textOf: TextOf): ApiError | undefined {
+function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
   try {
     const metadata = parsePackageMetadata(textOf);
     if (metadata) keeper.assertUsable(unit, metadata);
@@ -108,10 +108,10 @@ function textsIn(unit: Unit): TextOf {
   };
 }
 
-function inUnitFolder(unit: Unit, work: (folder: PinnedFolder) => void): void {
-  let folder: PinnedFolder;
+function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void {
+  let folder: DirectoryHandle;
   try {
-    folder = PinnedFolder.open(unit.directory, unit.segments);
+    folder = DirectoryHandle.open(unit.directory, unit.segments);
   } catch {
     // It is yet to come, or no folder; the change itself tells of that.
     return;

@@ -8,9 +8,9 @@ import { finish, syncFolder } from "../transactions/move-journal.js";
 import { asFileFailure, notFound, taken } from "./file-failure.js";
 import { assertEtag } from "./file-etag.js";
 import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";
-import type { FileChange, PackageKeeper } from "./package-keeper.js";
+import type { FileChange, PackageOwner } from "./package-owner.js";
 import { checkNewName } from "./path-segments.js";
-import { inPinnedFolder, PinnedFolder } from "./pinned-folder.js";
+import { inPinnedFolder, DirectoryHandle } from "./directory-handle.js";
 import type { Unit } from "./unit.js";
 import { checkMetadata } from "./unit-metadata.js";
 
@@ -19,9 +19,9 @@ const fileMode = 0o644;
 /** Changes of files in packages, one call of the API each. When one throws, nothing has changed. */
 export class FileWriter {
   readonly #places: FilePlaces;
-  readonly #keeper: PackageKeeper;
+  readonly #keeper: PackageOwner;
 
-  constructor(options: { places: FilePlaces; keeper: PackageKeeper }) {
+  constructor(options: { places: FilePlaces; keeper: PackageOwner }) {
     this.#places = options.places;
     this.#keeper = options.keeper;
   }
@@ -35,7 +35,7 @@ export class FileWriter {
         if (kindAt(place) !== "nothing") throw taken(text);
       },
       hasSteps: true,
-      apply: () => PinnedFolder.open(place.mount.path, place.below, { isMade: true }).close(),
+      apply: () => DirectoryHandle.open(place.mount.path, place.below, { isMade: true }).close(),
       settle: () => syncWay(place.mount.path, place.below),
     });
   }
@@ -79,7 +79,7 @@ export class FileWriter {
       hasSteps: true,
       apply: (aside) => {
         for (const { place, aside: name } of targets) {
-          const parent = PinnedFolder.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
+          const parent = DirectoryHandle.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
           inPinnedFolder(parent, () => renameSync(path.join(aside, name), parent.pathOf(place.name)));
         }
       },
@@ -127,7 +127,7 @@ export class FileWriter {
       },
       apply: (aside) => {
         const movedTo = path.join(aside, "taken");
-        inPinnedFolder(PinnedFolder.open(unit.directory, above), (parent) => renameSync(parent.pathOf(name), movedTo));
+        inPinnedFolder(DirectoryHandle.open(unit.directory, above), (parent) => renameSync(parent.pathOf(name), movedTo));
         if (inUnit.length > 0) return undefined;
         kept = removeEmptyFolders(unit.directory, above);
         return movedTo;
@@ -143,7 +143,7 @@ export class FileWriter {
     const fromParent = from.below.slice(0, -1);
     const toParent = to.below.slice(0, -1);
     const readMoved = (read: (file: string) => void) =>
-      inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
+      inPinnedFolder(DirectoryHandle.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
     await this.#change(from.path, [to.unit, from.unit], {
       check: () => {
         if (kindAt(to) !== "nothing") throw taken(to.path);
@@ -154,10 +154,10 @@ export class FileWriter {
         if (!isWithin) checkMetadata(this.#keeper, caller, { unit: from.unit, gone });
       },
       apply: () => {
-        inPinnedFolder(PinnedFolder.open(from.mount.path, fromParent), (source) => {
+        inPinnedFolder(DirectoryHandle.open(from.mount.path, fromParent), (source) => {
           if (!source.stat(from.name)) throw notFound(from.path);
           inPinnedFolder(
-            openFor(to.path, () => PinnedFolder.open(to.mount.path, toParent)),
+            openFor(to.path, () => DirectoryHandle.open(to.mount.path, toParent)),
             (target) => {
               if (target.stat(to.name)) throw taken(to.path);
               renameSync(source.pathOf(from.name), target.pathOf(to.name));
@@ -188,7 +188,7 @@ export class FileWriter {
 /** What is at a place; links count as themselves. */
 function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
   try {
-    return inPinnedFolder(PinnedFolder.open(mount.path, below.slice(0, -1)), (parent) => {
+    return inPinnedFolder(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
       const stat = parent.stat(below.at(-1) as string);
       if (!stat) return "nothing";
       return stat.isDirectory() ? "folder" : "other";
@@ -199,7 +199,7 @@ function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" |
   }
 }
 
-function openFor(text: string, pin: () => PinnedFolder): PinnedFolder {
+function openFor(text: string, pin: () => DirectoryHandle): DirectoryHandle {
   try {
     return pin();
   } catch (error) {
@@ -239,7 +239,7 @@ async function copyDurably(source: string, target: string): Promise<void> {
 /** Makes the names of a folder durable, and its own in those above it. */
 async function syncWay(directory: string, segments: readonly string[]): Promise<void> {
   for (let depth = segments.length; depth >= 0; depth -= 1) {
-    const folder = PinnedFolder.open(directory, segments.slice(0, depth));
+    const folder = DirectoryHandle.open(directory, segments.slice(0, depth));
     try {
       await syncFolder(folder.path);
     } finally {
@@ -253,7 +253,7 @@ function removeEmptyFolders(directory: string, segments: readonly string[]): str
   const kept = [...segments];
   while (kept.length > 0) {
     const name = kept.at(-1) as string;
-    const isGone = inPinnedFolder(PinnedFolder.open(directory, kept.slice(0, -1)), (parent) => removeIfEmpty(parent.pathOf(name)));
+    const isGone = inPinnedFolder(DirectoryHandle.open(directory, kept.slice(0, -1)), (parent) => removeIfEmpty(parent.pathOf(name)));
     if (!isGone) break;
     kept.pop();
   }

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { PassThrough, pipeline, type Readable } from "node:stream";
 import { ZipArchive } from "archiver";
-import type { PinnedFolder } from "./pinned-folder.js";
+import type { DirectoryHandle } from "./directory-handle.js";
 
 /** Fast: what is downloaded is mostly seen once. */
 const compressionLevel = 1;
@@ -12,7 +12,7 @@ const deepestTree = 100;
 /** Something that goes into a zip. */
 export interface ZipPart {
   /** Opens the folder that it lies in, or that is to go in as a whole. */
-  readonly open: () => PinnedFolder;
+  readonly open: () => DirectoryHandle;
   /** The entry of that folder, and its name in the zip; without it, all of them. */
   readonly entry?: string;
   readonly entryName?: string;
@@ -69,7 +69,7 @@ async function append(archive: ZipArchive, { name, modified: date, descriptor }:
   }
 }
 
-async function* entriesOf(folder: PinnedFolder, { entry, entryName = entry ?? "", prefix, isShown }: ZipPart): AsyncGenerator<ZipEntry> {
+async function* entriesOf(folder: DirectoryHandle, { entry, entryName = entry ?? "", prefix, isShown }: ZipPart): AsyncGenerator<ZipEntry> {
   if (entry === undefined) yield* tree(folder, { prefix, above: [], isShown });
   else for await (const file of entryOf(folder, entry, { prefix, above: [], isShown })) yield { ...file, name: entryName };
 }
@@ -80,13 +80,13 @@ interface Way {
   readonly isShown: ZipPart["isShown"];
 }
 
-async function* tree(folder: PinnedFolder, way: Way): AsyncGenerator<ZipEntry> {
+async function* tree(folder: DirectoryHandle, way: Way): AsyncGenerator<ZipEntry> {
   for await (const { name } of await opendir(folder.path)) {
     if (way.isShown([...way.above, name])) yield* entryOf(folder, name, way);
   }
 }
 
-async function* entryOf(folder: PinnedFolder, name: string, { prefix, above, isShown }: Way): AsyncGenerator<ZipEntry> {
+async function* entryOf(folder: DirectoryHandle, name: string, { prefix, above, isShown }: Way): AsyncGenerator<ZipEntry> {
   const stat = folder.stat(name);
   const zipName = prefix + name;
   if (stat?.isFile()) {

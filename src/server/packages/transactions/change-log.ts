@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";
-import type { SharedChange } from "./shared-change.js";
+import type { PeerChange } from "./peer-change.js";
 
 /** From here on the file is begun anew. */
 const mostBytes = 256 * 1024;
@@ -12,11 +12,11 @@ interface Line {
   readonly log: string;
   readonly number: number;
   readonly by: string;
-  readonly change: SharedChange;
+  readonly change: PeerChange;
 }
 
 export interface NewChanges {
-  readonly changes: readonly SharedChange[];
+  readonly changes: readonly PeerChange[];
   /** Some are missing. */
   readonly hasGap: boolean;
 }
@@ -54,7 +54,7 @@ export class ChangeLog {
   }
 
   /** To be called by who holds the directory, after `read`. */
-  append(change: SharedChange): void {
+  append(change: PeerChange): void {
     this.#log ??= randomUUID();
     const line: Line = { log: this.#log, number: this.#number + 1, by: this.#instance, change };
     const text = `${JSON.stringify(line)}\n`;
@@ -89,7 +89,7 @@ export class ChangeLog {
   }
 
   #take(texts: readonly string[]): NewChanges {
-    const changes: SharedChange[] = [];
+    const changes: PeerChange[] = [];
     const isFirst = this.#log === undefined;
     let hasGap = false;
     for (const text of texts) {

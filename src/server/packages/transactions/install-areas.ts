@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.js";
 import { installDirectory } from "../install-directory.js";
 import type { PackageDirectory } from "../package-directories.js";
-import type { ChangeFollower } from "./shared-change.js";
+import type { ChangeFollower } from "./peer-change.js";
 import { StagingArea } from "./staging-area.js";
 import type { TreeRemover } from "../../platform/tree-remover.js";
 

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { isStorageFull } from "../../platform/storage-full.js";
-import type { SharedChange } from "./shared-change.js";
+import type { PeerChange } from "./peer-change.js";
 
 const journalFileName = "journal.json";
 const journalMode = 0o600;
@@ -15,7 +15,7 @@ export interface Journal {
   /** Renames that belong together, by paths below the directory; the last one brings in what is new. None: one step does it all. */
   readonly moves: readonly Move[];
   /** What other instances are to be told. */
-  readonly change?: SharedChange;
+  readonly change?: PeerChange;
 }
 
 export interface Move {
@@ -32,7 +32,7 @@ export async function writeJournal(stagedFolder: string, journal: Journal): Prom
 }
 
 /** For a change that needs none but for those who live on when this process is killed: what is to be deleted from a full disk is deleted without. */
-export function noteChange(stagedFolder: string, change: SharedChange): void {
+export function noteChange(stagedFolder: string, change: PeerChange): void {
   const journal: Journal = { moves: [], change };
   try {
     writeFileSync(path.join(stagedFolder, journalFileName), JSON.stringify(journal), { mode: journalMode });

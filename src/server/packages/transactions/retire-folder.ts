@@ -1,5 +1,5 @@
 import type { Log } from "../../log/log.js";
-import type { StagedFolder } from "./staged-folder.js";
+import type { Transaction } from "./transaction.js";
 
 export interface Retiring {
   /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
@@ -17,7 +17,7 @@ export async function retireFolder({ retire, log }: Retiring, folder: string, mo
 }
 
 /** Discards a change once nothing runs from the old folders any more; waits for that only when nothing does. */
-export async function discardAfter(retiring: readonly Promise<void>[], staged: StagedFolder): Promise<void> {
+export async function discardAfter(retiring: readonly Promise<void>[], staged: Transaction): Promise<void> {
   const cleaned = Promise.all(retiring).then(() => staged.discard());
   if (retiring.length === 0) await cleaned;
 }

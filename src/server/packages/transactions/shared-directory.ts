@@ -3,9 +3,9 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import { ProcessLock } from "../../platform/process-lock.js";
 import { ChangeLog } from "./change-log.js";
-import { InstanceMarks } from "./instance-marks.js";
+import { PeerRegistry } from "./peer-registry.js";
 import { instancesPaths, newInstanceName, prepareLock } from "./instances-paths.js";
-import type { ChangeFollower, SharedChange } from "./shared-change.js";
+import type { ChangeFollower, PeerChange } from "./peer-change.js";
 
 /** Longer than any change holds a directory, unless its disk or its process is stuck. */
 const longestWaitMs = 10_000;
@@ -17,7 +17,7 @@ const retryAfterSeconds = 5;
 export class SharedDirectory {
   /** In names of files. */
   readonly instance = newInstanceName();
-  readonly marks: InstanceMarks;
+  readonly marks: PeerRegistry;
   readonly #directory: string;
   readonly #lockFile: string;
   readonly #changes: ChangeLog;
@@ -29,7 +29,7 @@ export class SharedDirectory {
     const { folder, lockFile, changesFile } = instancesPaths(options.directory);
     this.#directory = options.directory;
     this.#lockFile = lockFile;
-    this.marks = new InstanceMarks({ folder, instance: this.instance });
+    this.marks = new PeerRegistry({ folder, instance: this.instance });
     this.#changes = new ChangeLog({ file: changesFile, instance: this.instance });
     this.#follower = options.follower;
     this.#log = options.log;
@@ -61,7 +61,7 @@ export class SharedDirectory {
   }
 
   /** Tells of a change that is done, or would be; to be called by who holds the directory. Never throws: others look for themselves, too. */
-  tell(change: SharedChange): void {
+  tell(change: PeerChange): void {
     try {
       this.#changes.append(change);
     } catch (error) {
@@ -70,7 +70,7 @@ export class SharedDirectory {
   }
 
   /** The same for what somebody else has done: this instance did not know of it either. */
-  tellAll(change: SharedChange): void {
+  tellAll(change: PeerChange): void {
     this.tell(change);
     this.#follow(() => this.#follower.follow([change]));
   }

@@ -8,10 +8,10 @@ import type { Log } from "../../log/log.js";
 import { KeyedLock } from "../../platform/keyed-lock.js";
 import { readJournal, removeJournal, rollForward, type Journal } from "./move-journal.js";
 import { removeTree } from "../../platform/remove-tree.js";
-import type { ChangeFollower, SharedChange } from "./shared-change.js";
+import type { ChangeFollower, PeerChange } from "./peer-change.js";
 import { SharedDirectory } from "./shared-directory.js";
 import { holdsOldContent, instanceOf, isOfRestore, stagedName } from "./staged-names.js";
-import { StagedFolder } from "./staged-folder.js";
+import { Transaction } from "./transaction.js";
 import type { TreeRemover } from "../../platform/tree-remover.js";
 
 const stagingFolderName = ".staging";
@@ -54,7 +54,7 @@ export class StagingArea {
   }
 
   /** A new folder for one change. */
-  async begin(): Promise<StagedFolder> {
+  async begin(): Promise<Transaction> {
     await makeFolder(this.directory);
     // Else another instance would take the folder for one that was left behind.
     if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
@@ -64,7 +64,7 @@ export class StagingArea {
       try {
         await makeFolder(this.#folder, 0o700);
         await mkdir(folder, 0o700);
-        return new StagedFolder({ area: this, folder });
+        return new Transaction({ area: this, folder });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < mostAttemptsToBegin) continue;
         // The disk may have had room for one of the two.
@@ -88,7 +88,7 @@ export class StagingArea {
   }
 
   /** Tells other instances of a change; only within `exclusively`. */
-  tell(change: SharedChange): void {
+  tell(change: PeerChange): void {
     this.#shared.tell(change);
   }
 

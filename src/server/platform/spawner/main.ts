@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import path from "node:path";
-import { NoLaunchSocket, type LaunchOrder, type LauncherOrder, type LaunchReport } from "./launch-messages.js";
+import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
 
 /**
  * Starts processes for the daemon. To start one, Linux copies the page tables of whoever does it, and Node waits meanwhile: two
@@ -14,9 +14,9 @@ const children = new Map<string, ChildProcess>();
 
 // Meant for the daemon, which ends in its own time.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-process.on("message", (order: LauncherOrder) => {
+process.on("message", (order: SpawnerOrder) => {
   if ("kill" in order) children.get(order.kill)?.kill("SIGKILL");
-  else void launch(order);
+  else void spawnProcess(order);
 });
 if (process.connected) process.once("disconnect", leave);
 // It ended before we came to listen.
@@ -29,7 +29,7 @@ function leave(): void {
   process.exit();
 }
 
-async function launch({ id, file, args, workingDirectory, descriptors }: LaunchOrder): Promise<void> {
+async function spawnProcess({ id, file, args, workingDirectory, descriptors }: SpawnOrder): Promise<void> {
   const sockets = new Map<number, Socket>();
   try {
     for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${id}${descriptor}`));
@@ -61,7 +61,7 @@ async function openSocket(greeting: string): Promise<Socket> {
     return socket;
   } catch (cause) {
     socket.destroy();
-    throw new NoLaunchSocket({ cause });
+    throw new NoSpawnSocket({ cause });
   }
 }
 
@@ -70,7 +70,7 @@ function stdioOf(sockets: ReadonlyMap<number, Socket>): StdioOptions {
   return Array.from({ length }, (_, descriptor) => sockets.get(descriptor) ?? "ignore");
 }
 
-function report(what: LaunchReport): void {
+function report(what: SpawnReport): void {
   // When it cannot be told, the daemon has just ended.
   if (process.connected) process.send?.(what, undefined, undefined, () => undefined);
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "../../../shared/api-error.js";
-import { whileListening } from "../../platform/while-listening.js";
+import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 import type { CallQueue } from "./call-queue.js";
-import type { IsolateFleet } from "../isolates/isolate-fleet.js";
+import type { IsolateSet } from "../isolates/isolate-set.js";
 import type { IsolateProcess } from "../isolates/isolate-process.js";
 import type { IsolateStarter } from "../isolates/isolate-starter.js";
 import { saturated } from "./saturated.js";
@@ -14,7 +14,7 @@ const longestIntervalMs = 500;
 export class DeadlineSweep {
   readonly #receiving: Set<WorkerCall>;
   readonly #queue: CallQueue;
-  readonly #fleet: IsolateFleet;
+  readonly #fleet: IsolateSet;
   readonly #starter: IsolateStarter;
   readonly #onSwept: () => void;
   readonly #intervalMs: number;
@@ -24,7 +24,7 @@ export class DeadlineSweep {
   constructor(options: {
     receiving: Set<WorkerCall>;
     queue: CallQueue;
-    fleet: IsolateFleet;
+    fleet: IsolateSet;
     starter: IsolateStarter;
     timeoutMs: number;
     onSwept: () => void;
@@ -39,7 +39,7 @@ export class DeadlineSweep {
 
   /** There is a call to look after. */
   wake(): void {
-    this.#end ??= whileListening(this.#intervalMs, this.#sweep);
+    this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }
 
   readonly #sweep = (nowMs: number): void => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { discardBody } from "../../web/discard-body.js";
 import { creditWindowBytes, FrameKind } from "../protocol/frames.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import type { PacedWorker, StreamLane } from "./stream-pace.js";
+import type { PacedWorker, BandwidthShare } from "./bandwidth-scheduler.js";
 
 export interface RequestStreamOptions {
   readonly request: IncomingMessage;
@@ -21,7 +21,7 @@ export class RequestStream {
   readonly #onBytes: (count: number) => boolean;
   /** Body bytes that the isolate still takes. */
   #credit = creditWindowBytes;
-  readonly #lane: StreamLane;
+  readonly #lane: BandwidthShare;
   #isStopped = false;
 
   constructor(options: RequestStreamOptions) {

@@ -8,9 +8,9 @@ import type { AnswerHead } from "./answer-head.js";
 import { AnswerWindow } from "./answer-window.js";
 import type { CallChannel } from "./call-channel.js";
 import { BodyKind, FrameKind, inlineRequestBytes } from "../protocol/frames.js";
-import { OneWriteAnswers } from "./one-write-answer.js";
+import { FastResponseWriter } from "./fast-response-writer.js";
 import { RequestStream } from "./request-stream.js";
-import type { PacedWorker } from "./stream-pace.js";
+import type { PacedWorker } from "./bandwidth-scheduler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
@@ -161,7 +161,7 @@ export class WorkerCall {
     const wireBody = this.#mayHaveBody(status) ? body : noBytes;
     this.meter.answerBodyBytes += wireBody.length;
     const sent = wireBody.length <= shortBodyBytes ? wireBody.toString("latin1") : this.#lasting(wireBody);
-    if (!head.hasDate && OneWriteAnswers.suits(response)) {
+    if (!head.hasDate && FastResponseWriter.suits(response)) {
       this.#status = status;
       this.#release(true);
       this.#channel?.oneWriteAnswers.send(response, status, head.lines + this.#ownLines(status, length), sent);

@@ -13,12 +13,12 @@ import { notFound, redirectToBase, stopping } from "./engine-answers.js";
 import { findEntrypoint } from "./entrypoint.js";
 import { checkLoads } from "../isolates/load-check.js";
 import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
-import { ModuleWorker } from "./module-worker.js";
+import { ModuleVersion } from "./module-version.js";
 import { NetworkCeiling } from "../../config/network-ceiling.js";
-import { PermissionCeiling } from "./permission-ceiling.js";
+import { PermissionPolicy } from "./permission-policy.js";
 import type { IsolationLayer } from "../sandbox/isolation-layers.js";
 import { probeKernelLayers } from "../sandbox/probe-kernel-layers.js";
-import type { ServedApp } from "./served-app.js";
+import type { VersionHandler } from "./version-handler.js";
 import type { ServedVersion } from "./served-version.js";
 import { ClientUpgrade } from "../sockets/client-upgrade.js";
 import { OpenSockets } from "../sockets/open-sockets.js";
@@ -26,7 +26,7 @@ import { CloseCode } from "../protocol/socket-close.js";
 import { CompressedFiles } from "../static/compressed-files.js";
 import { StaticCache } from "../static/static-cache.js";
 import { StaticSite } from "../static/static-site.js";
-import { StreamPace } from "./stream-pace.js";
+import { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
@@ -54,8 +54,8 @@ type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) =>
 interface Entry {
   readonly version: ServedVersion;
   readonly meter: WorkerMeter;
-  readonly opening: Promise<ServedApp>;
-  app: ServedApp | undefined;
+  readonly opening: Promise<VersionHandler>;
+  app: VersionHandler | undefined;
 }
 
 /** Serves all workers: finds the version that a path means and has its static site or its isolates answer. */
@@ -67,14 +67,14 @@ export class WorkerEngine {
   readonly #compressed: CompressedFiles;
   readonly #meters = new WorkerMeters();
   readonly #heads: RequestHeads;
-  readonly #ceiling: PermissionCeiling;
+  readonly #ceiling: PermissionPolicy;
   readonly #network: NetworkCeiling;
   /** What is current, by folder. */
   readonly #entries = new Map<string, Entry>();
   /** What was replaced in place and is not retired yet. */
   readonly #superseded = new Set<Entry>();
   readonly #openSockets = new OpenSockets();
-  readonly #pace: StreamPace;
+  readonly #pace: BandwidthScheduler;
   #lastTarget: { text: string; address: WorkerPath | undefined } = { text: "", address: undefined };
   #isClosing = false;
 
@@ -82,8 +82,8 @@ export class WorkerEngine {
     this.#options = options;
     this.#compressed = new CompressedFiles(options.compressedFilesDirectory);
     this.#heads = new RequestHeads({ isOurKey: options.isOurKey });
-    this.#pace = new StreamPace(options.limits.sharedStreamRateBytes * availableParallelism());
-    this.#ceiling = new PermissionCeiling(options.permissions ?? ["network"]);
+    this.#pace = new BandwidthScheduler(options.limits.sharedStreamRateBytes * availableParallelism());
+    this.#ceiling = new PermissionPolicy(options.permissions ?? ["network"]);
     const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
     this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
     this.#pool = new IsolatePool({
@@ -141,7 +141,7 @@ export class WorkerEngine {
 
   /** Of every worker that was asked for something and is still installed. */
   numbers(): WorkerNumbers[] {
-    const apps = new Map<WorkerMeter, ServedApp[]>();
+    const apps = new Map<WorkerMeter, VersionHandler[]>();
     for (const { meter, app } of [...this.#entries.values(), ...this.#superseded]) {
       if (app) apps.set(meter, [...(apps.get(meter) ?? []), app]);
     }
@@ -242,7 +242,7 @@ export class WorkerEngine {
     this.#route({ request, response, requestId, address, upgrade, resolve, cron: undefined }, this.#enter, this.#refuse);
   }
 
-  #route(visit: Visit, onApp: (app: ServedApp, visit: Visit) => void, refuse: Refuse): void {
+  #route(visit: Visit, onApp: (app: VersionHandler, visit: Visit) => void, refuse: Refuse): void {
     const { name, range } = visit.address;
     if (this.#isClosing) return refuse(visit, stopping(), undefined);
     const version = visit.resolve ? visit.resolve() : this.#options.resolve(name, range);
@@ -264,7 +264,7 @@ export class WorkerEngine {
     answerError(response, error, requestId);
   };
 
-  readonly #enter = (app: ServedApp, visit: Visit): void => {
+  readonly #enter = (app: VersionHandler, visit: Visit): void => {
     const { address, request, upgrade } = visit;
     this.#pace.noteCall();
     if (address.path !== "") return app.handle(visit);
@@ -294,7 +294,7 @@ export class WorkerEngine {
     return entry;
   }
 
-  async #open(version: ServedVersion, meter: WorkerMeter): Promise<ServedApp> {
+  async #open(version: ServedVersion, meter: WorkerMeter): Promise<VersionHandler> {
     const entrypoint = await findEntrypoint(version);
     if (entrypoint.kind === "static") {
       const { file } = entrypoint;
@@ -302,7 +302,7 @@ export class WorkerEngine {
     }
     const refusal = this.refusal(version.manifest, version.name);
     if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
-    return new ModuleWorker({
+    return new ModuleVersion({
       version,
       meter,
       entrypoint,

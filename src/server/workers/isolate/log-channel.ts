@@ -2,7 +2,7 @@ import { cutText } from "../protocol/cut-text.js";
 import { describeError } from "./describe-error.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import { FrameKind, LogCode } from "../protocol/frames.js";
-import { OutputBudget } from "../protocol/output-budget.js";
+import { OutputLimiter } from "../protocol/output-limiter.js";
 
 /** While so much waits for the daemon to read it, output is dropped rather than kept. */
 const mostQueuedBytes = 1024 * 1024;
@@ -18,7 +18,7 @@ export interface LogChannelOptions {
 /** The way of the app's output to the daemon, in order with everything else that goes there. What is too much is counted and lost. */
 export class LogChannel {
   readonly #options: LogChannelOptions;
-  readonly #budget = new OutputBudget((count) => this.#send(LogCode.Dropped, String(count)));
+  readonly #budget = new OutputLimiter((count) => this.#send(LogCode.Dropped, String(count)));
 
   constructor(options: LogChannelOptions) {
     this.#options = options;

@@ -6,7 +6,7 @@ import { boundOutput } from "./bound-output.js";
 import { DaemonChannel } from "./daemon-channel.js";
 import { summariseError } from "./describe-error.js";
 import { Exchange } from "./exchange.js";
-import { ExchangeTable } from "../protocol/exchange-table.js";
+import { SlotMap } from "../protocol/slot-map.js";
 import { BackgroundWork, ExecutionContext } from "./execution-context.js";
 import { BodyKind, FrameKind, LogCode, type LoadOrder } from "../protocol/frames.js";
 import type { FrameHandler } from "../protocol/frame-reader.js";
@@ -27,7 +27,7 @@ const terminateGraceMs = 1000;
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
   const exit = process.exit.bind(process);
-  const exchanges = new ExchangeTable<Exchange>();
+  const exchanges = new SlotMap<Exchange>();
   const channel = new DaemonChannel({
     onFrame: (kind, id, payload) => onFrame(kind, id, payload),
     isSettled: () => exchanges.size === 0,

@@ -1,9 +1,9 @@
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
 import { CloseCode, readClose, type SocketClose, writeClose } from "../protocol/socket-close.js";
-import { SocketPieces } from "../protocol/socket-pieces.js";
+import { MessageFragmenter } from "../protocol/message-fragmenter.js";
 import { PairedWebSocket } from "./web-socket.js";
-import type { Outlet } from "./web-socket-outbox.js";
+import type { Outlet } from "./send-queue.js";
 
 /** What an app may have sent that its client did not take yet; beyond it the socket is closed with 1013. */
 const maximumBufferedBytes = 8 * 1024 * 1024;
@@ -14,7 +14,7 @@ export class WebSocketChannel implements Outlet {
   readonly #writer: FrameWriter;
   readonly #server: PairedWebSocket;
   readonly #onFree: (number: number) => void;
-  readonly #pieces: SocketPieces;
+  readonly #pieces: MessageFragmenter;
   #parts: Buffer[] = [];
   /** Credit to give back: of pieces that the app has, or that a message still lacks others of. */
   #owedCredit = 0;
@@ -28,7 +28,7 @@ export class WebSocketChannel implements Outlet {
     this.#writer = options.writer;
     this.#server = options.server;
     this.#onFree = options.onFree;
-    this.#pieces = new SocketPieces(options);
+    this.#pieces = new MessageFragmenter(options);
   }
 
   get bufferedAmount(): number {

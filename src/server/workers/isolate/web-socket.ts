@@ -1,7 +1,7 @@
 import { closeReasonBytes } from "../protocol/frames.js";
 import { CloseCode, isSendableCode } from "../protocol/socket-close.js";
 import { closeEvent, errorEvent, messageEvent } from "./web-socket-events.js";
-import { type Outlet, WebSocketOutbox } from "./web-socket-outbox.js";
+import { type Outlet, SendQueue } from "./send-queue.js";
 
 type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown } | null;
 type ListenerOptions = Parameters<EventTarget["addEventListener"]>[2];
@@ -28,7 +28,7 @@ export class PairedWebSocket extends EventTarget {
   #peer: PairedWebSocket | undefined;
   /** Takes what is sent once the other end is a client. */
   #outlet: Outlet | undefined;
-  readonly #outbox = new WebSocketOutbox(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
+  readonly #outbox = new SendQueue(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
   readonly #arrivals: Arrival[] = [];
   #isAccepted = false;
   #isHandedOver = false;

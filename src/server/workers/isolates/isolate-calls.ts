@@ -2,13 +2,13 @@ import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
 import { AnswerHeads, type AnswerHead } from "../engine/answer-head.js";
 import type { CallChannel } from "../engine/call-channel.js";
-import type { FloodGuard } from "./flood-guard.js";
-import { HandOver } from "./hand-over.js";
-import { ExchangeTable } from "../protocol/exchange-table.js";
+import type { FloodLimiter } from "./flood-limiter.js";
+import { BatchPolicy } from "./batch-policy.js";
+import { SlotMap } from "../protocol/slot-map.js";
 import type { FramePayload } from "../protocol/frame-reader.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import { answerHeadBytes, FailureReason, FrameKind } from "../protocol/frames.js";
-import { OneWriteAnswers } from "../engine/one-write-answer.js";
+import { FastResponseWriter } from "../engine/fast-response-writer.js";
 import type { IsolateSockets } from "../sockets/isolate-sockets.js";
 import { retryAfterSeconds } from "../sockets/socket-limits.js";
 import type { WorkerCall } from "../engine/worker-call.js";
@@ -23,20 +23,20 @@ const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Fai
 /** The calls that one isolate works on, by their number in its frames. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
-  readonly oneWriteAnswers = new OneWriteAnswers();
+  readonly oneWriteAnswers = new FastResponseWriter();
   readonly #onRelease: (abandoned: WorkerCall | undefined) => void;
-  readonly #floodGuard: FloodGuard;
+  readonly #floodGuard: FloodLimiter;
   readonly #sockets: IsolateSockets;
-  readonly #exchanges = new ExchangeTable<WorkerCall | Abandoned>();
+  readonly #exchanges = new SlotMap<WorkerCall | Abandoned>();
   readonly #heads = new AnswerHeads();
-  readonly #handOver = new HandOver();
+  readonly #handOver = new BatchPolicy();
   readonly #held = new Set<Socket>();
   #runningCount = 0;
   #acceptedCount = 0;
 
   constructor(options: {
     writer: FrameWriter;
-    floodGuard: FloodGuard;
+    floodGuard: FloodLimiter;
     sockets: IsolateSockets;
     onRelease: (abandoned: WorkerCall | undefined) => void;
   }) {

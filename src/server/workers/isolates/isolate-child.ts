@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs";
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
-import { launch } from "../../platform/spawner/launch.js";
-import { standard } from "../../platform/spawner/launch-messages.js";
+import { spawnProcess } from "../../platform/spawner/spawn.js";
+import { standard } from "../../platform/spawner/messages.js";
 import { channelDescriptor } from "../protocol/frames.js";
-import type { LaunchedProcess } from "../../platform/spawner/launched-process.js";
+import type { SpawnedProcess } from "../../platform/spawner/spawned-process.js";
 
 /** The kernel's choice when memory is short: an isolate rather than the daemon. */
 const oomScoreAdjustment = "500";
@@ -21,25 +21,25 @@ export class IsolateChild {
   readonly ended: Promise<string>;
   /** It ended, and its output has been read. */
   readonly exited: Promise<void>;
-  readonly #process: LaunchedProcess;
+  readonly #process: SpawnedProcess;
 
-  private constructor(launched: LaunchedProcess) {
-    const socketAt = (descriptor: number): Socket => launched.sockets.get(descriptor) as Socket;
-    this.#process = launched;
-    this.pid = launched.pid;
+  private constructor(spawned: SpawnedProcess) {
+    const socketAt = (descriptor: number): Socket => spawned.sockets.get(descriptor) as Socket;
+    this.#process = spawned;
+    this.pid = spawned.pid;
     this.socket = socketAt(channelDescriptor);
     this.stdout = socketAt(standard.output);
     this.stderr = socketAt(standard.errors);
-    this.ended = launched.ended.then(({ status, signal }) => (signal ? `was ended by ${signal}` : `ended with status ${status}`));
-    this.exited = launched.closed.then(() => undefined);
-    writeFile(`/proc/${launched.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
+    this.ended = spawned.ended.then(({ status, signal }) => (signal ? `was ended by ${signal}` : `ended with status ${status}`));
+    this.exited = spawned.closed.then(() => undefined);
+    writeFile(`/proc/${spawned.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
   }
 
   /** Throws `WORKER_UNAVAILABLE` when it cannot be started, or the daemon has no descriptor left for it. */
   static async start(command: { file: string; args: string[] }, workingDirectory: string): Promise<IsolateChild> {
     const descriptors = [standard.output, standard.errors, channelDescriptor];
     try {
-      return new IsolateChild(await launch({ ...command, workingDirectory, descriptors }));
+      return new IsolateChild(await spawnProcess({ ...command, workingDirectory, descriptors }));
     } catch (cause) {
       throw new ApiError("WORKER_UNAVAILABLE", "The daemon could not start a process for the worker.", { retryAfterSeconds: 1, cause });
     }

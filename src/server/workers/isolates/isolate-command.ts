@@ -4,7 +4,7 @@ import path from "node:path";
 import { compiledFile } from "../../package-root.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 import { countedCodeRangeBytes } from "./code-range.js";
-import { readablePaths } from "./slot-folder.js";
+import { readablePaths } from "./sandbox-folder.js";
 import { isolateFlag } from "./isolate-flags.js";
 import type { IsolateSettings } from "../isolate/isolate-settings.js";
 import type { IsolateNeeds } from "./isolate-needs.js";

@@ -1,11 +1,11 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
-import { BlankIsolates } from "./blank-isolates.js";
+import { StandbyIsolates } from "./standby-isolates.js";
 import { IsolateChild } from "./isolate-child.js";
 import { IsolateCommand, type IsolateCommandOptions } from "./isolate-command.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
-import { IsolateQuarters, type QuartersOptions } from "./isolate-quarters.js";
+import { SandboxAllocator, type QuartersOptions } from "./sandbox-allocator.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layers.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
@@ -48,9 +48,9 @@ export interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptio
 export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
-  readonly #quarters: IsolateQuarters;
+  readonly #quarters: SandboxAllocator;
   readonly #layers: Promise<KernelLayers>;
-  readonly #blanks: BlankIsolates;
+  readonly #blanks: StandbyIsolates;
   /** With an app, or about to get one. */
   readonly #taken = new Set<IsolateProcess>();
   #starting = 0;
@@ -62,9 +62,9 @@ export class IsolatePool {
     this.#size = Math.max(1, options.size);
     this.#command = new IsolateCommand(options);
     this.#layers = options.layers;
-    this.#quarters = new IsolateQuarters(options);
+    this.#quarters = new SandboxAllocator(options);
     const needs = { memoryBytes: options.blankMemoryBytes, permissions: [], network: options.blankNetwork, name: "" };
-    this.#blanks = new BlankIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
+    this.#blanks = new StandbyIsolates({ needs, spawn: () => this.#spawn(needs), log: options.log });
   }
 
   get numbers(): PoolNumbers {

@@ -2,18 +2,18 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import { BackgroundWork } from "./background-work.js";
-import { FloodGuard } from "./flood-guard.js";
+import { FloodLimiter } from "./flood-limiter.js";
 import { IsolateCalls } from "./isolate-calls.js";
 import { IsolateChannel } from "./isolate-channel.js";
 import type { IsolateChild } from "./isolate-child.js";
-import { IsolateEnding } from "./isolate-ending.js";
+import { ExitReason } from "./exit-reason.js";
 import type { IsolateEvents } from "./isolate-events.js";
-import { PendingStep } from "./pending-step.js";
+import { Deferred } from "./deferred.js";
 import type { FrameHandler } from "../protocol/frame-reader.js";
 import { FrameKind, type LoadFailure, type LoadOrder } from "../protocol/frames.js";
 import { IsolateOutput } from "../logs/isolate-output.js";
-import { LoopProbe } from "./loop-probe.js";
-import type { SlotFolder } from "./slot-folder.js";
+import { LivenessProbe } from "./liveness-probe.js";
+import type { SandboxFolder } from "./sandbox-folder.js";
 import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
@@ -27,7 +27,7 @@ const maximumAbandoned = 10_000;
 
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
 export class IsolateProcess {
-  readonly slot: SlotFolder;
+  readonly slot: SandboxFolder;
   readonly calls: IsolateCalls;
   readonly #sockets: IsolateSockets;
   /** Resolves when an app can be given to it; rejects when the process did not get that far. */
@@ -40,17 +40,17 @@ export class IsolateProcess {
   events: IsolateEvents | undefined;
   readonly #child: IsolateChild;
   readonly #channel: IsolateChannel;
-  readonly #floodGuard = new FloodGuard();
+  readonly #floodGuard = new FloodLimiter();
   readonly #output: IsolateOutput;
   #state: "starting" | "loaded" | "draining" | "terminating" | "exited" = "starting";
   readonly #background = new BackgroundWork();
-  readonly #ending: IsolateEnding;
-  readonly #step = new PendingStep();
-  readonly #probe: LoopProbe;
+  readonly #ending: ExitReason;
+  readonly #step = new Deferred();
+  readonly #probe: LivenessProbe;
 
   /** `program` is the folder of the isolates' own code. */
-  constructor(child: IsolateChild, options: { slot: SlotFolder; memoryBytes: number; program: string }) {
-    this.#ending = new IsolateEnding(options.memoryBytes);
+  constructor(child: IsolateChild, options: { slot: SandboxFolder; memoryBytes: number; program: string }) {
+    this.#ending = new ExitReason(options.memoryBytes);
     this.slot = options.slot;
     this.#child = child;
     void child.ended.then((how) => this.#readToTheEnd(how));
@@ -70,7 +70,7 @@ export class IsolateProcess {
       sockets: this.#sockets,
       onRelease: (abandoned) => this.#onRelease(abandoned),
     });
-    this.#probe = new LoopProbe(() => this.#channel.writer.empty(FrameKind.Ping, 0));
+    this.#probe = new LivenessProbe(() => this.#channel.writer.empty(FrameKind.Ping, 0));
     this.blank = this.#step.begin("blank");
     this.blank.catch(() => undefined);
     this.exited = this.#child.exited;

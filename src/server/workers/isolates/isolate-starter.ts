@@ -8,7 +8,7 @@ import type { IsolateEvents } from "./isolate-events.js";
 import type { IsolateProcess } from "./isolate-process.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import type { ServedVersion } from "../engine/served-version.js";
-import { CannotLinkFiles } from "./slot-folder.js";
+import { CannotLinkFiles } from "./sandbox-folder.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 
 /** A short `timeout` is about requests; starting a process and importing code may take this long all the same. */

@@ -4,7 +4,7 @@ import type { FramePayload } from "../protocol/frame-reader.js";
 import { LogCode } from "../protocol/frames.js";
 import { longestLogText } from "../protocol/cut-text.js";
 import { createPathHider } from "../protocol/machine-paths.js";
-import { OutputBudget } from "../protocol/output-budget.js";
+import { OutputLimiter } from "../protocol/output-limiter.js";
 import { readOutputLines } from "./output-lines.js";
 
 /** A second of the isolate may lie in two of ours, so it gets twice of what it gives itself. */
@@ -33,14 +33,14 @@ export class IsolateOutput {
   /** Nothing more comes past the console. */
   readonly ended: Promise<unknown>;
   readonly #options: IsolateOutputOptions;
-  readonly #budget: OutputBudget;
+  readonly #budget: OutputLimiter;
   readonly #hidePaths: (text: string) => string;
 
   constructor(options: IsolateOutputOptions) {
     this.#options = options;
     this.ended = new Promise((resolve) => options.stderr.once("close", resolve));
     this.#hidePaths = createPathHider(options);
-    this.#budget = new OutputBudget((count) => this.#tellDropped(count), budgetShare);
+    this.#budget = new OutputLimiter((count) => this.#tellDropped(count), budgetShare);
     for (const [stream, level] of [[options.stdout, "info"] as const, [options.stderr, "error"] as const]) {
       const onLine = (line: string): void => options.onEntry(level, this.#hidePaths(line));
       readOutputLines(stream, { onLine, onDropped: (count) => this.#tellDropped(count) });

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { OutputBudget } from "../protocol/output-budget.js";
+import { OutputLimiter } from "../protocol/output-limiter.js";
 
 const longestLine = 4096;
 /** Beyond it a pipe is not read until the second is over: a flood costs lines, then the app its time. */
@@ -7,7 +7,7 @@ const bytesPerSecond = 1024 * 1024;
 
 /** Cuts what an app writes to a descriptor into lines. */
 export function readOutputLines(stream: Readable, to: { onLine: (line: string) => void; onDropped: (count: number) => void }): void {
-  const budget = new OutputBudget(to.onDropped);
+  const budget = new OutputLimiter(to.onDropped);
   let partial = "";
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;

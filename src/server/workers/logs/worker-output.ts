@@ -1,12 +1,12 @@
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 import type { Log } from "../../log/log.js";
-import { OutputBudget } from "../protocol/output-budget.js";
+import { OutputLimiter } from "../protocol/output-limiter.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
 /** Where one version of a worker writes: its log, and the daemon's, where its users do not look. */
 export class WorkerOutput {
   readonly #options: { logs: WorkerLogs; log: Log; name: string; version: string };
-  readonly #budget = new OutputBudget((count) => this.#write("warn", "runtime", `${count} more notices of the runtime were dropped.`));
+  readonly #budget = new OutputLimiter((count) => this.#write("warn", "runtime", `${count} more notices of the runtime were dropped.`));
 
   /** `log` is a child that names worker and version. */
   constructor(options: { logs: WorkerLogs; log: Log; name: string; version: string }) {

@@ -1,5 +1,5 @@
 import type { AnswerHead } from "../engine/answer-head.js";
-import type { FloodGuard } from "../isolates/flood-guard.js";
+import type { FloodLimiter } from "../isolates/flood-limiter.js";
 import { FrameKind } from "../protocol/frames.js";
 import type { IsolateChannel } from "../isolates/isolate-channel.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
@@ -14,7 +14,7 @@ const leaving = Symbol("leaving");
 
 export interface IsolateSocketsOptions {
   readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "heardMs">;
-  readonly floodGuard: FloodGuard;
+  readonly floodGuard: FloodLimiter;
   readonly blocking: Omit<Watched, "heardMs">;
   /** One fewer is open. */
   readonly onGone: () => void;
@@ -24,7 +24,7 @@ export interface IsolateSocketsOptions {
 export class IsolateSockets {
   readonly #host: SocketHost;
   readonly #writer: FrameWriter;
-  readonly #floodGuard: FloodGuard;
+  readonly #floodGuard: FloodLimiter;
   readonly #onGone: () => void;
   readonly #sockets = new Map<number, WorkerSocket | typeof leaving>();
   #openCount = 0;

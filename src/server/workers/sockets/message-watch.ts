@@ -1,4 +1,4 @@
-import { whileListening } from "../../platform/while-listening.js";
+import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 import { messageTimeoutMs } from "./socket-limits.js";
 
 const checkIntervalMs = 1000;
@@ -29,7 +29,7 @@ export class MessageWatch {
     if (this.#end) return;
     this.#messageMs = performance.now();
     this.#askedMs = undefined;
-    this.#end = whileListening(checkIntervalMs, this.#check);
+    this.#end = setStallTolerantInterval(checkIntervalMs, this.#check);
   }
 
   readonly #check = (nowMs: number): void => {

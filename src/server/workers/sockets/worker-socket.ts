@@ -1,7 +1,7 @@
 import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import { CloseCode, isSendableCode, type SocketClose, writeClose } from "../protocol/socket-close.js";
-import { SocketPieces } from "../protocol/socket-pieces.js";
+import { MessageFragmenter } from "../protocol/message-fragmenter.js";
 import { watchLife } from "./client-life.js";
 import type { OpenedSocket } from "./client-upgrade.js";
 
@@ -19,7 +19,7 @@ export class WorkerSocket {
   readonly #number: number;
   readonly #webSocket: OpenedSocket["webSocket"];
   readonly #host: SocketHost;
-  readonly #pieces: SocketPieces;
+  readonly #pieces: MessageFragmenter;
   /** Bytes that the isolate may still send, and those taken whose credit was not given back yet. */
   #window = socketWindowBytes;
   #owedCredit = 0;
@@ -32,7 +32,7 @@ export class WorkerSocket {
     this.#number = number;
     this.#webSocket = webSocket;
     this.#host = host;
-    this.#pieces = new SocketPieces({ number, writer: host.writer, hasRoom: () => host.hasRoom() });
+    this.#pieces = new MessageFragmenter({ number, writer: host.writer, hasRoom: () => host.hasRoom() });
     webSocket.on("message", this.#onMessage);
     webSocket.on("error", (error: Error & { code?: string }) => {
       if (error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") this.#failure = CloseCode.TooLarge;

@@ -1,4 +1,4 @@
-import { OneWriteAnswers } from "../engine/one-write-answer.js";
+import { FastResponseWriter } from "../engine/fast-response-writer.js";
 import type { Visit } from "../engine/visit.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
@@ -8,7 +8,7 @@ const shortBodyBytes = 16 * 1024;
 
 /** Sends files: whole, a range of one, or the word that the client's copy is still good. */
 export class FileAnswers {
-  readonly #shortAnswers = new OneWriteAnswers();
+  readonly #shortAnswers = new FastResponseWriter();
 
   /** Closes the file's handle, if it has one, when the response has ended. */
   send(visit: Visit, file: StaticFile): void {
@@ -27,7 +27,7 @@ export class FileAnswers {
     }
     if (range) return sendPart(visit, file, { ...range, status: 206 });
     const { body } = file;
-    if (request.method === "GET" && body && body.length <= shortBodyBytes && OneWriteAnswers.suits(response)) {
+    if (request.method === "GET" && body && body.length <= shortBodyBytes && FastResponseWriter.suits(response)) {
       const coding = file.coding ? `content-encoding: ${file.coding}\r\n` : "";
       const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
       this.#shortAnswers.send(response, 200, lines, body.toString("latin1"));
@@ -37,7 +37,7 @@ export class FileAnswers {
   }
 
   #sendUnchanged({ response, requestId }: Visit, file: StaticFile): void {
-    if (OneWriteAnswers.suits(response)) {
+    if (FastResponseWriter.suits(response)) {
       this.#shortAnswers.send(response, 304, `${file.validatorLines}x-request-id: ${requestId}\r\n`, "");
       return;
     }

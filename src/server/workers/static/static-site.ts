@@ -5,7 +5,7 @@ import { ApiError } from "../../../shared/api-error.js";
 import { answerError, toApiError } from "../../web/answer-error.js";
 import { mayWorkerAnswerWith } from "../../web/answer-headers.js";
 import { discardBody } from "../../web/discard-body.js";
-import type { ServedApp } from "../engine/served-app.js";
+import type { VersionHandler } from "../engine/version-handler.js";
 import { decodedSegment } from "../engine/decoded-segment.js";
 import type { ServedVersion } from "../engine/served-version.js";
 import type { Visit } from "../engine/visit.js";
@@ -45,7 +45,7 @@ interface StaticSiteOptions {
 }
 
 /** One version of a worker that is a static site: the files below its entrypoint's folder. */
-export class StaticSite implements ServedApp {
+export class StaticSite implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly life = noIsolates;
   readonly #cache: StaticCache;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DaemonMetrics, PluginMetrics } from "../../../../src/shared/contract/metrics.js";
-import { Exposition } from "../../../../src/server/metrics/exposition.js";
+import { PrometheusExporter } from "../../../../src/server/metrics/prometheus-exporter.js";
 import { PluginCounters } from "../../../../src/server/metrics/plugin-counters.js";
 import { parseExposition, type Family } from "../../../support/parse-exposition.js";
 
@@ -15,7 +15,7 @@ async function write(plugins: readonly PluginMetrics[]): Promise<Map<string, Fam
     uptimeSeconds: 1,
     eventLoopLag: { p50Ms: 0, p99Ms: 0, maximumMs: 0 },
   };
-  return parseExposition(await new Exposition().write({ workers: [], daemon, plugins }));
+  return parseExposition(await new PrometheusExporter().write({ workers: [], daemon, plugins }));
 }
 
 describe("a counter", () => {

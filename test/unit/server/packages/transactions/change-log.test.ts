@@ -2,7 +2,7 @@ import { appendFile, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { ChangeLog } from "../../../../../src/server/packages/transactions/change-log.js";
-import type { SharedChange } from "../../../../../src/server/packages/transactions/shared-change.js";
+import type { PeerChange } from "../../../../../src/server/packages/transactions/peer-change.js";
 import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 
 let file: string;
@@ -10,12 +10,12 @@ let writer: ChangeLog;
 let reader: ChangeLog;
 
 const nothing = { changes: [], hasGap: false };
-const changeOf = (name: string): SharedChange => ({ type: "worker.installed", subject: { name }, folders: [name] });
+const changeOf = (name: string): PeerChange => ({ type: "worker.installed", subject: { name }, folders: [name] });
 const append = (log: ChangeLog, name: string) => {
   log.read();
   log.append(changeOf(name));
 };
-const namesOf = ({ changes }: { changes: readonly SharedChange[] }) => changes.map(({ subject }) => subject.name);
+const namesOf = ({ changes }: { changes: readonly PeerChange[] }) => changes.map(({ subject }) => subject.name);
 
 beforeEach(async () => {
   file = path.join(await temporaryDirectory(), "changes");

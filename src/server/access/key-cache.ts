@@ -1,0 +1,61 @@
+import type { StoredKey } from "./key-store.js";
+
+/** The keys in memory: by hash, by id, and which of them were used since that was last written. */
+export class KeyCache {
+  readonly #byHash = new Map<string, StoredKey>();
+  readonly #hashById = new Map<number, string>();
+  readonly #unwrittenUses = new Map<number, number>();
+
+  get size(): number {
+    return this.#byHash.size;
+  }
+
+  findByHash(hash: string): StoredKey | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  find(id: number): StoredKey | undefined {
+    const hash = this.#hashById.get(id);
+    return hash === undefined ? undefined : this.#byHash.get(hash);
+  }
+
+  hashOf(id: number): string | undefined {
+    return this.#hashById.get(id);
+  }
+
+  /** Oldest first. */
+  list(): StoredKey[] {
+    return [...this.#byHash.values()].toSorted((a, b) => a.id - b.id);
+  }
+
+  put(hash: string, key: StoredKey): void {
+    this.#byHash.set(hash, key);
+    this.#hashById.set(key.id, hash);
+  }
+
+  remove(id: number): void {
+    const hash = this.#hashById.get(id);
+    if (hash !== undefined) this.#byHash.delete(hash);
+    this.#hashById.delete(id);
+    this.#unwrittenUses.delete(id);
+  }
+
+  /** Unix seconds. */
+  markUsed(id: number, now: number): void {
+    const hash = this.#hashById.get(id);
+    const key = this.find(id);
+    if (hash === undefined || !key || key.lastUsedAt === now) return;
+    this.#byHash.set(hash, { ...key, lastUsedAt: now });
+    this.#unwrittenUses.set(id, now);
+  }
+
+  /** Of keys that are there: ids, and when they were used. */
+  unwrittenUses(): [id: number, usedAt: number][] {
+    return [...this.#unwrittenUses];
+  }
+
+  /** A use that was noted meanwhile stays to be written. */
+  forgetUses(written: readonly (readonly [id: number, usedAt: number])[]): void {
+    for (const [id, usedAt] of written) if (this.#unwrittenUses.get(id) === usedAt) this.#unwrittenUses.delete(id);
+  }
+}

@@ -1,0 +1,114 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { fromRow } from "../key-row.js";
+import type { StoredKey } from "../key-store.js";
+import { KeyCache } from "../key-cache.js";
+import type { ReplicatedKeyRow } from "./primary-statements.js";
+import type { ReplicaReader } from "./replica-reader.js";
+
+/** Rows that are read at once; between such pages requests are served. */
+const pageRows = 500;
+const greatestId = Number.MAX_SAFE_INTEGER;
+
+/** What another daemon did to a key. */
+export interface ForeignChange {
+  readonly type: "key.created" | "key.rotated" | "key.revoked";
+  readonly id: number;
+  readonly name: string;
+  readonly namespaces: string[];
+}
+
+/**
+ * The keys in memory, as the replica has them and as they were changed here since. A change made here counts at once; the replica, which
+ * gets it later, never takes it back.
+ */
+export class ReplicatedKeyCache {
+  #keys = new KeyCache();
+  #revision = 0;
+  /** Revisions of keys that were changed here and that the replica may not have yet. */
+  readonly #ahead = new Map<number, number>();
+
+  get keys(): KeyCache {
+    return this.#keys;
+  }
+
+  /** A change made here; the primary has it. */
+  noteOwn(row: ReplicatedKeyRow): void {
+    if (row.revision > this.#revision) this.#ahead.set(row.id, row.revision);
+    this.#store(this.#keys, row);
+  }
+
+  /** What was changed here since is no part of the primary's history any more. */
+  forgetOwn(): void {
+    this.#ahead.clear();
+  }
+
+  /** Takes all keys anew. Nobody may write the replica meanwhile. */
+  async load(reader: ReplicaReader): Promise<void> {
+    const { revision } = reader.readPosition();
+    const loaded = new KeyCache();
+    for (let last = 0; ;) {
+      const rows = reader.activeAfter(last, pageRows);
+      for (const row of rows) this.#store(loaded, row);
+      last = rows.at(-1)?.id ?? last;
+      if (rows.length < pageRows) break;
+      await turn();
+    }
+    for (const [id, ownRevision] of this.#ahead) if (ownRevision > revision) carryOver(id, this.#keys, loaded);
+    for (const [id, usedAt] of this.#keys.unwrittenUses()) loaded.markUsed(id, usedAt);
+    this.#keys = loaded;
+    this.#reached(revision);
+  }
+
+  /** Takes what is new; returns what others did. Nobody may write the replica meanwhile. */
+  async catchUp(reader: ReplicaReader, ownInstance: string): Promise<ForeignChange[]> {
+    const { revision } = reader.readPosition();
+    const changes: ForeignChange[] = [];
+    for (let after = { revision: this.#revision, id: greatestId }; ;) {
+      const rows = reader.changedAfter(after.revision, after.id, pageRows);
+      for (const row of rows) {
+        const change = this.#apply(row);
+        if (change && row.instance !== ownInstance) changes.push(change);
+      }
+      after = rows.at(-1) ?? after;
+      if (rows.length < pageRows) break;
+      await turn();
+    }
+    this.#reached(revision);
+    return changes;
+  }
+
+  #reached(revision: number): void {
+    this.#revision = revision;
+    for (const [id, ownRevision] of this.#ahead) if (ownRevision <= revision) this.#ahead.delete(id);
+  }
+
+  #apply(row: ReplicatedKeyRow): ForeignChange | undefined {
+    if ((this.#ahead.get(row.id) ?? 0) > row.revision) return undefined;
+    const before = this.#keys.find(row.id);
+    this.#store(this.#keys, row);
+    const type = changeBetween(before, this.#keys.find(row.id));
+    return type && { type, id: row.id, name: row.name, namespaces: [...fromRow(row).namespaces] };
+  }
+
+  #store(keys: KeyCache, row: ReplicatedKeyRow): void {
+    if (row.revoked_at !== null) keys.remove(row.id);
+    else {
+      const key = fromRow(row);
+      const lastUsedAt = Math.max(key.lastUsedAt ?? 0, this.#keys.find(row.id)?.lastUsedAt ?? 0);
+      keys.put(row.hash, { ...key, lastUsedAt: lastUsedAt === 0 ? undefined : lastUsedAt });
+    }
+  }
+}
+
+function carryOver(id: number, from: KeyCache, to: KeyCache): void {
+  const key = from.find(id);
+  const hash = from.hashOf(id);
+  if (key && hash !== undefined) to.put(hash, key);
+  else to.remove(id);
+}
+
+function changeBetween(before: StoredKey | undefined, after: StoredKey | undefined): ForeignChange["type"] | undefined {
+  if (!before) return after && "key.created";
+  if (!after) return "key.revoked";
+  return before.expiresAt === after.expiresAt ? undefined : "key.rotated";
+}

@@ -1,0 +1,283 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
+import { hostname } from "node:os";
+import path from "node:path";
+import { credentialsOf } from "./access/credentials.js";
+import { concealKeys } from "./access/key-secret.js";
+import type { KeyStore } from "./access/key-store.js";
+import { LocalKeyStore } from "./access/local-key-store.js";
+import { Principals } from "./access/principals.js";
+import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
+import type { StateLock } from "./access/state-lock.js";
+import { AuditLog } from "./events/audit-log.js";
+import { Changes } from "./events/changes.js";
+import type { Config } from "./config/config.js";
+import { makeDirectory } from "./platform/make-directory.js";
+import { ActiveVersionTracker } from "./events/active-version-tracker.js";
+import type { Log } from "./log/log.js";
+import { PluginCounters } from "./metrics/plugin-counters.js";
+import { RuntimeEvents, type NewEvent } from "./events/runtime-events.js";
+import { packageVersion } from "./package-root.js";
+import { installDirectory } from "./packages/install-directory.js";
+import { PackageFiles } from "./packages/files/package-files.js";
+import { PackageTools } from "./packages/package-tools.js";
+import { PluginPackages } from "./packages/plugin-packages.js";
+import type { PeerChange } from "./packages/transactions/peer-change.js";
+import { WorkerPackages } from "./packages/worker-packages.js";
+import type { PluginCode } from "./plugins/plugin-code.js";
+import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.js";
+import { Plugins } from "./plugins/plugins.js";
+import { CronJobs } from "./workers/cron/cron-jobs.js";
+import { cronRefusal } from "./workers/cron/cron-schedule.js";
+import { WorkerLogs } from "./workers/logs/worker-logs.js";
+import type { NetworkMode } from "./config/network-ceiling.js";
+import { answerStartPage, asksForStartPage } from "./http/start-page.js";
+import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
+import type { SlotDirectoryPaths } from "./workers/isolates/sandbox-directories.js";
+import { WorkerEngine } from "./workers/engine/worker-engine.js";
+
+/** The services of a daemon, opened. */
+export interface Services {
+  readonly lock: StateLock;
+  readonly store: KeyStore;
+  readonly principals: Principals;
+  readonly tools: PackageTools;
+  readonly packages: WorkerPackages;
+  readonly pluginPackages: PluginPackages;
+  readonly workerFiles: PackageFiles;
+  readonly pluginFiles: PackageFiles;
+  readonly plugins: Plugins;
+  readonly pluginCounters: PluginCounters;
+  readonly pluginRouter: PluginRouter;
+  readonly engine: WorkerEngine;
+  readonly cronJobs: CronJobs;
+  readonly logs: WorkerLogs;
+  readonly events: RuntimeEvents;
+  readonly audit: AuditLog;
+  readonly changes: Changes;
+  readonly spoolDirectory: string;
+}
+
+interface ServicesOptions {
+  readonly lock: StateLock;
+  readonly code: PluginCode;
+  readonly kernelLayers: Promise<KernelLayers>;
+  readonly networkMode: NetworkMode;
+}
+
+/** The composition root: opens the services and hands each what it needs of the others. No other file knows them all. */
+export async function openServices(
+  config: Config,
+  log: Log,
+  { lock, code, kernelLayers, networkMode }: ServicesOptions,
+): Promise<Services> {
+  const { limits, stateDirectory } = config;
+  const spoolDirectory = path.join(stateDirectory, "spool");
+  // What an interrupted upload left is of no use to anybody.
+  await rm(spoolDirectory, { recursive: true, force: true });
+  await mkdir(spoolDirectory, { mode: 0o700 });
+  await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
+  const events = new RuntimeEvents({ now: Date.now });
+  const store = await openKeyStore(config, events, log);
+  const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
+  const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
+  const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
+  const cronJobs = new CronJobs({
+    call: (call) => engine.call(call),
+    tell: ({ name, version }, level, text) => logs.write({ name, version, level, source: "runtime", text }),
+  });
+  const answering = new ActiveVersionTracker((event) => events.publish(event));
+  const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
+  const changes = new Changes({ events, audit, conceal: (text) => concealed(text, config.rootKey) });
+  const tools = new PackageTools(limits);
+  const workerPlaces = {
+    directories: config.workerDirectories,
+    // The panel is the only worker that is built in.
+    builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
+  };
+  const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
+  const packages: WorkerPackages = await WorkerPackages.open({
+    ...workerPlaces,
+    reservedNames: reservedNames(config.apiBase),
+    tools,
+    knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
+    log,
+    refusal: (manifest, name) => engine.refusal(manifest, name) ?? cronRefusal(manifest),
+    onAnswering: (name, version) => {
+      cronJobs.plan(name, version);
+      answering.note(name, version?.version);
+    },
+    isPluginBase: (base) => pluginPackages.isBase(base),
+    check: (version) => engine.check(version),
+    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+    onElsewhere: (change) => {
+      if (change.type === "worker.deleted" && change.subject.name !== undefined) logs.forget(change.subject.name);
+      events.publish(eventOf(change));
+    },
+  });
+  const besidePackages = await slotsBesidePackages(config);
+  const engine: WorkerEngine = new WorkerEngine({
+    resolve: (name, range) => packages.resolve(name, range),
+    isInstalled: (name, version) => packages.isInstalled(name, version),
+    limits,
+    ...slotDirectories(besidePackages, path.join(stateDirectory, "slots")),
+    ownUsers: config.workerUids && {
+      uids: config.workerUids,
+      daemon: stateDirectory,
+      slots: slotDirectories(besidePackages, path.join("/run", `runtimed-${daemonDigest(stateDirectory)}`)),
+      appDirectories: [config.builtInDirectory, ...config.workerDirectories, ...config.pluginDirectories].filter((folder) =>
+        existsSync(folder),
+      ),
+    },
+    permissions: config.workerPermissions,
+    network: { ...config.workerNetwork, mode: networkMode },
+    isStrict: config.requiresSandbox,
+    kernelLayers,
+    observer: {
+      spawned: (isolate) => plugins.workerSpawned(isolate),
+      terminated: (isolate) => plugins.workerTerminated(isolate),
+      troubled: ({ name, version, kind, message }) => events.publish({ type: `worker.${kind}`, subject: { name, version }, message }),
+    },
+    isOurKey: (token) => principals.isOurKey(token),
+    compressedFilesDirectory: path.join(stateDirectory, "compressed-files"),
+    logs,
+    log,
+  });
+  let reloadForOthers: ((told: readonly PeerChange[]) => Promise<void>) | undefined;
+  const pluginPackages: PluginPackages = await PluginPackages.open({
+    ...pluginPlaces,
+    isWorker: (name) => packages.isInstalled(name, undefined),
+    reservedNames: reservedNames(config.apiBase),
+    tools,
+    log,
+    refusal: (app, name) => engine.refusal(app, name) ?? cronRefusal(app),
+    retire: (folder, movedTo) => engine.retire(folder, movedTo),
+    onElsewhere: (told) => void reloadForOthers?.(told),
+  });
+  await code.open();
+  const pluginCounters = new PluginCounters();
+  const plugins: Plugins = new Plugins({
+    discover: () => pluginPackages.discover(),
+    code,
+    reserved: new Set([...reservedNames(config.apiBase), ".well-known"]),
+    onGone: (name) => pluginCounters.forget(name),
+    onAppGone: ({ folder }) => void engine.retire(folder, undefined),
+    apiBase: config.apiBase,
+    version: packageVersion,
+    verify: (request) => {
+      const headers = pluginRouter.messageOf(request)?.headers ?? (Object.fromEntries(request.headers) as IncomingHttpHeaders);
+      return principals.resolve(credentialsOf(headers, config.panelHost))?.principal;
+    },
+    counter: (plugin, name, help) => pluginCounters.counter(plugin, name, help),
+    log,
+  });
+  const pluginRouter: PluginRouter = createPluginRouter({
+    set: () => plugins.set,
+    workers: {
+      handle: (request, response, requestId, connection) => {
+        if (asksForStartPage(request)) answerStartPage(request, response, requestId, config);
+        else engine.handle(request, response, requestId, connection);
+      },
+      appAt: (target) => engine.appAt(target),
+      handleApp: ({ name }, { address, ...visit }) =>
+        engine.handleApp(visit, address, () => plugins.set.plugins.find((plugin) => plugin.name === name)?.app),
+    },
+    apiBase: config.apiBase,
+    isHeaderCaller: ({ headers }) => principals.resolve(credentialsOf(headers, config.panelHost))?.channel === "header",
+    isOurKey: (token) => principals.isOurKey(token),
+    maximumBodyBytes: limits.maxBodySizeBytes,
+    log,
+  });
+  // What comes before this is part of it.
+  reloadForOthers = async (told) => {
+    await plugins
+      .reload({ isFresh: () => false })
+      .catch((error: unknown) => log.error({ err: error }, "what another instance has changed of plugins could not be loaded"));
+    for (const change of told) if (!change.isUncertain) events.publish(eventOf(change));
+  };
+  await plugins.reload({ isFresh: () => false });
+  answering.tellFromNowOn();
+  return {
+    lock,
+    store,
+    principals,
+    tools,
+    packages,
+    pluginPackages,
+    workerFiles: new PackageFiles({ kind: "workers", ...workerPlaces, keeper: packages }),
+    pluginFiles: new PackageFiles({ kind: "plugins", ...pluginPlaces, keeper: pluginPackages }),
+    plugins,
+    pluginCounters,
+    pluginRouter,
+    engine,
+    cronJobs,
+    logs,
+    events,
+    audit,
+    changes,
+    spoolDirectory,
+  };
+}
+
+/** Without the one who made it: only the daemon that was called knows. */
+function eventOf({ type, subject }: PeerChange): NewEvent {
+  return { type, subject, message: "by another daemon" };
+}
+
+function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents, log: Log): KeyStore | Promise<KeyStore> {
+  if (!primary) return new LocalKeyStore({ stateDirectory, log });
+  return ReplicatedKeyStore.open({
+    source: primary,
+    stateDirectory,
+    onForeignChange: ({ type, ...subject }) => events.publish({ type, subject, message: "by another daemon" }),
+    log,
+  });
+}
+
+/** A shorter root key could be part of any word. */
+const leastConcealedLength = 12;
+
+/** JSON without what looks like a key, and without the root key. */
+function concealed(json: string, rootKey = ""): string {
+  const text = concealKeys(json);
+  return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
+}
+
+/** Where the slots of isolates lie: beside the packages, since a file can be linked only within its file system. */
+async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
+  const directory = await installDirectory(workerDirectories);
+  return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
+}
+
+function slotDirectories(besidePackages: string | undefined, elsewhere: string): SlotDirectoryPaths {
+  return besidePackages === undefined
+    ? { slotsDirectory: elsewhere }
+    : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
+}
+
+/** Names the one daemon that uses this state directory, of all that share a directory of packages. */
+function daemonDigest(stateDirectory: string): string {
+  return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
+}
+
+/** First path segments that the router needs itself; names that start with a dot are refused by the grammar. */
+function reservedNames(apiBase: string): ReadonlySet<string> {
+  return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
+}
+
+/** Makes the configured directories that are missing; those whose name starts with a dot come with the image. */
+async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
+  for (const directory of directories) {
+    if (path.basename(directory).startsWith(".")) continue;
+    await makeDirectory(directory).catch((error: unknown) =>
+      log.warn({ err: error, directory }, "a configured directory is missing and cannot be made"),
+    );
+  }
+}
+
+/** Unix time. */
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,58 @@
+/** The newest of what comes one after the other, each with an id that grows. Who follows holds an id and nothing else. */
+export class EntryBuffer<Entry extends { readonly id: number }> {
+  readonly #most: number;
+  #entries: Entry[] = [];
+  #newestId: number;
+  #droppedThroughId: number;
+  readonly #waiting = new Set<() => void>();
+
+  /** `before` is lower than the first id to come: what had lower ones is not here. */
+  constructor(options: { readonly most: number; readonly before: number }) {
+    this.#most = options.most;
+    this.#newestId = options.before;
+    this.#droppedThroughId = options.before;
+  }
+
+  get newestId(): number {
+    return this.#newestId;
+  }
+
+  /** The highest id that was dropped, or was given out before there was this. */
+  get droppedThroughId(): number {
+    return this.#droppedThroughId;
+  }
+
+  add(entries: readonly Entry[]): void {
+    this.#entries.push(...entries);
+    this.#newestId = this.#entries.at(-1)?.id ?? this.#newestId;
+    // Twice as many are held for a moment, so that not every one moves all others.
+    if (this.#entries.length > 2 * this.#most) this.#drop();
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** The first so many with a higher id. */
+  after(id: number, most: number): readonly Entry[] {
+    let index = this.#entries.length;
+    while (index > 0 && (this.#entries[index - 1] as Entry).id > id) index -= 1;
+    return this.#entries.slice(index, index + most);
+  }
+
+  /** Resolves when there is one with a higher id, or the signal aborted. */
+  async changed(id: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.#newestId > id) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", wake);
+    });
+  }
+
+  #drop(): void {
+    const dropped = this.#entries.splice(0, this.#entries.length - this.#most);
+    this.#droppedThroughId = dropped.at(-1)?.id ?? this.#droppedThroughId;
+  }
+}

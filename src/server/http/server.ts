@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { ApiError } from "../../shared/api-error.js";
+import type { ErrorCode } from "../../shared/errors.js";
+import { answerError, errorHeaders } from "../web/answer-error.js";
+import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import type { AllowedHosts } from "../web/allowed-hosts.js";
+import { answerInFlight } from "./connections.js";
+import { problemOfHead } from "./request-head.js";
+import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
+import { requestIdOf } from "./request-id.js";
+import { watchStalledClients } from "./stalled-clients.js";
+import { isHandshake, takeUpgrades } from "./upgrades.js";
+
+export interface HttpServerOptions {
+  readonly apiBase: string;
+  /** Hosts that requests may name; undefined = any. */
+  readonly allowedHosts?: AllowedHosts | undefined;
+  /** Answers what lies at or below the API base and `/.well-known/`. */
+  readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
+  /** Answers everything else; `connection` comes with a handshake of WebSocket, whose answer may be to go on with that. */
+  readonly serve: (request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection) => void;
+  /** How long a client may take to send the head of a request. */
+  readonly headersTimeoutMs?: number;
+  /** How long a client may neither go on with its request nor take anything of its answer. */
+  readonly stalledClientTimeoutMs?: number;
+}
+
+const defaultHeadersTimeoutMs = 20_000;
+/** How often Node looks for heads and requests beyond their timeouts; its default is 30 s. */
+const connectionsCheckingIntervalMs = 5_000;
+/** How long a request may take to arrive whole: a large upload over a slow line. */
+const requestTimeoutMs = 15 * 60_000;
+/**
+ * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header that tells
+ * clients has whole seconds: who goes by it is almost a second ahead.
+ */
+const keepAliveTimeoutMs = 75_999;
+
+/** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
+export function createHttpServer({
+  apiBase,
+  allowedHosts,
+  api,
+  serve,
+  headersTimeoutMs = defaultHeadersTimeoutMs,
+  stalledClientTimeoutMs = 60_000,
+}: HttpServerOptions): Server {
+  const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
+  const problemOf = (request: IncomingMessage) => problemOfHead(request) ?? problemOfHost(request, allowedHosts);
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const problem = problemOf(request);
+    if (problem) {
+      refuse(request, response, problem);
+      return;
+    }
+    const target = originForm(request);
+    if (isApi(target)) void api(request, response);
+    else {
+      inviteBody(request, response);
+      outlastBody(request, response);
+      serve(request, response, requestIdOf(request));
+    }
+  };
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckingIntervalMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // Node would answer without a body; ours has the one error shape.
+      requireHostHeader: false,
+      shouldUpgradeCallback: (request) => isHandshake(request) && !isApi(pathOf(request)),
+    },
+    handle,
+  );
+  // With this listener Node leaves "100 Continue" to us: a refused call never invites its body.
+  server.on("checkContinue", handle);
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only Expect header that is taken is 100-continue.")),
+  );
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
+    endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
+  );
+  watchStalledClients(server, stalledClientTimeoutMs);
+  takeUpgrades(server, {
+    stalledClientTimeoutMs,
+    handle: (request, response, connection) => {
+      const problem = problemOf(request);
+      if (problem) return refuse(request, response, problem);
+      originForm(request);
+      serve(request, response, requestIdOf(request), connection);
+    },
+  });
+  server.on("clientError", answerBrokenRequest);
+  server.on("timeout", endStalledConnection);
+  return server;
+}
+
+function problemOfHost({ headers: { host } }: IncomingMessage, allowedHosts: AllowedHosts | undefined): ApiError | undefined {
+  if (allowedHosts === undefined || allowedHosts.includes(host)) return undefined;
+  return new ApiError(
+    "HOST_NOT_SERVED",
+    `The daemon does not serve the host ${JSON.stringify(host ?? "")}; RUNTIME_ALLOWED_HOSTS lists those that it serves.`,
+  );
+}
+
+function isBoundary(path: string, index: number): boolean {
+  return path.length === index || path[index] === "/" || path[index] === "?";
+}
+
+/** Requests may name their target with scheme and host (RFC 9112, 3.2.2); only the path counts. */
+function originForm(request: IncomingMessage): string {
+  const target = request.url ?? "/";
+  if (target.startsWith("/")) return target;
+  request.url = pathOf(request);
+  return request.url;
+}
+
+function pathOf({ url: target = "/" }: IncomingMessage): string {
+  return target.startsWith("/") ? target : (/^https?:\/\/[^/?#]*(\/.*)$/i.exec(target)?.[1] ?? "/");
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
+  // What follows such a head may not be where it seems to be.
+  response.shouldKeepAlive = false;
+  answerError(response, problem, requestIdOf(request));
+}
+
+type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
+
+const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "INVALID_REQUEST", "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "INVALID_REQUEST", "The request did not arrive in time."],
+};
+const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The request is not valid HTTP."];
+
+/** Bytes that are not HTTP still get the one error shape. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const answer = answerInFlight(socket);
+  if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
+    // The broken bytes came behind a whole request: that one gets its own answer, and the connection ends with it.
+    if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
+    return;
+  }
+  // An answer may be half written: nothing may be put in its midst.
+  if (!socket.writable || error.code === "ECONNRESET" || answer?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  endWith(socket, brokenRequests[error.code ?? ""] ?? notHttp);
+}
+
+function endConnection(this: ServerResponse): void {
+  this.req.socket.end();
+}
+
+/** A connection is silent too while an app thinks, or an event stream has nothing to tell: then it is not the client's turn. */
+function endStalledConnection(socket: Socket): void {
+  const answer = answerInFlight(socket);
+  if (!answer || socket.writableLength > 0) {
+    socket.destroy();
+    return;
+  }
+  const { req: request } = answer;
+  const isOwed = !request.complete && request.readableFlowing === true;
+  if (isOwed) answerBrokenRequest(Object.assign(new Error("stalled"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+}
+
+function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest): void {
+  const error = new ApiError(code, message);
+  const body = JSON.stringify(error.toBody());
+  const headers = { ...errorHeaders(error), "content-length": Buffer.byteLength(body), connection: "close", "x-request-id": randomUUID() };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
+  // A client that keeps its side open would keep the connection, and the call that it broke, for ever.
+  const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
+  socket.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,73 @@
+import { setImmediate } from "node:timers/promises";
+import { collectDefaultMetrics, Registry, type Metric } from "prom-client";
+import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics.js";
+import { daemonFamilies, pluginFamilies, workerFamilies, type MetricFamily, type MetricValue } from "./metric-families.js";
+import type { WorkerReading } from "./worker-reading.js";
+
+/** Workers that are written at once; between such batches requests are served. */
+const batchSize = 50;
+
+interface Numbers {
+  readonly workers: readonly WorkerReading[];
+  readonly daemon: DaemonMetrics;
+  readonly plugins: readonly PluginMetrics[];
+}
+
+/** Writes numbers in the text format of Prometheus. */
+export class PrometheusExporter {
+  /** What Node tells about the process; it watches from the first question on. */
+  #defaults: Registry | undefined;
+
+  async write(numbers: Numbers): Promise<string> {
+    this.#defaults ??= watchProcess();
+    const labelled = numbers.workers.map((reading) => ({
+      ...reading,
+      sharedLabels: { worker: reading.meter.name, version: reading.meter.version ?? "" },
+    }));
+    const parts: string[] = [];
+    for (const family of workerFamilies) parts.push(await writeFamily(family, labelled));
+    for (const family of daemonFamilies) parts.push(await writeFamily(family, [numbers.daemon]));
+    for (const family of pluginFamilies(numbers.plugins)) parts.push(await writeFamily(family, numbers.plugins));
+    // What Node itself tells about the process is for those who may see all of the daemon.
+    if (numbers.daemon.process) parts.push(withStandardNaN(await this.#defaults.metrics()));
+    return parts.join("");
+  }
+}
+
+function watchProcess(): Registry {
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults, eventLoopMonitoringPrecision: 20 });
+  return defaults;
+}
+
+/** Nothing when there are no values. */
+async function writeFamily<Subject>(family: MetricFamily<Subject>, subjects: readonly Subject[]): Promise<string> {
+  let text = "";
+  for (let start = 0; start < subjects.length; start += batchSize) {
+    const values = subjects.slice(start, start + batchSize).flatMap((subject) => family.valuesOf(subject));
+    if (values.length > 0) {
+      const written = await writeValues(family, values);
+      text += `${text === "" ? written : withoutHeader(written)}\n`;
+    }
+    if (start + batchSize < subjects.length) await setImmediate();
+  }
+  return text;
+}
+
+/** A registry takes anything that it can get values from. */
+async function writeValues(family: MetricFamily<never>, values: readonly MetricValue[]): Promise<string> {
+  const { name, help, type } = family;
+  const registry = new Registry();
+  registry.registerMetric({ name, get: () => ({ name, help, type, values }) } as unknown as Metric);
+  return registry.getSingleMetricAsString(name);
+}
+
+/** prom-client writes `Nan` before the event loop was first looked at. */
+function withStandardNaN(text: string): string {
+  return text.replaceAll(/ Nan$/gm, " NaN");
+}
+
+/** The lines after HELP and TYPE, which a metric has once. */
+function withoutHeader(text: string): string {
+  return text.slice(text.indexOf("\n", text.indexOf("\n") + 1) + 1);
+}

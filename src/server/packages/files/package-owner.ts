@@ -1,0 +1,28 @@
+import type { PackageMetadata } from "../../../shared/package-metadata.js";
+import type { Unit } from "./unit.js";
+
+/** A change of files: prepared aside, then done in one instant. */
+export interface FileChange {
+  /** What takes its time, in a folder on the same file system; others may change the same meanwhile. When it throws, nothing has changed. */
+  readonly prepare?: (asideFolder: string) => Promise<void>;
+  /** Whether it may be done, as things are now that nobody else changes anything. When it throws, nothing has changed. */
+  readonly check?: (asideFolder: string) => void;
+  /** Does it, by renames. Answers with where a whole unit has gone, if one has. */
+  readonly apply: (asideFolder: string) => string | undefined;
+  /** Whether it takes several steps: then it may be half done when it throws. */
+  readonly hasSteps?: boolean;
+  /** Has it reach stable storage. */
+  readonly settle: () => Promise<void>;
+}
+
+/** What a kind of package does around a change of its files. */
+export interface PackageOwner {
+  /** Does the change of units that lie in one directory, with none other there at a time; what serves them is renewed in the same instant. */
+  changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
+  /** The names under which what lies in a unit counts, besides that of its place. */
+  namesIn(unit: Unit): string[];
+  /** Throws when a package of this metadata in the unit would not be served, or not be loaded. */
+  assertUsable(unit: Unit, metadata: PackageMetadata): void;
+  /** Throws when a package that says this about itself may not lie in the unit. */
+  assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
+}

@@ -1,0 +1,200 @@
+import { lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
+import { chmod, mkdir, open, rename } from "node:fs/promises";
+import path from "node:path";
+import { exists, finish, noteChange, performMoves, removeJournal, syncFolder, writeJournal, type Move } from "./move-journal.js";
+import type { PeerChange } from "./peer-change.js";
+import { contentName, replacedName, takenPrefix } from "./staged-names.js";
+import type { StagingArea } from "./staging-area.js";
+
+export interface Placement {
+  readonly from: string;
+  readonly target: string;
+  readonly nest?: { readonly folder: string; readonly as: string } | undefined;
+}
+
+/**
+ * One change to a directory of packages, prepared aside. Each of its steps that shows does so by renames; the folder holds what was
+ * there before until it is discarded.
+ *
+ * What is promised: after `kill -9` at any instant a package is wholly old or wholly new. After a power failure too, because files,
+ * folders and journal reach stable storage before the renames; and a change that was acknowledged is still there, because the
+ * parent folder is synced before we answer.
+ */
+export class Transaction {
+  readonly #area: StagingArea;
+  readonly #folder: string;
+
+  constructor(options: { area: StagingArea; folder: string }) {
+    this.#area = options.area;
+    this.#folder = options.folder;
+  }
+
+  /** An empty folder to unpack to. It stays the daemon's alone: isolates of other users get its files by links, or are let in one by one. */
+  async makeContentFolder(): Promise<string> {
+    const content = this.#inside(contentName);
+    await mkdir(content, { mode: 0o700 });
+    return content;
+  }
+
+  /**
+   * Puts `from`, a folder in here, in the place of `target`, whatever is there. Files and links in the place of parent folders give
+   * way too and are not followed. `nest` turns the folder at that path into a subfolder of itself first. `onPlaced` runs in the
+   * same instant, with where the old content now lies, if there was any. Only within `exclusively`, as all that shows.
+   */
+  async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
+    const { moves, movedTo } = await this.#prepare(placement);
+    const old = moves.length > 1 ? (moves[0] as Move).from : undefined;
+    const moved = old !== undefined && movedTo !== undefined ? [{ from: old, to: this.#relative(movedTo) }] : [];
+    const told = { ...change, moved };
+    try {
+      await writeJournal(this.#folder, { moves, change: told });
+      performMoves(this.#area.directory, moves);
+      onPlaced(movedTo);
+      this.#area.tell(told);
+      await syncFolder(path.dirname(this.#absolute((moves.at(-1) as Move).to)));
+    } finally {
+      removeJournal(this.#folder);
+    }
+  }
+
+  /** Takes a folder out of sight; the rename is all there is to do. `onTaken` runs in the same instant. */
+  async takeAway(targets: readonly string[], change: PeerChange, onTaken: (movedTo: string[]) => void): Promise<void> {
+    const moves = targets.map((target, index) => ({
+      from: this.#relative(target),
+      to: this.#relative(this.#inside(`${takenPrefix}-${index}`)),
+    }));
+    await this.step({ ...change, moved: moves }, async (tell) => {
+      performMoves(this.#area.directory, moves);
+      const parents = new Set(targets.map((target) => this.#removeEmptyParents(target)));
+      onTaken(moves.map((move) => this.#absolute(move.to)));
+      tell();
+      for (const parent of parents) if (exists(parent)) await syncFolder(parent);
+    });
+  }
+
+  /** Replaces or creates a file of a package; a reader sees the old or the new text. */
+  async writeFile(target: string, text: string, change: PeerChange, onWritten: () => void): Promise<void> {
+    const prepared = await this.#prepareFile(target, text);
+    await this.step(change, async (tell) => {
+      renameSync(prepared, target);
+      onWritten();
+      tell();
+      await syncFolder(path.dirname(target));
+    });
+  }
+
+  /** Creates a file in here; nobody sees it yet. */
+  async prepareFile(target: string, text: string): Promise<void> {
+    renameSync(await this.#prepareFile(target, text), target);
+    await syncFolder(path.dirname(target));
+  }
+
+  /**
+   * Runs a change that shows at once, or step by step. `tell` has other instances know, of what it gave or else of `change`; of one that
+   * a crash cuts off they learn from whoever holds the directory next.
+   */
+  async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
+    noteChange(this.#folder, change);
+    let isTold = false;
+    try {
+      await work((done = change) => {
+        isTold = true;
+        this.#area.tell(done);
+      });
+    } catch (error) {
+      if (!isTold) this.#area.tell({ ...change, isUncertain: true });
+      throw error;
+    } finally {
+      removeJournal(this.#folder);
+    }
+  }
+
+  /** Deletes this folder and what it still holds. */
+  discard(): Promise<void> {
+    return this.#area.discard(this.#folder);
+  }
+
+  async #prepareFile(target: string, text: string): Promise<string> {
+    const prepared = this.#inside("file");
+    const mode = (lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+    const file = await open(prepared, "wx", mode);
+    await finish(file, async () => {
+      await file.writeFile(text);
+      await file.chmod(mode);
+    });
+    return prepared;
+  }
+
+  async #prepare(change: Placement) {
+    const obstacle = this.#firstObstacle(change.target, change.nest?.folder);
+    const moves: Move[] = [];
+    let movedTo: string | undefined;
+    let prepared = change.from;
+    if (obstacle !== change.target) prepared = await this.#wrap(change.from, path.relative(obstacle, change.target));
+    await syncFolder(path.dirname(prepared));
+    if (exists(obstacle)) {
+      const nested = change.nest && path.join(change.nest.folder, change.nest.as);
+      const keepsNested = nested !== undefined && nested !== change.target;
+      const aside = keepsNested ? path.join(prepared, change.nest?.as ?? "") : this.#inside(replacedName);
+      movedTo = keepsNested ? nested : aside;
+      moves.push({ from: this.#relative(obstacle), to: this.#relative(aside) });
+    }
+    moves.push({ from: this.#relative(prepared), to: this.#relative(obstacle) });
+    return { moves, movedTo };
+  }
+
+  /** The first path on the way to the target that is not a folder that can be used as it is; the target itself at the latest. */
+  #firstObstacle(target: string, nestedFolder: string | undefined): string {
+    let current = this.#area.directory;
+    for (const segment of path.relative(this.#area.directory, target).split(path.sep)) {
+      current = path.join(current, segment);
+      if (current === target || current === nestedFolder) break;
+      if (!lstatSync(current, { throwIfNoEntry: false })?.isDirectory()) break;
+    }
+    return current;
+  }
+
+  /** Puts the missing parent folders around a staged folder, so that one rename brings all of them. */
+  async #wrap(from: string, innerPath: string): Promise<string> {
+    const wrapped = this.#inside("wrapped");
+    const inner = path.join(wrapped, innerPath);
+    const parents = [path.dirname(inner)];
+    while (parents[0] !== wrapped) parents.unshift(path.dirname(parents[0] as string));
+    for (const parent of parents) await makeFolder(parent);
+    await rename(from, inner);
+    for (const parent of parents.toReversed()) await syncFolder(parent);
+    return wrapped;
+  }
+
+  /** Name and scope folders go with their last content; answers with the folder that stays. */
+  #removeEmptyParents(target: string): string {
+    let parent = path.dirname(target);
+    while (parent !== this.#area.directory && isEmptyOrGone(parent)) {
+      if (exists(parent)) rmdirSync(parent);
+      parent = path.dirname(parent);
+    }
+    return parent;
+  }
+
+  #inside(name: string): string {
+    return path.join(this.#folder, name);
+  }
+
+  #absolute(relativePath: string): string {
+    return path.join(this.#area.directory, relativePath);
+  }
+
+  #relative(absolutePath: string): string {
+    return path.relative(this.#area.directory, absolutePath);
+  }
+}
+
+/** Isolates that run as another user must be able to go through it, whatever umask the daemon runs under. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+}
+
+function isEmptyOrGone(folder: string): boolean {
+  return !exists(folder) || readdirSync(folder).length === 0;
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Log } from "../log/log.js";
+import { installRequest, LazyRequest } from "../web/lazy-request.js";
+import { RequestHeads } from "../web/request-heads.js";
+import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import { AppFinder } from "./app-finder.js";
+import { RequestPipeline, type PassageHost } from "./request-pipeline.js";
+import type { PluginSet } from "./plugin-set.js";
+import { ReservedPaths } from "../web/reserved-paths.js";
+import { PluginRequest } from "./plugin-request.js";
+import type { WorkersPort } from "./workers-port.js";
+
+export interface PluginDoorOptions {
+  /** The plugins at work now; asked once for each request. */
+  readonly set: () => PluginSet;
+  readonly workers: WorkersPort;
+  /** Base path of the API, such as `/api`. */
+  readonly apiBase: string;
+  /** Whether a request carries a key that counts, in a header; only asked when there is such a header. */
+  readonly isHeaderCaller: (request: IncomingMessage) => boolean;
+  /** True for a bearer token that is a key of ours: plugins never see one. */
+  readonly isOurKey: (token: string) => boolean;
+  /** The most that a plugin may read of a request's body. */
+  readonly maximumBodyBytes: number;
+  readonly log: Log;
+}
+
+export interface PluginRouter {
+  /** Answers what is not the API's: with a plugin, or with what the workers have. */
+  serve(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void;
+  /** What the client sent for a request that a plugin was given, or for a copy of that; it has the credentials. */
+  messageOf(request: Request): IncomingMessage | undefined;
+}
+
+/** The way in for served requests: past the plugins, or straight to the workers when no plugin has a part in it. */
+export function createPluginRouter(options: PluginDoorOptions): PluginRouter {
+  const { set, workers } = options;
+  const copies: PassageHost["copies"] = new WeakMap();
+  const host: PassageHost = {
+    workers,
+    copies,
+    heads: new RequestHeads({ isOurKey: options.isOurKey }),
+    apps: new AppFinder(workers),
+    reserved: new ReservedPaths({ apiBase: options.apiBase }),
+    isHeaderCaller: options.isHeaderCaller,
+    maximumBodyBytes: options.maximumBodyBytes,
+    log: options.log,
+  };
+  let isInstalled = false;
+  return {
+    serve(request, response, requestId, connection) {
+      const plugins = set();
+      if (plugins.isTransparent) return workers.handle(request, response, requestId, connection);
+      if (!isInstalled) installRequest();
+      isInstalled = true;
+      new RequestPipeline(host, plugins, { request, response, requestId, connection }).begin();
+    },
+    messageOf(request) {
+      const origin = LazyRequest.isLazy(request) ? LazyRequest.originOf(request) : undefined;
+      return origin instanceof PluginRequest ? origin.original : copies.get(request);
+    },
+  };
+}

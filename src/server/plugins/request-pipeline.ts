@@ -1,0 +1,244 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AppInfo } from "../../plugin/index.js";
+import { ApiError } from "../../shared/api-error.js";
+import { answerError } from "../web/answer-error.js";
+import type { Log } from "../log/log.js";
+import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import type { ActivePlugin } from "./active-plugin.js";
+import { answerWith, type AnswerOptions, hookFailed, interceptResponse } from "./answers.js";
+import type { AppChoice, AppFinder } from "./app-finder.js";
+import { HandlerCalls } from "./handler-calls.js";
+import type { PluginSet } from "./plugin-set.js";
+import { pathOf, type ReservedPaths } from "../web/reserved-paths.js";
+import { hookTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
+import { dropResponse, isRequest, isResponse, isThenable } from "./web-objects.js";
+import type { WorkersPort } from "./workers-port.js";
+
+/** What all passages share. */
+export interface PassageHost extends TravelHost {
+  readonly workers: WorkersPort;
+  readonly apps: AppFinder;
+  readonly reserved: ReservedPaths;
+  /** Whether a request carries a key that counts, in a header; only asked when there is such a header. */
+  readonly isHeaderCaller: (request: IncomingMessage) => boolean;
+  readonly log: Log;
+}
+
+export interface Passer {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly connection: UpgradedConnection | undefined;
+}
+
+/**
+ * The way of one request past the plugins: `onRequest` hooks, handlers of plugins, then a plugin's app or the workers. The set of
+ * plugins is the same from its first hook to its last.
+ */
+export class RequestPipeline {
+  readonly #host: PassageHost;
+  readonly #set: PluginSet;
+  readonly #passer: Passer;
+  readonly #travelling: PluginRequest;
+  /** The client's target reads the same to everybody; else no route is public. */
+  readonly #isUnambiguous: boolean;
+  #app: AppChoice | undefined | null = null;
+  #isPublic = false;
+
+  constructor(host: PassageHost, set: PluginSet, passer: Passer) {
+    this.#host = host;
+    this.#set = set;
+    this.#passer = passer;
+    const { request } = passer;
+    const target = request.url ?? "/";
+    const normal = normalTarget(target);
+    this.#isUnambiguous = normal === target;
+    // Hooks decide by the URL that they see: it has to be the one that is served.
+    if (!this.#isUnambiguous) request.url = normal;
+    this.#travelling = new PluginRequest(host, passer);
+  }
+
+  begin(): void {
+    try {
+      if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
+      if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
+      if (this.#set.withRequestHook.length === 0 || this.#skipsHooks()) this.#route();
+      else this.#askHooks(0);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #toPanel(): void {
+    const { request, response, requestId, connection } = this.#passer;
+    this.#host.workers.handle(request, response, requestId, connection);
+  }
+
+  #askHooks(first: number): void {
+    const hooked = this.#set.withRequestHook;
+    for (let index = first; index < hooked.length; index += 1) {
+      const plugin = hooked[index] as ActivePlugin;
+      const { request } = this.#travelling;
+      let given: unknown;
+      try {
+        given = plugin.hooks.onRequest?.(request, this.#appInfo);
+      } catch (error) {
+        if (!this.#outlives(plugin, error)) return;
+        continue;
+      }
+      if (isThenable(given)) {
+        withinTimeLimit<unknown>(given, hookTimeLimitMs, "onRequest", dropResponse).then(
+          (value) => this.#goOn(() => this.#takes(plugin, value), index + 1),
+          (error: unknown) => this.#goOn(() => this.#outlives(plugin, error), index + 1),
+        );
+        return;
+      }
+      if (!this.#takes(plugin, given)) return;
+    }
+    this.#route();
+  }
+
+  #goOn(isOn: () => boolean, next: number): void {
+    try {
+      if (isOn() && !this.#passer.response.destroyed) this.#askHooks(next);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  /** Takes what a hook gave; true when the request goes on. */
+  #takes(plugin: ActivePlugin, given: unknown): boolean {
+    const travelling = this.#travelling;
+    if (given !== undefined && isResponse(given)) {
+      void answerWith(
+        given,
+        this.#answerOptions((error) => plugin.complain("onRequest", error)),
+      );
+      return false;
+    }
+    const isOther = given !== undefined && given !== travelling.request;
+    if (isOther && !isRequest(given))
+      return this.#outlives(plugin, new TypeError("it gave something that is neither a Request nor a Response nor nothing"));
+    if (isOther && travelling.handOn(given as Request)) {
+      this.#app = null;
+      if (this.#isReserved()) {
+        this.#refuse(notFound());
+        return false;
+      }
+    }
+    if (travelling.isWhole) return true;
+    return this.#outlives(plugin, new TypeError("it read the request's body and handed on no Request that has one"));
+  }
+
+  /** Tells of a hook that failed; true when the request may go on without it. */
+  #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
+    // Who left in the midst of its request made the hook fail.
+    if (this.#passer.response.destroyed) return false;
+    complain("onRequest", error);
+    // Without its body a request cannot go on, whatever the plugin says.
+    if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
+    this.#refuse(error instanceof ApiError ? error : hookFailed(error));
+    return false;
+  }
+
+  #skipsHooks(): boolean {
+    const { request, connection } = this.#passer;
+    const { headers } = request;
+    const hasHeader = headers["x-api-key"] !== undefined || headers.authorization !== undefined;
+    if (hasHeader && this.#host.isHeaderCaller(request)) return true;
+    if (!this.#isUnambiguous) return false;
+    const isHandshake = connection !== undefined;
+    this.#isPublic = this.#appChoice?.publicRoutes.has(this.#appChoice.path, { method: request.method ?? "GET", isHandshake }) ?? false;
+    return this.#isPublic;
+  }
+
+  #route(): void {
+    const { connection } = this.#passer;
+    const set = this.#set;
+    const handlers =
+      set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
+        ? new HandlerCalls({
+            set,
+            travelling: this.#travelling,
+            reserved: this.#host.reserved,
+            isGone: () => this.#passer.response.destroyed,
+          })
+        : undefined;
+    // No handler of a plugin can answer a handshake with 101.
+    if (!handlers || connection) return this.#toApps(handlers?.owner);
+    this.#askHandlers(handlers).catch((error: unknown) => this.#refuse(error));
+  }
+
+  async #askHandlers(handlers: HandlerCalls): Promise<void> {
+    const found = await handlers.ask();
+    if (this.#passer.response.destroyed) return dropResponse(found?.answer);
+    if (!found) return this.#toApps(handlers.owner);
+    const { answer, plugin, part } = found;
+    const complain = (error: unknown): void => plugin.complain(part, error);
+    await answerWith(answer, this.#answerOptions(complain));
+  }
+
+  /** To the app of the plugin whose base it is, else to the workers. */
+  #toApps(owner: ActivePlugin | undefined): void {
+    const { response, requestId, connection } = this.#passer;
+    const request = this.#travelling.settle();
+    const isReframed = (request.method === "HEAD") !== (response.req.method === "HEAD");
+    const isTaken = !connection && (isReframed || this.#set.withResponseHook.length > 0);
+    const answer = isTaken
+      ? interceptResponse(
+          request,
+          this.#answerOptions((error) => this.#complain(error)),
+        )
+      : response;
+    if (owner?.app) {
+      const address = addressOf(owner, this.#travelling.target);
+      return this.#host.workers.handleApp(owner, { request, response: answer, requestId, connection, address });
+    }
+    // The hooks let it pass for the plugin's sake: what a worker of that name has is another matter.
+    if (owner && this.#isPublic) return this.#refuse(notFound());
+    this.#host.workers.handle(request, answer, requestId, connection);
+  }
+
+  #refuse(error: unknown): void {
+    const { response, requestId } = this.#passer;
+    if (!(error instanceof ApiError)) this.#complain(error);
+    if (!response.destroyed) answerError(response, error, requestId);
+  }
+
+  #complain(error: unknown): void {
+    this.#host.log.error({ requestId: this.#passer.requestId, err: error }, "a request could not be handled past the plugins");
+  }
+
+  #answerOptions(complain: (error: unknown) => void): AnswerOptions {
+    const { response: client, requestId } = this.#passer;
+    return { set: this.#set, client, requestId, about: () => ({ app: this.#appInfo, request: this.#travelling.shown }), complain };
+  }
+
+  get #appInfo(): AppInfo | undefined {
+    return this.#appChoice?.info;
+  }
+
+  get #appChoice(): AppChoice | undefined {
+    if (this.#app === null) this.#app = this.#host.apps.find(this.#set, this.#travelling.target);
+    return this.#app;
+  }
+
+  /** Where no request may be led that was not meant for it. */
+  #isReserved(): boolean {
+    return this.#host.reserved.has(pathOf(this.#travelling.target));
+  }
+
+  #isApi(): boolean {
+    return this.#host.reserved.isApi(pathOf(this.#travelling.target));
+  }
+}
+
+function addressOf({ installed, base = "" }: ActivePlugin, target: string) {
+  const path = pathOf(target);
+  return { name: installed.name, range: undefined, base, path: path.slice(base.length), query: target.slice(path.length) };
+}
+
+function notFound(): ApiError {
+  return new ApiError("NOT_FOUND", "Nothing answers at this path.");
+}

@@ -1,0 +1,20 @@
+import type { Visit } from "./visit.js";
+import type { WorkerCall } from "./worker-call.js";
+import type { WorkerMeter } from "./worker-meter.js";
+import type { AppLife } from "./worker-numbers.js";
+
+/** What answers for one version of a worker: a static site or a module in isolates. */
+export interface VersionHandler {
+  readonly meter: WorkerMeter;
+  /** What runs of it at this moment. */
+  readonly life: AppLife;
+  handle(visit: Visit): void;
+  /** Takes over a call that began at a version which is no longer current. */
+  takeOver(call: WorkerCall): void;
+  /** Serves nothing new; what still runs reads from `movedTo`. Resolves when nothing of it runs any more. */
+  retire(movedTo: string | undefined): Promise<void>;
+  /** Fresh isolates answer from now on, what runs finishes; answers with how many were let go. */
+  restart(): number;
+  /** Serves nothing new and resolves when all that was begun is answered. */
+  drain(): Promise<void>;
+}

@@ -1,0 +1,295 @@
+import { availableParallelism } from "node:os";
+import { ApiError } from "../../../shared/api-error.js";
+import type { WorkerManifest } from "../../../shared/worker-manifest.js";
+import { toApiError } from "../../web/answer-error.js";
+import { AutoScale } from "./auto-scale.js";
+import type { CallQueue } from "../engine/call-queue.js";
+import { CrashBackOff } from "./crash-back-off.js";
+import type { IsolateEvents } from "./isolate-events.js";
+import type { IsolateObserver, ServingIsolate, WorkerTrouble } from "./isolate-observer.js";
+import type { IsolateProcess } from "./isolate-process.js";
+import type { IsolateStarter } from "./isolate-starter.js";
+import type { WorkerOutput } from "../logs/worker-output.js";
+import { saturated } from "../engine/saturated.js";
+import type { ServedVersion } from "../engine/served-version.js";
+import { tendIsolate } from "./tend-isolate.js";
+import type { WorkerCall } from "../engine/worker-call.js";
+
+/** Calls that one isolate works on at once; more wait in the queue. */
+const callsPerIsolate = 1024;
+/** Isolates at once for `ttl: 0`, for each of `instances`; one of these is prepared while nobody asks for it yet. */
+const freshIsolatesPerInstance = 4;
+
+/** The isolates of one version: how many there are, and which of them gets the next call. */
+export class IsolateSet {
+  readonly #version: ServedVersion;
+  readonly #observer: IsolateObserver | undefined;
+  readonly #manifest: WorkerManifest;
+  readonly #starter: IsolateStarter;
+  readonly #queue: CallQueue;
+  readonly #output: WorkerOutput;
+  /** An isolate has nothing to do, or is gone. */
+  readonly #onQuiet: () => void;
+  readonly #isEphemeral: boolean;
+  readonly #most: number;
+  /** Started as soon as there are calls at the same time; with `auto` their load decides. */
+  readonly #mostAtOnce: number;
+  readonly #load: AutoScale | undefined;
+  readonly #isolates = new Set<IsolateProcess>();
+  readonly #starts = new Set<Promise<void>>();
+  readonly #backOff = new CrashBackOff();
+  /** Isolates that have served enough, and for which another one is being started. */
+  readonly #outgoing = new Set<IsolateProcess>();
+  /** Goes up with each restart: what began to load before one is too old. */
+  #epoch = 0;
+  #isRetired = false;
+
+  constructor(options: {
+    version: ServedVersion;
+    observer: IsolateObserver | undefined;
+    starter: IsolateStarter;
+    queue: CallQueue;
+    output: WorkerOutput;
+    onQuiet: () => void;
+  }) {
+    const { manifest } = options.version;
+    this.#version = options.version;
+    this.#observer = options.observer;
+    this.#manifest = manifest;
+    this.#starter = options.starter;
+    this.#queue = options.queue;
+    this.#output = options.output;
+    this.#onQuiet = options.onQuiet;
+    this.#isEphemeral = manifest.ttl === 0;
+    const { instances } = manifest;
+    this.#most = (instances === "auto" ? availableParallelism() : instances) * (this.#isEphemeral ? freshIsolatesPerInstance : 1);
+    this.#mostAtOnce = instances === "auto" ? 1 : this.#most;
+    this.#load = instances === "auto" && !this.#isEphemeral ? new AutoScale({ most: this.#most }) : undefined;
+  }
+
+  [Symbol.iterator](): Iterator<IsolateProcess> {
+    return this.#isolates.values();
+  }
+
+  get isStarting(): boolean {
+    return this.#starts.size > 0;
+  }
+
+  get startingCount(): number {
+    return this.#starts.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#isolates.size === 0;
+  }
+
+  get isIdle(): boolean {
+    for (const isolate of this.#isolates) if (!isolate.isIdle) return false;
+    return true;
+  }
+
+  /** The isolate that should get the next call; undefined when that call has to wait. */
+  pick(): IsolateProcess | undefined {
+    if (this.#isEphemeral) return this.#unused()[0];
+    const isolate = this.#leastBusy();
+    // A call that is given to one that is blocked would be lost with it.
+    return isolate?.isResponsive() ? isolate : undefined;
+  }
+
+  run(isolate: IsolateProcess, call: WorkerCall): void {
+    isolate.run(call);
+    const { maxRequests } = this.#manifest;
+    if (this.#isEphemeral) {
+      isolate.drain({ keepsSockets: true });
+      this.ensure();
+    } else if (maxRequests > 0 && isolate.calls.acceptedCount >= maxRequests) this.#replace(isolate);
+    else if (isolate.calls.runningCount > 1 && this.#isolates.size + this.#starts.size < this.#mostAtOnce) this.#start();
+  }
+
+  /** Adjusts the number of isolates to their load; true while it has to be watched although nobody calls. */
+  scale(nowMs: number): boolean {
+    if (!this.#load) return false;
+    const serving = this.#serving();
+    const wanted = this.#load.wantedCount(serving, nowMs);
+    if (wanted > serving.length + this.#starts.size && serving.length > 0) this.#start(() => !this.#isRetired);
+    else if (wanted < serving.length) serving.toSorted((a, b) => b.loadedMs - a.loadedMs)[0]?.drain({ keepsSockets: true });
+    return serving.length > 1;
+  }
+
+  /** What runs takes no further call, and as many fresh ones begin; answers with how many were let go. */
+  restart(): number {
+    this.#epoch += 1;
+    this.#backOff.forgive();
+    this.#starter.forget();
+    const leaving = this.#serving();
+    const count = leaving.length + this.#starts.size;
+    for (const isolate of leaving) isolate.drain();
+    if (!this.#isEphemeral) for (let index = 0; index < leaving.length; index += 1) this.#start(() => !this.#isRetired);
+    else if (leaving.length > 0) this.ensure();
+    return count;
+  }
+
+  /** Why a call cannot even wait. */
+  refusal(): ApiError | undefined {
+    const blockedMs = this.#backOff.remainingMs(performance.now());
+    if (blockedMs > 0 && this.isEmpty) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
+    return this.#queue.isFull ? saturated() : undefined;
+  }
+
+  /** Starts what the waiting calls need. */
+  ensure(): void {
+    if (this.#isEphemeral) return this.#ensureFresh();
+    if (this.#serving().length + this.#starts.size === 0) this.#start();
+  }
+
+  /** One for each waiting call, and a few that are prepared for the next ones. */
+  #ensureFresh(): void {
+    const prepared = this.#manifest.idleTimeout > 0 ? this.#most / freshIsolatesPerInstance : 0;
+    const missing = this.#queue.length + prepared - this.#unused().length - this.#starts.size;
+    const room = this.#most - this.#isolates.size - this.#starts.size;
+    for (let count = Math.min(missing, room); count > 0; count -= 1) this.#start(() => !this.#isRetired);
+  }
+
+  /** Starts another one first, so that no request waits for it. */
+  #replace(isolate: IsolateProcess): void {
+    if (this.#outgoing.has(isolate) || this.#backOff.remainingMs(performance.now()) > 0) return;
+    this.#outgoing.add(isolate);
+    this.#start(
+      () => isolate.isServing,
+      (isReplaced) => {
+        this.#outgoing.delete(isolate);
+        if (isReplaced) isolate.drain();
+      },
+    );
+  }
+
+  #described({ pid }: IsolateProcess): ServingIsolate {
+    return { name: this.#version.name, version: this.#version.version, pid };
+  }
+
+  #serving(): IsolateProcess[] {
+    return [...this.#isolates].filter((isolate) => isolate.isServing);
+  }
+
+  /** Those that have not had their one call. */
+  #unused(): IsolateProcess[] {
+    return [...this.#isolates].filter((isolate) => isolate.isAccepting && isolate.calls.acceptedCount === 0);
+  }
+
+  /** Nothing is started any more, and what runs ends when its calls have; what still runs reads from `movedTo`. Resolves when all is gone. */
+  async retire(movedTo: string | undefined): Promise<void> {
+    this.#isRetired = true;
+    const isolates = [...this.#isolates];
+    if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
+    for (const isolate of isolates) isolate.drain();
+    // One that is starting sees that it is too late, and ends as soon as it could have begun.
+    await Promise.all(this.#starts);
+    await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
+  }
+
+  #leastBusy(): IsolateProcess | undefined {
+    let best: IsolateProcess | undefined;
+    for (const isolate of this.#isolates) {
+      if (!isolate.isAccepting || isolate.calls.runningCount >= callsPerIsolate) continue;
+      if (!best || isolate.calls.runningCount < best.calls.runningCount) best = isolate;
+    }
+    return best;
+  }
+
+  #start(isWanted = (): boolean => this.#queue.isWanted(), onEnd = (_isReady: boolean): void => undefined): void {
+    const start = this.#startIsolate(isWanted)
+      .then(
+        (isReady) => onEnd(isReady),
+        (error: unknown) => {
+          onEnd(false);
+          this.#onStartFailure(error);
+        },
+      )
+      .finally(() => {
+        this.#starts.delete(start);
+        if (this.#queue.length > 0) this.ensure();
+      });
+    this.#starts.add(start);
+  }
+
+  /** True when it serves from now on. */
+  async #startIsolate(isWanted: () => boolean): Promise<boolean> {
+    const startedAtMs = performance.now();
+    const epoch = this.#epoch;
+    const isolate = await this.#starter.start(this.#events, isWanted);
+    this.#output.runtime(this.#isEphemeral ? "debug" : "info", `Started in ${Math.round(performance.now() - startedAtMs)} ms.`);
+    this.#isolates.add(isolate);
+    this.#observer?.spawned(this.#described(isolate));
+    if (this.#isRetired || epoch !== this.#epoch) {
+      isolate.drain();
+      return false;
+    }
+    const { idleTimeout, ttl } = this.#manifest;
+    tendIsolate(isolate, this.#isEphemeral ? { idleTimeout: Infinity, ttl: idleTimeout } : { idleTimeout, ttl });
+    this.#feed(isolate);
+    return true;
+  }
+
+  #onStartFailure(error: unknown): void {
+    const failure = toApiError(error);
+    this.#output.runtime("error", failure.message, { err: failure.cause, code: failure.code });
+    if (this.#isRetired) return;
+    if (failure.code === "WORKER_START_FAILED") this.#tell("start-failed", failure.message);
+    if (failure.code === "WORKER_START_FAILED") this.#noteCrash();
+    if (this.isEmpty || this.#isEphemeral) this.#queue.failAll(failure);
+  }
+
+  #noteCrash(): void {
+    const nowMs = performance.now();
+    this.#backOff.noteFailure(nowMs);
+    const restMs = this.#backOff.remainingMs(nowMs);
+    if (restMs <= 0) return;
+    const text = `It failed repeatedly and is left alone for ${Math.ceil(restMs / 1000)} s.`;
+    this.#output.runtime("warn", text);
+    this.#tell("left-alone", text);
+  }
+
+  #tell(kind: WorkerTrouble["kind"], message: string): void {
+    const { name, version } = this.#version;
+    this.#observer?.troubled({ name, version, kind, message });
+  }
+
+  /** Gives waiting calls to an isolate. */
+  #feed(isolate: IsolateProcess): void {
+    while (this.#queue.length > 0 && isolate.isAccepting && isolate.calls.runningCount < callsPerIsolate) {
+      const call = this.#queue.take();
+      if (!call) return;
+      call.touch();
+      this.run(isolate, call);
+    }
+  }
+
+  readonly #events: IsolateEvents = {
+    onRoom: (isolate) => {
+      if (this.#queue.length > 0) this.#feed(isolate);
+      if (isolate.isIdle) this.#onQuiet();
+    },
+    onExit: (isolate, end) => {
+      const wasRunning = this.#isolates.delete(isolate);
+      if (wasRunning) this.#observer?.terminated(this.#described(isolate));
+      if (wasRunning && isolate.hasCrashed) {
+        this.#tell("crashed", `Its isolate ${end}.`);
+        this.#noteCrash();
+      }
+      this.#onQuiet();
+      if (this.#queue.length === 0) return;
+      const refusal = this.refusal();
+      if (refusal) this.#queue.failAll(refusal);
+      else this.ensure();
+    },
+    onOutput: (level, text) => this.#output.app(level, text),
+    onNotice: (level, text) => this.#output.runtime(level, text),
+  };
+}
+
+function crashedRepeatedly(blockedMs: number): ApiError {
+  const retryAfterSeconds = Math.ceil(blockedMs / 1000);
+  return new ApiError("WORKER_UNAVAILABLE", `The worker crashed repeatedly; it is started again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+  });
+}

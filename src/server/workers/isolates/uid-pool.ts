@@ -1,0 +1,98 @@
+import { execFile } from "node:child_process";
+import { createHash, randomInt } from "node:crypto";
+import { promisify } from "node:util";
+import { userFlags } from "./isolate-command.js";
+import { findSystemTool } from "../../platform/system-tool.js";
+
+/** Prints the first of its arguments that this user cannot run, read or go into. */
+const probeScript =
+  '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';
+
+/** This part of the range, its end, is for users that belong to names; nobody else ever gets their files. */
+const namedShare = 0.25;
+
+/** User ids for isolates, one for each as long as there are enough of them. */
+export class UidPool {
+  readonly #first: number;
+  readonly #count: number;
+  readonly #namedCount: number;
+  readonly #daemon: string;
+  readonly #setpriv: string;
+  readonly #taken = new Map<number, number>();
+  /** From anywhere on: a daemon beside us that was given the same range should not have the same users. */
+  #next: number;
+
+  /**
+   * Undefined where this process cannot run programs as other users at all. `daemon` names this daemon: another one on the machine gives a
+   * worker of the same name another user, since each ends all that runs as the users of its workers.
+   */
+  static find(range: { readonly first: number; readonly last: number } | undefined, daemon = ""): UidPool | undefined {
+    const setpriv = findSystemTool("setpriv");
+    if (range === undefined || setpriv === undefined || process.getuid?.() !== 0) return undefined;
+    return new UidPool(range, daemon, setpriv);
+  }
+
+  private constructor(range: { readonly first: number; readonly last: number }, daemon: string, setpriv: string) {
+    this.#daemon = daemon;
+    this.#first = range.first;
+    const count = range.last - range.first + 1;
+    this.#namedCount = Math.floor(count * namedShare);
+    this.#count = count - this.#namedCount;
+    this.#next = randomInt(this.#count);
+    this.#setpriv = setpriv;
+  }
+
+  /** Why isolates cannot run as these users; undefined when they can. `paths` are files to read and folders to go into. */
+  async obstacle(paths: readonly string[]): Promise<string | undefined> {
+    try {
+      await this.#run(this.#first, ["/bin/sh", "-c", probeScript, process.execPath, ...paths]);
+      return undefined;
+    } catch (error) {
+      const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+      const unreadable = stdout.trim();
+      return unreadable === "" ? stderr.trim() || String(error) : `they cannot read ${unreadable}`;
+    }
+  }
+
+  /** A user that no other isolate runs as, if there is one left. */
+  take(): number {
+    for (let tries = 0; tries < this.#count; tries += 1) {
+      const user = this.#first + this.#next;
+      this.#next = (this.#next + 1) % this.#count;
+      if (!this.#taken.has(user)) return this.#hold(user);
+    }
+    return this.#hold(this.#first + this.#next);
+  }
+
+  /** The user that belongs to a name in this daemon: the same each time, also after a restart. */
+  takeNamed(name: string): number {
+    const hash = createHash("sha256").update(`${this.#daemon}\0${name}`).digest().readUInt32LE(0);
+    if (this.#namedCount === 0) return this.#hold(this.#first);
+    return this.#hold(this.#first + this.#count + (hash % this.#namedCount));
+  }
+
+  giveBack(user: number): void {
+    const left = (this.#taken.get(user) ?? 1) - 1;
+    if (left > 0) this.#taken.set(user, left);
+    else this.#taken.delete(user);
+  }
+
+  /** True when more than one isolate runs as this user. */
+  isShared(user: number): boolean {
+    return (this.#taken.get(user) ?? 0) > 1;
+  }
+
+  /** Ends what an isolate that is gone has left running. */
+  async endAll(user: number): Promise<void> {
+    await this.#run(user, ["/bin/sh", "-c", "kill -KILL -1"]).catch(() => undefined);
+  }
+
+  #hold(user: number): number {
+    this.#taken.set(user, (this.#taken.get(user) ?? 0) + 1);
+    return user;
+  }
+
+  async #run(user: number, command: readonly string[]): Promise<void> {
+    await promisify(execFile)(this.#setpriv, [...userFlags(user), "--no-new-privs", "--", ...command], { env: {}, cwd: "/" });
+  }
+}

@@ -1,0 +1,79 @@
+import type { FrameWriter } from "./frame-writer.js";
+import { chunkBytes, FrameKind, socketPieceCostBytes, socketWindowBytes } from "./frames.js";
+
+interface Message {
+  readonly bytes: Uint8Array;
+  readonly isText: boolean;
+}
+
+/** The sending half of one web socket on the channel: cuts messages into pieces, and holds back what exceeds the receiver's credit. */
+export class MessageFragmenter {
+  readonly #number: number;
+  readonly #writer: FrameWriter;
+  readonly #hasRoom: () => boolean;
+  #waiting: Message[] = [];
+  /** Of those, how many have left; and how much of the next one. */
+  #sentMessages = 0;
+  #sentBytes = 0;
+  #waitingBytes = 0;
+  #credit = socketWindowBytes;
+
+  /** `hasRoom` says whether the channel takes more at the moment; when it does again, call `send`. */
+  constructor(options: { number: number; writer: FrameWriter; hasRoom?: () => boolean }) {
+    this.#number = options.number;
+    this.#writer = options.writer;
+    this.#hasRoom = options.hasRoom ?? (() => true);
+  }
+
+  /** Bytes that wait, and what they cost. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waitingBytes === 0;
+  }
+
+  /** The bytes must not change afterwards. */
+  add(bytes: Uint8Array, isText: boolean): void {
+    this.#waiting.push({ bytes, isText });
+    this.#waitingBytes += bytes.byteLength + socketPieceCostBytes;
+    this.send();
+  }
+
+  /** Throws when it is more than was used. */
+  addCredit(bytes: number): void {
+    this.#credit += bytes;
+    if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("it gave a web socket credit that it does not have");
+    this.send();
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#waiting = [];
+    this.#sentMessages = this.#sentBytes = this.#waitingBytes = 0;
+  }
+
+  send(): void {
+    while (this.#sentMessages < this.#waiting.length && this.#credit > socketPieceCostBytes && this.#hasRoom()) {
+      this.#sendPiece(this.#waiting[this.#sentMessages] as Message);
+    }
+    // Not one by one: taking the first of a long list away moves all others.
+    if (this.#sentMessages * 2 < this.#waiting.length) return;
+    this.#waiting = this.#waiting.slice(this.#sentMessages);
+    this.#sentMessages = 0;
+  }
+
+  #sendPiece({ bytes, isText }: Message): void {
+    const start = this.#sentBytes;
+    const size = Math.min(bytes.byteLength - start, chunkBytes, this.#credit - socketPieceCostBytes);
+    const isLast = start + size === bytes.byteLength;
+    const last = isText ? FrameKind.SocketText : FrameKind.SocketBinary;
+    const part = isText ? FrameKind.SocketTextPart : FrameKind.SocketBinaryPart;
+    this.#writer.bytes(isLast ? last : part, this.#number, size === bytes.byteLength ? bytes : bytes.subarray(start, start + size));
+    this.#credit -= size + socketPieceCostBytes;
+    this.#waitingBytes -= isLast ? size + socketPieceCostBytes : size;
+    this.#sentBytes = isLast ? 0 : start + size;
+    if (isLast) this.#sentMessages += 1;
+  }
+}

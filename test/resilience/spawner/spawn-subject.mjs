@@ -1,0 +1,24 @@
+// Has a process spawned that does not end by itself: node spawn-subject.mjs start|wait|end|fill.
+import { closeSync, openSync } from "node:fs";
+import { spawnProcess } from "../../../build/server/platform/spawner/spawn.js";
+
+const spawnSleeper = () =>
+  spawnProcess({ file: process.execPath, args: ["-e", "setInterval(() => {}, 1e6)"], workingDirectory: "/", descriptors: [1, 2] });
+const say = (line) => process.stdout.write(`${line}\n`);
+
+if (process.argv[2] === "start") say("about to");
+const sleeper = await spawnSleeper();
+say(sleeper.pid);
+if (process.argv[2] === "end") sleeper.kill();
+if (process.argv[2] === "fill") {
+  const files = [];
+  try {
+    for (;;) files.push(openSync("/dev/null"));
+  } catch {
+    // As many as there can be.
+  }
+  await spawnSleeper().catch((error) => say(`${error.code}: ${error.message}`));
+  for (const file of files) closeSync(file);
+  const next = await spawnSleeper();
+  for (const spawned of [sleeper, next]) spawned.kill();
+}

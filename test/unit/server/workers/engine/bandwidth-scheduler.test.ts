@@ -1,0 +1,55 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { BandwidthScheduler } from "../../../../../src/server/workers/engine/bandwidth-scheduler.js";
+import { WorkerMeter } from "../../../../../src/server/workers/engine/worker-meter.js";
+
+/** Much more than goes on at once. */
+const bytes = 64_000;
+
+function begin() {
+  const pace = new BandwidthScheduler(1_000_000);
+  const meter = new WorkerMeter("app", "1.0.0");
+  const turns: string[] = [];
+  const lane = (name: string) => pace.lane(meter, () => turns.push(name));
+  return { pace, meter, turns, lane };
+}
+
+describe("the pace of streams", () => {
+  test("is that of each body when nobody else is asked, whoever asks for its own worker", () => {
+    const { pace, meter, turns, lane } = begin();
+    const body = lane("body");
+    for (let turn = 0; turn < 3; turn += 1) {
+      body.ask(bytes);
+      pace.noteCall();
+      meter.beganCount += 1;
+    }
+    expect(turns).toEqual(["body", "body", "body"]);
+    expect(body.waitingBytes).toBe(0);
+  });
+
+  test("gives each body its turn while others are asked, and none to one that is over", async () => {
+    const { pace, turns, lane } = begin();
+    const [first, second, third, over] = ["first", "second", "third", "over"].map(lane);
+    pace.noteCall();
+    for (const body of [first!, over!, second!, third!]) body.ask(bytes);
+    expect(turns).toEqual(["first"]);
+    expect(second!.waitingBytes).toBe(bytes);
+    over!.close();
+    const beganMs = performance.now();
+    while (turns.length < 3) await delay(5);
+    expect(turns).toEqual(["first", "second", "third"]);
+    expect(performance.now() - beganMs).toBeGreaterThan(100);
+    expect(third!.waitingBytes).toBe(0);
+  });
+
+  test("is forgotten a while after the last call of another worker", async () => {
+    const { pace, turns, lane } = begin();
+    const body = lane("body");
+    pace.noteCall();
+    body.ask(1);
+    await delay(150);
+    body.ask(bytes);
+    body.ask(bytes);
+    expect(turns).toEqual(["body", "body", "body"]);
+  });
+});
