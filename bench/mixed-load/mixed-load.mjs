@@ -125,7 +125,7 @@ export class MixedLoad {
     this.#samples.push(sample);
   }
 
-  /** Everything acknowledged is there at every daemon, and still after all of them were started anew; nothing else lies about. */
+  /** Everything acknowledged is there at every daemon, and still after all of them were started again; nothing else lies about. */
   async #compareAll() {
     const parts = { daemons: this.#daemons, ledger: this.#ledger, changes: this.#changes, record: this.#record };
     await audit("at the end", parts);

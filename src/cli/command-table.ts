@@ -60,7 +60,7 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       show: { summary: "Show a plugin: state and why, base, dependencies, menus" },
       loaded: { summary: "List the plugins that are at work, in the order of their hooks" },
       upload: { summary: "Upload a folder or an archive, and load it" },
-      reload: { summary: "Load all plugins anew" },
+      reload: { summary: "Load all plugins again" },
       enable: { summary: "Let a plugin take part again" },
       disable: { summary: "Take a plugin out of service, keep it installed" },
       delete: { summary: "Delete a plugin" },

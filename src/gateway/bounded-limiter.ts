@@ -7,7 +7,7 @@ export interface LimiterOptions {
   readonly windowMs: number;
   /** How long one that goes beyond the limit is refused; 0 = until its window ends. */
   readonly blockMs: number;
-  /** Whoever was not seen for longest is forgotten, and begins anew. */
+  /** Whoever was not seen for longest is forgotten, and begins again. */
   readonly mostKeys: number;
 }
 

@@ -112,7 +112,7 @@ export interface Plugin<Config = Readonly<Record<string, unknown>>> {
   readonly onRequestFailOpen?: boolean;
 }
 
-/** A module's default export: a plugin, or what makes one from its configuration, anew for each reload. */
+/** A module's default export: a plugin, or what makes one from its configuration, again for each reload. */
 export type PluginModule<Config = Readonly<Record<string, unknown>>> = Plugin<Config> | ((config: Config) => MaybePromise<Plugin<Config>>);
 
 /** Gives a plugin its type; does nothing else. */

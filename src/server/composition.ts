@@ -33,7 +33,7 @@ import { CronJobs } from "./workers/cron/cron-jobs.js";
 import { cronRefusal } from "./workers/cron/cron-schedule.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/network-ceiling.js";
-import { answerStartPage, asksForStartPage } from "./http/start-page.js";
+import { sendStartPage, asksForStartPage } from "./http/start-page.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
 import type { SlotDirectoryPaths } from "./workers/isolates/sandbox-directories.js";
 import { WorkerEngine } from "./workers/engine/worker-engine.js";
@@ -105,7 +105,7 @@ export async function openServices(
     knownFoldersFile: path.join(stateDirectory, "known-workers.json"),
     log,
     refusal: (manifest, name) => engine.refusal(manifest, name) ?? cronRefusal(manifest),
-    onAnswering: (name, version) => {
+    onActiveVersion: (name, version) => {
       cronJobs.plan(name, version);
       answering.note(name, version?.version);
     },
@@ -177,7 +177,7 @@ export async function openServices(
     set: () => plugins.set,
     workers: {
       handle: (request, response, requestId, connection) => {
-        if (asksForStartPage(request)) answerStartPage(request, response, requestId, config);
+        if (asksForStartPage(request)) sendStartPage(request, response, requestId, config);
         else engine.handle(request, response, requestId, connection);
       },
       appAt: (target) => engine.appAt(target),

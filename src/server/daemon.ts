@@ -19,7 +19,7 @@ import { Listeners, type Answers, type Origins } from "./listeners.js";
 import { createApiApp } from "./http/api-app.js";
 import { EventStreams } from "./http/event-streams.js";
 import type { Handlers } from "./http/handler.js";
-import { answerWhileStarting } from "./http/starting.js";
+import { startingHandler } from "./http/starting.js";
 import { PrometheusExporter } from "./metrics/prometheus-exporter.js";
 import type { Log } from "./log/log.js";
 import { Metrics } from "./metrics/metrics.js";
@@ -64,7 +64,7 @@ export class Daemon {
     if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
     const lock = new StateLock(stateDirectory);
     if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
-    const answers: Answers = { api: answerWhileStarting(apiBase), serve: answerWhileStarting(apiBase) };
+    const answers: Answers = { api: startingHandler(apiBase), serve: startingHandler(apiBase) };
     const listeners = new Listeners({ apiBase, answers, config: this.#config });
     this.#listeners = listeners;
     // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.

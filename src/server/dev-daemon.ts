@@ -22,7 +22,7 @@ process.on("exit", () => {
   }
 });
 process.on("disconnect", () => process.exit(0));
-reportAnswers();
+reportResponses();
 report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
 
 /**
@@ -38,7 +38,7 @@ function remove(): void {
 }
 
 /** Node's own channels: nothing on the way of a request is ours, and nothing of this runs in another daemon. */
-function reportAnswers(): void {
+function reportResponses(): void {
   const startedMs = new WeakMap<IncomingMessage, number>();
   subscribe("http.server.request.start", (message) => {
     startedMs.set((message as { request: IncomingMessage }).request, performance.now());

@@ -2,7 +2,7 @@ import type { Config } from "./config/config.js";
 import { Connections } from "./http/connections.js";
 import { createHttpServer, type HttpServerOptions } from "./http/server.js";
 import { listen, type Listening, type ListenTarget } from "./http/listen.js";
-import { answerNotHere, serveAt, type ListenerContent } from "./http/serve-at.js";
+import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
 /** How long requests in flight may take to finish once the daemon stops. */
 const drainTimeoutMs = 30_000;
@@ -51,13 +51,13 @@ export class Listeners {
     const serve: Answers["serve"] = (request, response, id, connection) => answers.serve(request, response, id, connection);
     const { hosts, port, service, adminListener, panelHost, allowedHosts } = config;
     const target = { hosts, port, listenFds: service.listenFds };
-    const listener = (at: ListenTarget, content: ListenerContent, answerApi: Answers["api"]): Listener =>
-      toListener(at, { apiBase, allowedHosts, api: answerApi, serve: serveAt(content, { panelHost, serve }) });
+    const listener = (at: ListenTarget, content: ListenerContent, handleApi: Answers["api"]): Listener =>
+      toListener(at, { apiBase, allowedHosts, api: handleApi, serve: serveAt(content, { panelHost, serve }) });
     if (!adminListener) {
       this.#main = listener(target, "panel and workers", api);
       return;
     }
-    this.#main = listener(target, "workers", (request, response) => answerNotHere(request, response));
+    this.#main = listener(target, "workers", (request, response) => sendNotServedHere(request, response));
     this.#admin = listener({ ...adminListener, listenFds: [] }, "panel", api);
   }
 

@@ -203,7 +203,7 @@ describe("the stream of events", () => {
     expect(await reader.done).toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("tells a reader who comes back to a daemon that was started anew that events may be missing", async () => {
+  test("tells a reader who comes back to a daemon that was started again that events may be missing", async () => {
     const reader = await follow(root);
     const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
     await reader.stop();

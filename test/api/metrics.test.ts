@@ -69,7 +69,7 @@ describe("requests", () => {
     const row = (await rowOf("busy")) as WorkerMetrics;
     expect(row.requests).toMatchObject({ total: 2000, inFlight: 0, queued: 0, byStatus: { "2xx": 2000, "5xx": 0, aborted: 0 } });
     expect(row).toMatchObject({ kind: "module", errors: { total: 0, byCode: {} }, isolates: { running: 1, starting: 0, draining: 0 } });
-    expect(row).toMatchObject({ requestBodyBytes: 10_000, answerBodyBytes: 14_000, openSockets: 0 });
+    expect(row).toMatchObject({ requestBodyBytes: 10_000, responseBodyBytes: 14_000, openSockets: 0 });
     const { sinceStart, recent } = row.latency;
     expect(sinceStart.count).toBe(2000);
     expect(recent.count).toBe(2000);

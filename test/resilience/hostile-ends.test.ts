@@ -77,7 +77,7 @@ const offenders: Offender[] = [
     name: "prototypes that it replaces",
     source: `Promise.prototype.then = () => {}; Array.prototype.push = () => { throw new Error(); }; Buffer.prototype.copy = () => {}; Map.prototype.get = () => {}; return new Response("answered");`,
     expected: ["200 answered", crashed, threw, "504 WORKER_TIMEOUT"],
-    // What is broken is broken for its own requests, until somebody uploads it anew.
+    // What is broken is broken for its own requests, until somebody uploads it again.
     strike: async (url) => {
       const outcome = await strikeWithGet(url);
       await house.client.workers.restart({ params: { scope: "_", name: url.split("/").at(-1) as string, version: "1.0.0" } });

@@ -233,7 +233,7 @@ test("a folder that turns into a link between check and use leads nobody out", a
   expect(await treeDigest(path.join(daemon.directory, "outside"))).toBe(before);
 });
 
-/** An upload may make the folder anew while it is away. */
+/** An upload may make the folder again while it is away. */
 async function insist(place: string, step: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

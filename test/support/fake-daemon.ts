@@ -18,7 +18,7 @@ export const counts = {
   memory: { rssBytes: 0, pssBytes: 0 },
   cpuSeconds: 0,
   requestBodyBytes: 0,
-  answerBodyBytes: 0,
+  responseBodyBytes: 0,
   openSockets: 0,
 };
 /** Who the fake daemon takes everybody for. */

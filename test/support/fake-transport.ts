@@ -35,7 +35,7 @@ export class FakeTransport {
     this.requests.push(sent);
     await this.#held?.promise;
     if (this.failure !== undefined) throw this.failure;
-    return respond(this.#answerTo(request), request);
+    return respond(this.#responseTo(request), request);
   };
 
   /** The requests that change something, such as `DELETE /api/keys/3`. */
@@ -53,7 +53,7 @@ export class FakeTransport {
     this.#held = undefined;
   }
 
-  #answerTo(request: TransportRequest): unknown {
+  #responseTo(request: TransportRequest): unknown {
     const [path = ""] = request.path.split("?");
     const answer = this.answers[`${request.method} ${path}`] ?? this.answers[path];
     if (typeof answer === "function") return (answer as (request: TransportRequest) => unknown)(request);

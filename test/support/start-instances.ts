@@ -14,7 +14,7 @@ export interface TestInstances {
   /** Holds `workers` and `plugins`. */
   readonly directory: string;
   readonly workers: string;
-  /** Starts one more, or one anew under a name that it had. */
+  /** Starts one more, or one again under a name that it had. */
   readonly start: (name: string, env?: Record<string, string>) => Promise<TestInstance>;
   /** Ends all and deletes everything. */
   readonly dispose: () => Promise<void>;

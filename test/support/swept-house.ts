@@ -10,7 +10,7 @@ import { treeDigest } from "./tree-digest.js";
 
 export const sweptVersion = "1.0.0";
 
-/** A daemon and the app whose changes are swept; may be started anew on what the one before left. */
+/** A daemon and the app whose changes are swept; may be started again on what the one before left. */
 export class SweptHouse {
   readonly directory: string;
   readonly daemon: TestDaemon;

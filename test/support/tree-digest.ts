@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import path from "node:path";
 import { installationFileName } from "../../src/shared/installation-file-name.js";
@@ -28,8 +29,9 @@ export async function treeDigest(root: string): Promise<string> {
   try {
     return hash((await treeLines(root)).join("\n"));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "missing";
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // The folder of an isolate may vanish while it is walked.
+    return existsSync(root) ? await treeDigest(root) : "missing";
   }
 }
 

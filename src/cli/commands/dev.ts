@@ -8,7 +8,7 @@ import { defineCommand, type Context } from "../command.js";
 import { DevDaemon, daemonEnded, type Answered } from "../dev/dev-daemon.js";
 import { choosePort } from "../dev/free-port.js";
 import { listenForKeys } from "../dev/keys.js";
-import { describeAnswer, describeLogLine } from "../dev/log-line.js";
+import { describeResponse, describeLogLine } from "../dev/log-line.js";
 import { Reloader, type Served } from "../dev/reloader.js";
 import { exitCodes, type ExitCode } from "../exit-codes.js";
 import { HttpTransport } from "../transport/http-transport.js";
@@ -64,7 +64,7 @@ async function startDaemon(context: Context, place: { directory: string; host: s
     ...place,
     variables: context.variables,
     onLine: (line) => noteIfAny(context, describeLogLine(line)),
-    onAnswered: (answered) => noteIfAny(context, ofWorker(answered) ? describeAnswer(answered) : undefined),
+    onAnswered: (answered) => noteIfAny(context, ofWorker(answered) ? describeResponse(answered) : undefined),
   });
   context.onExit(() => daemon.kill());
   return daemon;

@@ -15,7 +15,7 @@ export function describeLogLine(line: string): string | undefined {
   return typeof cause === "string" ? `${msg}\n${cause}` : msg;
 }
 
-export function describeAnswer({ method, target, status, durationMs }: Answered): string {
+export function describeResponse({ method, target, status, durationMs }: Answered): string {
   return `${method} ${target} ${status} ${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;
 }
 

@@ -94,7 +94,7 @@ base: /${name.replace(/^@[^/]+\//, "").replace(/\./g, "-")}
 # Any other key is the plugin's own configuration.
 greeting: Hello
 `,
-    "plugin.js": `/** Called anew for each reload, so state belongs in here and not beside it. */
+    "plugin.js": `/** Called again for each reload, so state belongs in here and not beside it. */
 export default (config) => ({
   onInit(context) {
     context.logger.info("ready", { greeting: config.greeting });

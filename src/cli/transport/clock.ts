@@ -1,4 +1,4 @@
-/** A time limit that can start anew. */
+/** A time limit that can start again. */
 export class Clock {
   readonly #onEnd: (limitMs: number) => void;
   #timer: NodeJS.Timeout | undefined;

@@ -29,7 +29,7 @@ export class HttpTransport {
   }
 
   /**
-   * Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts anew with each
+   * Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts again with each
    * piece. A response that is streamed may last as long as it likes.
    */
   async send(request: TransportRequest, key: string | undefined): Promise<RawResponse> {

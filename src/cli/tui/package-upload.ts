@@ -86,7 +86,7 @@ interface Prepared {
   readonly facts: readonly Fact[];
 }
 
-/** Asked for anew: what is replaced must not be a guess. */
+/** Asked for again: what is replaced must not be a guess. */
 async function installedWorker(session: Session, name: string): Promise<InstalledWorker | undefined> {
   const rows = (await (await session.client()).workers.list()).filter((worker) => worker.name === name);
   return rows.length === 0 ? undefined : toInstalledWorker(name, rows);

@@ -21,7 +21,7 @@ export function OverwriteDialog({ name, how, onOverwrite, onReload, onClose }: O
     <Modal title={`${name} was ${how} meanwhile`} onClose={onClose} isAlert>
       <p>
         {how === "deleted"
-          ? "It was deleted after it was opened here. Nothing was saved yet; saving makes it anew."
+          ? "It was deleted after it was opened here. Nothing was saved yet; saving makes it again."
           : "Somebody changed it after it was opened here. Nothing was saved yet; saving overwrites what they wrote."}
       </p>
       <div className="modal-buttons">
@@ -30,7 +30,7 @@ export function OverwriteDialog({ name, how, onOverwrite, onReload, onClose }: O
         </Button>
         {how === "changed" && <Button onPress={onReload}>Show what is there now</Button>}
         <Button kind="danger" onPress={() => void overwrite()}>
-          {how === "deleted" ? "Save anew" : "Overwrite"}
+          {how === "deleted" ? "Save again" : "Overwrite"}
         </Button>
       </div>
     </Modal>

@@ -35,7 +35,7 @@ export class ChangeFeed {
     this.#options = options;
   }
 
-  /** For whom: another one, or one who signed in anew, gets a stream of their own. Undefined while nobody is to be told. */
+  /** For whom: another one, or one who signed in again, gets a stream of their own. Undefined while nobody is to be told. */
   setReader(reader: Principal | undefined): void {
     if (reader === this.#reader) return;
     this.#reader = reader;

@@ -65,7 +65,7 @@ export class LiveResource<Data> {
     if (this.#watchers.size > 0) void this.refreshAfterChange();
   }
 
-  /** The time until the next question begins anew. */
+  /** The time until the next question begins again. */
   plan(): void {
     clearTimeout(this.#timer);
     if (this.#watchers.size === 0 || !this.#conditions.isOpen()) return;

@@ -15,7 +15,7 @@ export class Observable<Value> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Answers with the way to stop. */
+  /** Returns the way to stop. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -54,7 +54,7 @@ export class Router {
     this.route.set(this.#read(this.route.get().visit));
   }
 
-  /** Asked before a page is left, by a link or the browser's buttons; false keeps it. Answers with the way to stop being asked. */
+  /** Asked before a page is left, by a link or the browser's buttons; false keeps it. Returns the way to stop being asked. */
   guard(mayLeave: () => boolean): () => void {
     this.#guards.add(mayLeave);
     return () => this.#guards.delete(mayLeave);

@@ -79,7 +79,7 @@ export async function copyKeyDatabase(file: string, target: string): Promise<num
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
     assertSupported(source, schemaOf(keyMigrations));
-    // After the first pages all of the rest at once: a change in between would begin the copy anew.
+    // After the first pages all of the rest at once: a change in between would begin the copy again.
     await source.backup(target, { progress: () => mostPages });
   } finally {
     source.close();

@@ -41,7 +41,7 @@ export interface ReplicaState {
   readonly lagSeconds: number | undefined;
   /** Attempts to ask the primary or to fetch from it that failed. */
   readonly failedSyncs: number;
-  /** How often it was thrown away and fetched anew. */
+  /** How often it was thrown away and fetched again. */
   readonly renewals: number;
 }
 

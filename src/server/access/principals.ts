@@ -27,7 +27,7 @@ export class Principals {
   readonly #store: KeyStore;
   /** The hash in hex, as bytes: to be compared in constant time. */
   #rootKeyHash: Buffer | undefined;
-  /** Written anew for each comparison. */
+  /** Written again for each comparison. */
   readonly #compared = Buffer.alloc(hashKeySecret("").length);
   readonly #now: () => number;
 

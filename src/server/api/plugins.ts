@@ -17,7 +17,7 @@ export interface PluginPackagesPort {
 
 /** What they need of the plugins at work. */
 export interface PluginsPort {
-  /** Has what lies on the disk take part; resolves when it is at work. `isFresh` tells what is made anew though it did not change. */
+  /** Has what lies on the disk take part; resolves when it is at work. `isFresh` tells what is made again though it did not change. */
   reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
   statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
   /** In the order of their hooks. */

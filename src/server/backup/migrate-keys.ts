@@ -67,7 +67,7 @@ function explained(error: unknown): unknown {
   if (error instanceof PrimaryHasKeysError)
     return new BackupError("PRIMARY_HAS_KEYS", `${error.message}; nothing was changed`, {
       cause: error,
-      hint: "keys are moved once, from one daemon; make those of other daemons anew",
+      hint: "keys are moved once, from one daemon; make those of other daemons again",
     });
   if (error instanceof PrimaryError)
     return new BackupError("PRIMARY_UNAVAILABLE", `the primary ${error.message}; nothing was changed`, { cause: error });

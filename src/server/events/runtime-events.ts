@@ -100,4 +100,4 @@ export class RuntimeEvents {
 }
 
 const gapMessage =
-  "Events before this one may be missing: they are not kept any more, or the daemon was started anew. Read again what you show.";
+  "Events before this one may be missing: they are not kept any more, or the daemon was started again. Read again what you show.";

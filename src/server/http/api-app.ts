@@ -5,8 +5,8 @@ import type { EndpointDefinition } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config/config.js";
 import type { Log } from "../log/log.js";
-import { answerEveryRequest } from "./answer-every-request.js";
-import { compressAnswers } from "./compress-answers.js";
+import { errorMiddleware } from "./error-middleware.js";
+import { compressResponses } from "./compress-responses.js";
 import { createDocsAssets } from "./docs-assets.js";
 import type { EventStreams } from "./event-streams.js";
 import type { AnyHandler, Handlers } from "./handler.js";
@@ -37,8 +37,8 @@ export function createApiApp(options: ApiAppOptions): Koa {
   }
   router.get(`${apiBase}/docs/:asset`, createDocsAssets());
   const app = new Koa();
-  app.use(answerEveryRequest({ log: options.log, allowedMethods: (context) => allowedMethods(router, context) }));
-  app.use(compressAnswers());
+  app.use(errorMiddleware({ log: options.log, allowedMethods: (context) => allowedMethods(router, context) }));
+  app.use(compressResponses());
   app.use(router.routes());
   return app;
 }

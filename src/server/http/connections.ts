@@ -51,7 +51,7 @@ export class Connections {
     const timer = setTimeout(() => this.#destroyAll(), timeoutMs);
     // After the sockets were read: what has come by now is not idle any more.
     const sweeper = setInterval(() => setImmediate(() => this.#closeIdle(idleGraceMs)), sweepIntervalMs);
-    this.#awaitAnswers();
+    this.#awaitResponses();
     await stopAccepting();
     clearTimeout(timer);
     clearInterval(sweeper);
@@ -63,19 +63,19 @@ export class Connections {
   }
 
   #closeIdle(idleGraceMs: number): void {
-    this.#awaitAnswers();
+    this.#awaitResponses();
     if (performance.now() - this.#idleSinceMs < idleGraceMs) return;
     const sockets = [...this.#sockets];
     // It would also close those whose answers have ended and not left yet.
-    if (!sockets.some((socket) => answerInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
+    if (!sockets.some((socket) => responseInFlight(socket)?.writableEnded)) this.#server.closeIdleConnections();
     // Nor does it know those that never sent anything, and it must not be held up by one client that does not read.
-    for (const socket of sockets) if (!answerInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
+    for (const socket of sockets) if (!responseInFlight(socket) && !this.#upgraded.has(socket) && this.#isQuiet(socket)) socket.destroy();
   }
 
   /** A client that is told nothing of the end may send its next request at once. */
-  #awaitAnswers(): void {
+  #awaitResponses(): void {
     for (const socket of this.#sockets) {
-      const answer = answerInFlight(socket);
+      const answer = responseInFlight(socket);
       if (!answer || this.#awaited.has(answer)) continue;
       this.#awaited.add(answer);
       if (answer.shouldKeepAlive) answer.once("finish", () => (this.#idleSinceMs = performance.now()));
@@ -92,7 +92,7 @@ export class Connections {
 }
 
 /** The answer that a connection is busy with. Node itself finds it in this field, and gives it no public name. */
-export function answerInFlight(socket: Duplex): ServerResponse | undefined {
+export function responseInFlight(socket: Duplex): ServerResponse | undefined {
   const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse | null };
   return answer ?? undefined;
 }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Middleware } from "koa";
 import { ApiError } from "../../shared/api-error.js";
 import { compiledFile } from "../package-root.js";
-import type { CallState } from "./answer-every-request.js";
+import type { CallState } from "./error-middleware.js";
 
 /** Files of the documentation page, copied from swagger-ui-dist by the build, and our own start script. */
 const assetTypes: ReadonlyMap<string, string> = new Map([

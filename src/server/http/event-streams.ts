@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 import type { EventFeed } from "../../shared/contract/endpoint.js";
 import { endEvent, formatEvent } from "../../shared/event-stream.js";
-import { toApiError } from "../web/answer-error.js";
+import { toApiError } from "../web/error-response.js";
 
 const mostStreams = 100;
 /** A comment so often keeps proxies from closing a stream that has nothing to tell, and shows the reader that it is alive. */
@@ -24,7 +24,7 @@ export class EventStreams {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  /** Answers with events until the feed ends, the reader goes, may not read on, or the daemon stops. Returns at once. */
+  /** Sends events until the feed ends, the reader goes, may not read on, or the daemon stops. Returns at once. */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
       throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open; try again in a moment.", { retryAfterSeconds: 10 });

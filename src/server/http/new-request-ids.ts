@@ -4,7 +4,7 @@ const idsPerDraw = 256;
 
 /**
  * Returns a function that makes ids as `randomUUID` does, for a third of the price, which counts on the path of served requests: their
- * last 8 bits are counted instead of drawn, the other 114 are drawn anew for every 256 of them.
+ * last 8 bits are counted instead of drawn, the other 114 are drawn again for every 256 of them.
  */
 export function newRequestIds(): () => string {
   const endings = Array.from({ length: idsPerDraw }, (_, index) => index.toString(16).padStart(2, "0"));

@@ -3,7 +3,7 @@ import type { Context, Middleware } from "koa";
 import type { Download, EndpointDefinition, EventFeed, UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config/config.js";
-import type { CallState } from "./answer-every-request.js";
+import type { CallState } from "./error-middleware.js";
 import { authorise } from "./authorise.js";
 import type { EventStreams } from "./event-streams.js";
 import { readForm } from "./form-body.js";
@@ -40,7 +40,7 @@ interface ParsedInput {
 export function createOperation(options: OperationOptions): Middleware {
   const { endpoint, handler, config } = options;
   const texts = new ResultTexts();
-  const answerOptions = { endpoint, config, texts };
+  const responseOptions = { endpoint, config, texts };
   return async (context) => {
     const state = context.state as CallState;
     state.isRouted = true;
@@ -69,7 +69,7 @@ export function createOperation(options: OperationOptions): Middleware {
         options.streams.start(context.res, { feed, assertAllowed });
         context.respond = false;
       } else if (endpoint.download !== undefined) sendDownload(context, result as Download);
-      else answer(context, answerOptions, body, result);
+      else answer(context, responseOptions, body, result);
     } finally {
       if (file) {
         // A client that is told of a refusal while it still sends might not read it.

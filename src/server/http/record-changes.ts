@@ -4,9 +4,9 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { namespacesWithin } from "../../shared/namespace.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { Principals } from "../access/principals.js";
-import { toApiError } from "../web/answer-error.js";
+import { toApiError } from "../web/error-response.js";
 import type { ChangingCall } from "../events/changes.js";
-import type { CallState } from "./answer-every-request.js";
+import type { CallState } from "./error-middleware.js";
 import { changeSubjectOf, keyIdIn, type NamedKey } from "./change-subject.js";
 import type { PanelHost } from "../web/panel-host.js";
 

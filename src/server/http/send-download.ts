@@ -6,7 +6,7 @@ import { isUnchanged, requestedRange } from "../web/conditional.js";
 import { attachmentNamed } from "./content-disposition.js";
 
 /**
- * Answers with bytes as they come: a file whole, a range of it, or the word that the client's copy is still good. What is sent is never
+ * Sends bytes as they come: a file whole, a range of it, or the word that the client's copy is still good. What is sent is never
  * shown by a browser as a page of ours. When the client goes, the bytes are let go; when they fail, the connection is cut.
  */
 export function sendDownload(context: Context, download: Download): void {
@@ -32,11 +32,11 @@ function openFile(context: Context, file: FileDownload): DownloadBytes | undefin
     "Cache-Control": "private, no-cache",
   });
   const { headers } = context.req;
-  if (isUnchanged(headers, file)) return answerEmpty(context, file, 304);
+  if (isUnchanged(headers, file)) return sendEmpty(context, file, 304);
   const range = context.method === "GET" ? requestedRange(headers, file) : undefined;
   if (range === "unsatisfiable") {
     context.set({ "Content-Range": `bytes */${sizeBytes}`, "Content-Length": "0" });
-    return answerEmpty(context, file, 416);
+    return sendEmpty(context, file, 416);
   }
   const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
   if (range) {
@@ -49,7 +49,7 @@ function openFile(context: Context, file: FileDownload): DownloadBytes | undefin
   return undefined;
 }
 
-function answerEmpty(context: Context, file: FileDownload, status: 304 | 416): undefined {
+function sendEmpty(context: Context, file: FileDownload, status: 304 | 416): undefined {
   context.status = status;
   file.close();
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../web/answer-error.js";
+import { sendError } from "../web/error-response.js";
 import { schemeOf } from "./forwarded-proto.js";
 import type { HttpServerOptions } from "./server.js";
 import type { PanelHost } from "../web/panel-host.js";
@@ -26,17 +26,17 @@ export function serveAt(content: ListenerContent, { panelHost, serve }: { panelH
     const path = pathOf(url);
     const isPanelHost = panelHost?.matches(headers.host) ?? false;
     if (couldBePanel(path)) {
-      if (!hasPanel || !isPanel(path)) answerNotHere(request, response, requestId);
+      if (!hasPanel || !isPanel(path)) sendNotServedHere(request, response, requestId);
       else if (panelHost && !isPanelHost) redirect(request, response, { panelHost, to: url, requestId });
       else serve(request, response, requestId, connection);
     } else if (panelHost && isPanelHost && hasPanel && path === "/") redirect(request, response, { panelHost, to: panelPath, requestId });
-    else if (!hasWorkers || panelHost?.hasNameOf(headers.host)) answerNotHere(request, response, requestId);
+    else if (!hasWorkers || panelHost?.hasNameOf(headers.host)) sendNotServedHere(request, response, requestId);
     else serve(request, response, requestId, connection);
   };
 }
 
-export function answerNotHere(request: IncomingMessage, response: ServerResponse, requestId = requestIdOf(request)): void {
-  answerError(response, new ApiError("NOT_FOUND", "Nothing answers at this path here."), requestId);
+export function sendNotServedHere(request: IncomingMessage, response: ServerResponse, requestId = requestIdOf(request)): void {
+  sendError(response, new ApiError("NOT_FOUND", "Nothing answers at this path here."), requestId);
 }
 
 function redirect(

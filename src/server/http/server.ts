@@ -4,10 +4,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
-import { answerError, errorHeaders } from "../web/answer-error.js";
+import { sendError, errorHeaders } from "../web/error-response.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
-import { answerInFlight } from "./connections.js";
+import { responseInFlight } from "./connections.js";
 import { problemOfHead } from "./request-head.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
@@ -94,7 +94,7 @@ export function createHttpServer({
       serve(request, response, requestIdOf(request), connection);
     },
   });
-  server.on("clientError", answerBrokenRequest);
+  server.on("clientError", sendBrokenRequest);
   server.on("timeout", endStalledConnection);
   return server;
 }
@@ -126,7 +126,7 @@ function pathOf({ url: target = "/" }: IncomingMessage): string {
 function refuse(request: IncomingMessage, response: ServerResponse, problem: ApiError): void {
   // What follows such a head may not be where it seems to be.
   response.shouldKeepAlive = false;
-  answerError(response, problem, requestIdOf(request));
+  sendError(response, problem, requestIdOf(request));
 }
 
 type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
@@ -138,8 +138,8 @@ const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
 const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The request is not valid HTTP."];
 
 /** Bytes that are not HTTP still get the one error shape. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const answer = answerInFlight(socket);
+function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const answer = responseInFlight(socket);
   if (socket.writable && answer?.req.complete && error.code !== "ECONNRESET") {
     // The broken bytes came behind a whole request: that one gets its own answer, and the connection ends with it.
     if (answer.listenerCount("finish", endConnection) === 0) answer.once("finish", endConnection);
@@ -159,14 +159,14 @@ function endConnection(this: ServerResponse): void {
 
 /** A connection is silent too while an app thinks, or an event stream has nothing to tell: then it is not the client's turn. */
 function endStalledConnection(socket: Socket): void {
-  const answer = answerInFlight(socket);
+  const answer = responseInFlight(socket);
   if (!answer || socket.writableLength > 0) {
     socket.destroy();
     return;
   }
   const { req: request } = answer;
   const isOwed = !request.complete && request.readableFlowing === true;
-  if (isOwed) answerBrokenRequest(Object.assign(new Error("stalled"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  if (isOwed) sendBrokenRequest(Object.assign(new Error("stalled"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
 }
 
 function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest): void {

@@ -7,7 +7,7 @@ const looksPerTimeout = 6;
 
 /**
  * Has the server emit "timeout" for a connection that is silent for `timeoutMs`, a sixth more at most. `server.timeout` says the same, at
- * the price of a timer set anew for every request and moved by every read and write; nearly all are answered long before. Here only a
+ * the price of a timer set again for every request and moved by every read and write; nearly all are answered long before. Here only a
  * connection that a look finds without a timer gets one, and Node takes it back when the next answer has ended.
  */
 export function watchStalledClients(server: Server, timeoutMs: number): void {

@@ -7,8 +7,8 @@ export function asksForStartPage({ method, url = "", headers }: IncomingMessage)
   return (method === "GET" || method === "HEAD") && pathOf(url) === "/" && (headers.accept?.includes("text/html") ?? false);
 }
 
-/** Answers with the start page. It says nothing of the workers, and links to the panel only where every listener has it. */
-export function answerStartPage(request: IncomingMessage, response: ServerResponse, requestId: string, config: StartPageConfig): void {
+/** Sends the start page. It says nothing of the workers, and links to the panel only where every listener has it. */
+export function sendStartPage(request: IncomingMessage, response: ServerResponse, requestId: string, config: StartPageConfig): void {
   const body = startPage(config);
   response.writeHead(200, {
     "content-type": "text/html; charset=utf-8",

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../web/answer-error.js";
+import { sendError } from "../web/error-response.js";
 import { packageVersion } from "../package-root.js";
 import { requestIdOf } from "./request-id.js";
 
 const retryAfterSeconds = 1;
 
 /** Answers until the services are open: the process is alive, and not ready for anything else. */
-export function answerWhileStarting(apiBase: string): (request: IncomingMessage, response: ServerResponse, requestId?: string) => void {
+export function startingHandler(apiBase: string): (request: IncomingMessage, response: ServerResponse, requestId?: string) => void {
   return (request, response, requestId = requestIdOf(request)) => {
     if ((request.method !== "GET" && request.method !== "HEAD") || request.url !== `${apiBase}/health/live`) {
-      answerError(response, new ApiError("NOT_READY", "The daemon is starting; try again in a moment.", { retryAfterSeconds }), requestId);
+      sendError(response, new ApiError("NOT_READY", "The daemon is starting; try again in a moment.", { retryAfterSeconds }), requestId);
       return;
     }
     response.writeHead(200, { "content-type": "application/json; charset=utf-8", "x-request-id": requestId });

@@ -2,10 +2,10 @@ import { ServerResponse, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../web/answer-error.js";
+import { sendError } from "../web/error-response.js";
 import { hasBody } from "../web/has-body.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
-import { answerInFlight } from "./connections.js";
+import { responseInFlight } from "./connections.js";
 import { requestIdOf } from "./request-id.js";
 
 interface Upgrade {
@@ -29,7 +29,7 @@ export function takeUpgrades(server: Server, options: UpgradeOptions): void {
     const socket = duplex as Socket;
     // Node has taken its own listener away.
     socket.on("error", () => undefined);
-    afterAnswers(socket, () => answerHandshake(server, options, { request, socket, head }));
+    afterResponses(socket, () => sendHandshake(server, options, { request, socket, head }));
   });
 }
 
@@ -39,8 +39,8 @@ export function isHandshake(request: IncomingMessage): boolean {
 }
 
 /** Waits for the answers to requests that the client sent before this one on the same connection. */
-function afterAnswers(socket: Socket, proceed: () => void): void {
-  const earlier = answerInFlight(socket);
+function afterResponses(socket: Socket, proceed: () => void): void {
+  const earlier = responseInFlight(socket);
   if (!earlier) {
     if (!socket.destroyed && socket.writable) proceed();
     return;
@@ -49,21 +49,21 @@ function afterAnswers(socket: Socket, proceed: () => void): void {
   socket.on("drain", onDrain);
   earlier.once("close", () => {
     socket.removeListener("drain", onDrain);
-    afterAnswers(socket, proceed);
+    afterResponses(socket, proceed);
   });
 }
 
-function answerHandshake(server: Server, { handle, stalledClientTimeoutMs }: UpgradeOptions, { request, socket, head }: Upgrade): void {
+function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: UpgradeOptions, { request, socket, head }: Upgrade): void {
   const response = createLastResponse(request, socket);
   socket.setTimeout(stalledClientTimeoutMs);
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
     // Node 24.0 to 24.8 has no `shouldUpgradeCallback`.
-    answerError(response, new ApiError("INVALID_REQUEST", "The only upgrade that is supported is WebSocket."), requestIdOf(request));
+    sendError(response, new ApiError("INVALID_REQUEST", "The only upgrade that is supported is WebSocket."), requestIdOf(request));
     return;
   }
   if (hasBody(request)) {
-    answerError(response, new ApiError("INVALID_REQUEST", "A WebSocket handshake has no body."), requestIdOf(request));
+    sendError(response, new ApiError("INVALID_REQUEST", "A WebSocket handshake has no body."), requestIdOf(request));
     return;
   }
   handle(request, response, { socket, takeHead: readEarly(socket, head) });

@@ -5,7 +5,7 @@ const mostWaitingBytes = 1024 * 1024;
 /** How long the last lines may take when the daemon ends. */
 const lastLinesTimeoutMs = 1000;
 
-/** Takes bytes in its mode for them, which its types leave out. Of text it would count all that waits anew with each line. */
+/** Takes bytes in its mode for them, which its types leave out. Of text it would count all that waits again with each line. */
 type BufferedLines = Omit<SonicBoom, "write"> & { write(line: Buffer): boolean };
 
 /**

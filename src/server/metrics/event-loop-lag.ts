@@ -2,7 +2,7 @@ import { monitorEventLoopDelay, type ELDHistogram } from "node:perf_hooks";
 
 /** How often the loop is looked at; what comes later than this is lag. */
 const resolutionMs = 500;
-/** Two monitors begin anew in turn, so that the older one always knows the last 30 to 60 s. */
+/** Two monitors begin again in turn, so that the older one always knows the last 30 to 60 s. */
 const turnMs = 30_000;
 
 /** How late the event loop was of late. Holds no process alive. */

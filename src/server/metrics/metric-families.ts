@@ -74,7 +74,7 @@ export const workerFamilies: readonly MetricFamily<LabelledReading>[] = [
     life?.kind === "module" ? cpuSeconds : undefined,
   ),
   workerCounter("request_body_bytes_total", "Bytes of request bodies that were read.", ({ meter }) => meter.requestBodyBytes || undefined),
-  workerCounter("answer_body_bytes_total", "Bytes of answers that isolates sent.", ({ meter }) => meter.answerBodyBytes || undefined),
+  workerCounter("answer_body_bytes_total", "Bytes of answers that isolates sent.", ({ meter }) => meter.responseBodyBytes || undefined),
   workerGauge("open_sockets", "Web sockets that are open.", ({ life }) => life?.openSockets || undefined),
 ];
 
@@ -121,7 +121,7 @@ export const daemonFamilies: readonly MetricFamily<DaemonMetrics>[] = [
     "Attempts to ask the primary of the key store, or to fetch from it, that failed.",
     ({ keyStore }) => (keyStore?.replica ? [{ labels: {}, value: keyStore.replica.failedSyncs }] : []),
   ),
-  daemonMetric("key_replica_renewals_total", "counter", "How often the replica was thrown away and fetched anew.", ({ keyStore }) =>
+  daemonMetric("key_replica_renewals_total", "counter", "How often the replica was thrown away and fetched again.", ({ keyStore }) =>
     keyStore?.replica ? [{ labels: {}, value: keyStore.replica.renewals }] : [],
   ),
   daemonMetric("events_total", "counter", "Events that were told to whoever follows.", ({ events }) =>

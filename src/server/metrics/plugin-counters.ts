@@ -13,7 +13,7 @@ const labelPattern = /^(?!__|plugin$)[a-zA-Z_][a-zA-Z0-9_]{0,99}$/;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What plugins count. A plugin that is loaded anew goes on counting where it was. */
+/** What plugins count. A plugin that is loaded again goes on counting where it was. */
 export class PluginCounters {
   readonly #byPlugin = new Map<string, Map<string, Counter>>();
 

@@ -35,7 +35,7 @@ export function toWorkerMetrics(reading: WorkerReading, nowMs: number): WorkerMe
     memory: { rssBytes: reading.rssBytes, pssBytes: reading.pssBytes ?? null },
     cpuSeconds: reading.cpuSeconds,
     requestBodyBytes: meter.requestBodyBytes,
-    answerBodyBytes: meter.answerBodyBytes,
+    responseBodyBytes: meter.responseBodyBytes,
     openSockets: life?.openSockets ?? 0,
     latency: { recent: { ...toLatency(recent), windowSeconds }, sinceStart: toLatency(meter.latency.sinceStart()) },
   };
@@ -69,7 +69,7 @@ export function totalsOf(workers: readonly WorkerMetrics[]): Totals {
     },
     cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
     requestBodyBytes: sum(({ requestBodyBytes }) => requestBodyBytes),
-    answerBodyBytes: sum(({ answerBodyBytes }) => answerBodyBytes),
+    responseBodyBytes: sum(({ responseBodyBytes }) => responseBodyBytes),
     openSockets: sum(({ openSockets }) => openSockets),
   };
 }

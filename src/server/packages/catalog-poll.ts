@@ -14,7 +14,7 @@ const restMs = 30_000;
 export interface Look {
   /** The folder that is looked at. */
   readonly path: string;
-  /** Answers with the folders that are no longer current; undefined when something has changed, and it is to look again, being sure then. */
+  /** Returns the folders that are no longer current; undefined when something has changed, and it is to look again, being sure then. */
   take(isSure: boolean): string[] | undefined;
   /** Folders, of which one changes whenever a look would find a change; undefined when that cannot be said. */
   watchable(): readonly string[] | undefined;

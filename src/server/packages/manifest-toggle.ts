@@ -14,7 +14,7 @@ export function toggledManifest(folder: string, enabled: boolean): { filePath: s
   return { filePath: path.join(folder, manifestFileNames[0]), text: `enabled: ${enabled}\n` };
 }
 
-/** Changes the one value and leaves every other byte as it is; where that is not possible, YAML writes the document anew. */
+/** Changes the one value and leaves every other byte as it is; where that is not possible, YAML writes the document again. */
 function withEnabled(text: string, enabled: boolean, fileName: string): string {
   const { document } = parseManifest(text, fileName);
   const edited = editedText(text, document, enabled);

@@ -79,7 +79,7 @@ export class PluginPackages implements PackageOwner {
 
   /**
    * Installs an archive in place of the plugin of that name and deletes its file. `authorise` is called as soon as the name is known
-   * and before anything shows; when it throws, nothing has changed. Answers when `discover` gives the new one.
+   * and before anything shows; when it throws, nothing has changed. Resolves when `discover` gives the new one.
    */
   async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
@@ -208,7 +208,7 @@ export class PluginPackages implements PackageOwner {
     throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by another plugin. Give this one another base.`);
   }
 
-  /** Answers with what still runs from the old folder. */
+  /** Returns what still runs from the old folder. */
   async #place(
     staged: Transaction,
     { from, target, change }: { from: string; target: string; change: PeerChange },
@@ -237,7 +237,7 @@ export class PluginPackages implements PackageOwner {
     return await this.#place(staged, { from: content, target, change });
   }
 
-  /** Answers whether there was anything of the plugin in the directory. */
+  /** Returns whether there was anything of the plugin in the directory. */
   async #takeAway(area: StagingArea, name: string): Promise<boolean> {
     const findHere = () => this.#catalog.find(name)?.uploaded.filter(({ directory }) => directory.path === area.directory) ?? [];
     if (findHere().length === 0) return false;
@@ -259,7 +259,7 @@ export class PluginPackages implements PackageOwner {
     });
   }
 
-  /** Answers with what still runs from the folders. */
+  /** Returns what still runs from the folders. */
   async #takeFolders(staged: Transaction, folders: string[], change: PeerChange): Promise<Promise<void>[]> {
     let retiring: Promise<void>[] = [];
     await staged.takeAway(folders, change, (movedTo) => {

@@ -49,7 +49,7 @@ export class WorkerCatalog {
   readonly #reservedNames: ReadonlySet<string>;
   readonly #known: CatalogCache;
   readonly #log: Log;
-  readonly #onAnswering: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
+  readonly #onActiveVersion: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
   readonly #listings = new Map<string, Listing>();
   readonly #folders = new Map<string, { readonly read: WorkerFolder; readonly versions: readonly CatalogedVersion[] }>();
   readonly #workers = new Map<string, CatalogedWorker>();
@@ -63,14 +63,14 @@ export class WorkerCatalog {
     reservedNames: ReadonlySet<string>;
     known: CatalogCache;
     /** The version that answers for a name may be another one now; undefined = none does. */
-    onAnswering?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
+    onActiveVersion?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
     log: Log;
   }) {
     this.#directories = options.directories;
     this.#reservedNames = options.reservedNames;
     this.#known = options.known;
     this.#log = options.log;
-    this.#onAnswering = options.onAnswering;
+    this.#onActiveVersion = options.onActiveVersion;
   }
 
   resolve(name: string, range: string | undefined): InstalledVersion | undefined {
@@ -224,7 +224,7 @@ export class WorkerCatalog {
     const served = found.filter((version) => this.#mayBeServed(version)).toSorted((a, b) => this.#rank(a) - this.#rank(b));
     if (served.length === 0) this.#workers.delete(name);
     else this.#workers.set(name, catalogedWorker(served));
-    this.#onAnswering?.(name, this.resolve(name, undefined));
+    this.#onActiveVersion?.(name, this.resolve(name, undefined));
   }
 
   /** By hand, someone may put a package where none of that name can be uploaded to. */

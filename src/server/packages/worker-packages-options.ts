@@ -22,7 +22,7 @@ export interface WorkerPackagesOptions extends Retiring {
   /** Called with what was unpacked, before anything shows; when it throws, nothing has changed. */
   readonly check?: (candidate: Pick<InstalledVersion, "name" | "version" | "folder" | "generation" | "manifest">) => Promise<void>;
   /** The version that answers for a name may be another one now; undefined = none does. */
-  readonly onAnswering?: (name: string, version: InstalledVersion | undefined) => void;
+  readonly onActiveVersion?: (name: string, version: InstalledVersion | undefined) => void;
   /** Another instance that has the same directory has changed something; what `resolve` gives is new already. */
   readonly onElsewhere?: (change: PeerChange) => void;
 }

@@ -64,7 +64,7 @@ export class WorkerPackages implements PackageOwner {
       directories,
       known: this.#known,
       reservedNames: options.reservedNames,
-      onAnswering: options.onAnswering,
+      onActiveVersion: options.onActiveVersion,
       log: options.log,
     });
     this.#catalog.scan();
@@ -109,7 +109,7 @@ export class WorkerPackages implements PackageOwner {
   /**
    * Installs an archive in place of the same version and deletes its file. `authorise` is called as soon as the name is known and before anything shows;
    * when it throws, or the code cannot be loaded although it `isChecked`, nothing has changed. `installation` is kept with the version.
-   * Answers when the new code is what `resolve` gives.
+   * Resolves when the new code is what `resolve` gives.
    */
   async install(
     file: UploadedFile,
@@ -244,7 +244,7 @@ export class WorkerPackages implements PackageOwner {
     throw new ApiError("BASE_TAKEN", `A plugin has the base /${name}, so this worker would not be reached. Give the worker another name.`);
   }
 
-  /** Answers with what still runs from the old folder. */
+  /** Returns what still runs from the old folder. */
   async #place(
     area: StagingArea,
     staged: Transaction,

@@ -14,7 +14,7 @@ export async function removeTree(target: string, mostEntries = Infinity): Promis
   return true;
 }
 
-/** Answers with how many entries there were, one more than `mostEntries` when it stopped. */
+/** Returns how many entries there were, one more than `mostEntries` when it stopped. */
 async function removeFolder(folder: string, mostEntries: number): Promise<number> {
   let count = 0;
   const entries = await opendir(folder).catch(ignoreMissing);

@@ -37,7 +37,7 @@ export class TreeRemover {
     if (!this.#isClosed) await removeTree(folder);
   }
 
-  /** Answers whether the program came to its end without fault. */
+  /** Returns whether the program came to its end without fault. */
   async #run(file: string, folder: string): Promise<boolean> {
     const removal = await spawnProcess({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(
       () => undefined,

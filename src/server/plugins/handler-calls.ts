@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/api-error.js";
-import { errorHeaders } from "../web/answer-error.js";
+import { errorHeaders } from "../web/error-response.js";
 import type { ActivePlugin } from "./active-plugin.js";
-import { hookFailed } from "./answers.js";
+import { hookFailed } from "./send-response.js";
 import type { PluginSet } from "./plugin-set.js";
 import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved-paths.js";
 import { withinTimeLimit } from "./time-limit.js";
@@ -12,7 +12,7 @@ import { dropResponse, isResponse } from "./web-objects.js";
 const handlerLimitMs = 30_000;
 
 /** An answer, and whose. */
-export interface FoundAnswer {
+export interface FoundResponse {
   readonly answer: Response;
   readonly plugin: ActivePlugin;
   readonly part: string;
@@ -43,11 +43,11 @@ export class HandlerCalls {
   }
 
   /** The first answer that is not a pass; undefined when every handler passed. Rejects with what the client is told. */
-  async ask(): Promise<FoundAnswer | undefined> {
+  async ask(): Promise<FoundResponse | undefined> {
     return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
   }
 
-  async #askServerRoutes(): Promise<FoundAnswer | undefined> {
+  async #askServerRoutes(): Promise<FoundResponse | undefined> {
     const { request } = this.#travelling;
     let refused: { plugin: ActivePlugin; allow: string } | undefined;
     for (const plugin of this.#set.withServerRoutes) {
@@ -60,7 +60,7 @@ export class HandlerCalls {
     return refused && { answer: methodNotAllowed(request.method, refused.allow), plugin: refused.plugin, part: "server.routes" };
   }
 
-  async #askServerFetch(): Promise<FoundAnswer | undefined> {
+  async #askServerFetch(): Promise<FoundResponse | undefined> {
     for (const plugin of this.#set.withServerFetch) {
       if (!this.#mayAsk(plugin)) continue;
       const found = await this.#call(plugin, "server.fetch", () => plugin.hooks.server?.fetch?.(this.#travelling.request));
@@ -69,7 +69,7 @@ export class HandlerCalls {
     return undefined;
   }
 
-  async #askOwner(): Promise<FoundAnswer | undefined> {
+  async #askOwner(): Promise<FoundResponse | undefined> {
     const { owner } = this;
     if (owner?.base === undefined || typeof owner.hooks.routes?.fetch !== "function") return undefined;
     const request = this.#travelling.below(owner.base);
@@ -77,7 +77,7 @@ export class HandlerCalls {
     return this.#isPass(found) ? undefined : found;
   }
 
-  async #call(plugin: ActivePlugin, part: string, handler: () => unknown): Promise<FoundAnswer> {
+  async #call(plugin: ActivePlugin, part: string, handler: () => unknown): Promise<FoundResponse> {
     let isLate = true;
     try {
       const work = (async () => handler())().finally(() => (isLate = false));
@@ -92,7 +92,7 @@ export class HandlerCalls {
   }
 
   /** 404 lets the next one try, if there is something left to try with: who read the body has the last word. */
-  #isPass({ answer }: FoundAnswer): boolean {
+  #isPass({ answer }: FoundResponse): boolean {
     if (answer.status !== 404 || !this.#travelling.isWhole) return false;
     dropResponse(answer);
     // What was looked at through a copy goes on from the original.

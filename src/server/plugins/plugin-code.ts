@@ -16,7 +16,7 @@ const mostFiles = 50_000;
 
 /**
  * Imports the code of plugins. Modules are cached by URL for the life of the process, so code is imported from a copy whose path carries
- * the hash of all its files: changed code is loaded anew with all that it imports, unchanged code is never loaded twice.
+ * the hash of all its files: changed code is loaded again with all that it imports, unchanged code is never loaded twice.
  */
 export class PluginCode {
   readonly #directory: string;

@@ -19,7 +19,7 @@ export interface NextSetOptions extends PluginSurroundings {
   readonly reserved: ReservedSegments;
   /** What is at work while the next set is built. */
   readonly before: readonly RunningPlugin[];
-  /** Whether a plugin is made anew though it did not change. */
+  /** Whether a plugin is made again though it did not change. */
   readonly isFresh: (name: string) => boolean;
   /** What a plugin that is at work provides, at any later time. */
   readonly current: (name: string) => unknown;
@@ -60,7 +60,7 @@ export class PluginSetBuilder {
     }
   }
 
-  /** Who has a base keeps it: another plugin cannot take it away by its place in the order. Answers with those that got theirs. */
+  /** Who has a base keeps it: another plugin cannot take it away by its place in the order. Returns those that got theirs. */
   #claimBases(plugins: readonly InstalledPlugin[]): InstalledPlugin[] {
     const { before } = this.#options;
     const isIncumbent = ({ name, manifest }: InstalledPlugin) =>

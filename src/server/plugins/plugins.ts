@@ -43,7 +43,7 @@ export class Plugins {
 
   /**
    * Reads the directories again and puts the next set in the place of this one; one reload at a time. `isFresh` tells which plugins are
-   * made anew though they did not change. When it throws, the set is as it was.
+   * made again though they did not change. When it throws, the set is as it was.
    */
   reload({ isFresh }: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]> {
     const reloading = this.#lastReload.then(() => this.#reload(isFresh));

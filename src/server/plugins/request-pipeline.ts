@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppInfo } from "../../plugin/index.js";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../web/answer-error.js";
+import { sendError } from "../web/error-response.js";
 import type { Log } from "../log/log.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { ActivePlugin } from "./active-plugin.js";
-import { answerWith, type AnswerOptions, hookFailed, interceptResponse } from "./answers.js";
+import { respondWith, type ResponseOptions, hookFailed, interceptResponse } from "./send-response.js";
 import type { AppChoice, AppFinder } from "./app-finder.js";
 import { HandlerCalls } from "./handler-calls.js";
 import type { PluginSet } from "./plugin-set.js";
@@ -111,9 +111,9 @@ export class RequestPipeline {
   #takes(plugin: ActivePlugin, given: unknown): boolean {
     const travelling = this.#travelling;
     if (given !== undefined && isResponse(given)) {
-      void answerWith(
+      void respondWith(
         given,
-        this.#answerOptions((error) => plugin.complain("onRequest", error)),
+        this.#responseOptions((error) => plugin.complain("onRequest", error)),
       );
       return false;
     }
@@ -176,7 +176,7 @@ export class RequestPipeline {
     if (!found) return this.#toApps(handlers.owner);
     const { answer, plugin, part } = found;
     const complain = (error: unknown): void => plugin.complain(part, error);
-    await answerWith(answer, this.#answerOptions(complain));
+    await respondWith(answer, this.#responseOptions(complain));
   }
 
   /** To the app of the plugin whose base it is, else to the workers. */
@@ -188,7 +188,7 @@ export class RequestPipeline {
     const answer = isTaken
       ? interceptResponse(
           request,
-          this.#answerOptions((error) => this.#complain(error)),
+          this.#responseOptions((error) => this.#complain(error)),
         )
       : response;
     if (owner?.app) {
@@ -203,14 +203,14 @@ export class RequestPipeline {
   #refuse(error: unknown): void {
     const { response, requestId } = this.#passer;
     if (!(error instanceof ApiError)) this.#complain(error);
-    if (!response.destroyed) answerError(response, error, requestId);
+    if (!response.destroyed) sendError(response, error, requestId);
   }
 
   #complain(error: unknown): void {
     this.#host.log.error({ requestId: this.#passer.requestId, err: error }, "a request could not be handled past the plugins");
   }
 
-  #answerOptions(complain: (error: unknown) => void): AnswerOptions {
+  #responseOptions(complain: (error: unknown) => void): ResponseOptions {
     const { response: client, requestId } = this.#passer;
     return { set: this.#set, client, requestId, about: () => ({ app: this.#appInfo, request: this.#travelling.shown }), complain };
   }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { mayAnswerWith } from "../web/answer-headers.js";
+import { mayRespondWith } from "../web/response-headers.js";
 
 export interface WriteOptions {
   readonly requestId: string;
@@ -104,7 +104,7 @@ function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; len
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");
   const pairs: string[] = [];
   for (const [name, value] of answer.headers) {
-    if (mayAnswerWith(name, value) && !(isFetched && name === "content-encoding")) pairs.push(name, value);
+    if (mayRespondWith(name, value) && !(isFetched && name === "content-encoding")) pairs.push(name, value);
   }
   const claimed = answer.headers.get("content-length") ?? "";
   return { pairs, length: isLengthTrue && !isFetched && /^\d{1,15}$/.test(claimed) ? Number(claimed) : undefined };

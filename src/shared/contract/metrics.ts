@@ -32,7 +32,7 @@ const activity = {
   memory: Memory.describe("Of all its isolates"),
   cpuSeconds: z.number().min(0).describe("Of its isolates, as far as they were looked at before they ended"),
   requestBodyBytes: Bytes,
-  answerBodyBytes: Bytes,
+  responseBodyBytes: Bytes,
   openSockets: Count.describe("Web sockets that are open"),
 };
 
@@ -79,7 +79,7 @@ export const DaemonMetrics = z.object({
         .object({
           lagSeconds: z.number().min(0).nullable().describe("Since it was last known to have all that the primary has; null: it never was"),
           failedSyncs: Count.describe("Attempts to ask the primary or to fetch from it that failed"),
-          renewals: Count.describe("How often it was thrown away and fetched anew"),
+          renewals: Count.describe("How often it was thrown away and fetched again"),
         })
         .optional()
         .describe("The copy of the primary's keys, with RUNTIME_AUTH_DB_MODE=sync"),

@@ -79,7 +79,7 @@ export const upload = endpoint({
 export const reload = endpoint({
   method: "POST",
   path: "/plugins/reload",
-  summary: "Read the plugin directories again, load all plugins anew and swap them in",
+  summary: "Read the plugin directories again, load all plugins again and swap them in",
   change: "plugin.reloaded",
   access: "plugins:install",
   status: 200,

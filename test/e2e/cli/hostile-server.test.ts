@@ -50,7 +50,7 @@ const activity = {
   memory: { rssBytes: 0, pssBytes: null },
   cpuSeconds: 0,
   requestBodyBytes: 0,
-  answerBodyBytes: 0,
+  responseBodyBytes: 0,
   openSockets: 0,
 };
 const key = {

@@ -34,7 +34,7 @@ async function hangUp(daemon: TestDaemon): Promise<void> {
 }
 
 describe("SIGHUP", () => {
-  test("loads all plugins anew, and tells the service manager when it begins and when it is done", async () => {
+  test("loads all plugins again, and tells the service manager when it begins and when it is done", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });

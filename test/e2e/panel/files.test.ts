@@ -98,7 +98,7 @@ test("what somebody else changed meanwhile is not overwritten unless that is con
   const gone = page.getByRole("alertdialog", { name: "index.html was deleted meanwhile" });
   await gone.waitFor();
   expect(await readdir(version())).not.toContain("index.html");
-  await gone.getByRole("button", { name: "Save anew" }).click();
+  await gone.getByRole("button", { name: "Save again" }).click();
   await expect.poll(() => served("")).toBe("mine");
   // Who leaves before the answer is there is asked whether to give the text up.
   await page.getByText("Not saved").waitFor({ state: "hidden" });

@@ -139,7 +139,7 @@ describe("request ids", () => {
       expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
   });
 
-  test("one that is made up is made up anew each time", async () => {
+  test("one that is made up is made up again each time", async () => {
     const answers = [await send({ path: "/api/health/live" }), await send({ path: "/api/health/live" })];
 
     expect(answers[0]?.headers["x-request-id"]).not.toBe(answers[1]?.headers["x-request-id"]);

@@ -37,7 +37,7 @@ describe("a reload", () => {
     expect(house.plugins.set.isTransparent).toBe(true);
   });
 
-  test("keeps what did not change, and makes it anew when that is asked for", async () => {
+  test("keeps what did not change, and makes it again when that is asked for", async () => {
     const house = await PluginHouse.open();
     await house.add("kept", diary("kept"));
     await house.add("changed", diary("changed"));
@@ -64,7 +64,7 @@ describe("a reload", () => {
     expect(told()).toEqual(["init a ", "shutdown a"]);
   });
 
-  test("makes a plugin anew when one that it depends on is another", async () => {
+  test("makes a plugin again when one that it depends on is another", async () => {
     const house = await PluginHouse.open();
     await house.add("base", diary("base"));
     await house.add("user", diary("user"), { manifest: { dependencies: ["base"] } });

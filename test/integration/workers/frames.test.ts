@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FrameReader } from "../../../src/server/workers/protocol/frame-reader.js";
 import { FrameWriter } from "../../../src/server/workers/protocol/frame-writer.js";
-import { BodyKind, chunkBytes, FrameKind, inlineAnswerBytes, maximumPayloadBytes } from "../../../src/server/workers/protocol/frames.js";
+import { BodyKind, chunkBytes, FrameKind, inlineResponseBytes, maximumPayloadBytes } from "../../../src/server/workers/protocol/frames.js";
 
 interface Frame {
   kind: number;
@@ -123,7 +123,7 @@ describe("frames", () => {
     const body = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "grapheme", minLength: 3000, maxLength: 6000 }),
-      fc.constantFrom("a".repeat(inlineAnswerBytes), "é".repeat(inlineAnswerBytes / 2), "é€𝄞".repeat(20_000)),
+      fc.constantFrom("a".repeat(inlineResponseBytes), "é".repeat(inlineResponseBytes / 2), "é€𝄞".repeat(20_000)),
       fc.uint8Array(),
     );
     fc.assert(
@@ -150,7 +150,11 @@ describe("frames", () => {
   test("of answers that are too long for one are not begun", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
-    for (const body of ["a".repeat(inlineAnswerBytes + 1), "€".repeat(inlineAnswerBytes / 3 + 1), Buffer.alloc(inlineAnswerBytes + 1)]) {
+    for (const body of [
+      "a".repeat(inlineResponseBytes + 1),
+      "€".repeat(inlineResponseBytes / 3 + 1),
+      Buffer.alloc(inlineResponseBytes + 1),
+    ]) {
       expect(writer.answer(1, 200, "head", body)).toBe(false);
     }
     writer.empty(FrameKind.Ping, 0);

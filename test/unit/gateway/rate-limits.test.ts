@@ -30,7 +30,7 @@ async function statuses(stage: GatewayStage, count: number, makeRequest: (index:
 }
 
 describe("a rate limit", () => {
-  test("lets as many through as it says, then answers 429 until the window ends, then begins anew", async () => {
+  test("lets as many through as it says, then answers 429 until the window ends, then begins again", async () => {
     const stage = await stageGateway({ rateLimits: [{ name: "everyone", limit: 2, window: "10s" }] });
     expect(await statuses(stage, 4, () => requestOf("/shop/"))).toEqual([200, 200, 429, 429]);
 

@@ -10,7 +10,7 @@ export const command = defineCommand<[name: string], ProfileOptions>({
   fields: profileFields,
   examples: [
     ["runtimectl profile set prod --readonly", "look, and change nothing by mistake"],
-    ["runtimectl profile set home --url https://rt2.example.org", "the daemon has moved; sign in there anew"],
+    ["runtimectl profile set home --url https://rt2.example.org", "the daemon has moved; sign in there again"],
   ],
   notes: "What is not mentioned stays as it is. A key is for one origin: after a change of --url, use runtimectl auth login.",
   async run(context, [name], options) {

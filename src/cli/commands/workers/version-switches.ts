@@ -31,7 +31,7 @@ export class VersionSwitches {
   }
 
   /**
-   * Switches all back, what came last first, also after the command was interrupted. Answers with what could not be switched back, as
+   * Switches all back, what came last first, also after the command was interrupted. Returns what could not be switched back, as
    * commands that a person can run.
    */
   async undo(): Promise<string[]> {

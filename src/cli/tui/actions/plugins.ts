@@ -43,7 +43,7 @@ export const reloadPlugins: Action<unknown> = {
   id: "plugins.reload",
   line: () => "runtimectl plugins reload",
   permission: "plugins:install",
-  doing: "loading all plugins anew",
+  doing: "loading all plugins again",
   run: async (client) => {
     const before = await client.plugins.list();
     const { plugins } = (await client.plugins.reload()).data;

@@ -21,7 +21,7 @@ export function PaletteInput({ session, initial, onSubmit, onCancel }: Props) {
   const [candidates, setCandidates] = useState<readonly string[]>([]);
   const names = useNames(text.trimStart().split(/\s/)[0] ?? "");
   const { workingDirectory } = session.context;
-  // Names are made anew with every drawing; what they are counts.
+  // Names are made again with every drawing; what they are counts.
   const knownNames = names.join(" ");
   useEffect(() => {
     let isLatest = true;

@@ -2,7 +2,7 @@ import type { InstalledVersion } from "../../../shared/worker-versions.js";
 import { Button } from "../../components/button.js";
 import type { VersionColumnsOptions } from "./version-columns.js";
 
-/** What the key may do with a version. A version that is built in can be started afresh only. */
+/** What the key may do with a version. A version that is built in can be started again only. */
 export function VersionActions({ app, may, switches, onDelete, installed }: VersionColumnsOptions & { installed: InstalledVersion }) {
   const { version, enabled, source } = installed;
   const isServing = app.serving?.version === version;

@@ -38,7 +38,7 @@ export function usePluginDeeds(refresh: () => Promise<void>): PluginDeeds {
     });
   };
   const reload = () =>
-    attempt(reloading, "The plugins could not be loaded anew", async () => {
+    attempt(reloading, "The plugins could not be loaded again", async () => {
       const { plugins } = (await api.plugins.reload()).data;
       const failed = plugins.filter((plugin) => plugin.error !== undefined).length;
       const text = `${plugins.filter(({ loaded }) => loaded).length} of ${counted(plugins.length, "plugin")} loaded.`;

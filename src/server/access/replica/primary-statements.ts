@@ -4,7 +4,7 @@ import type { NewKey } from "../key-store.js";
 import { primarySchemaVersion } from "./primary-schema.js";
 import type { SqlValue, Statement } from "./primary.js";
 
-/** A replica that is further behind is fetched anew: the primary cannot tell any more whether it ever had what that has. */
+/** A replica that is further behind is fetched again: the primary cannot tell any more whether it ever had what that has. */
 const keptRevisions = 10_000;
 
 /** A key as the primary and its replicas have it. */

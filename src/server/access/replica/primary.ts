@@ -90,7 +90,7 @@ export class Primary {
     return rowsOf(answer).slice(1, -1);
   }
 
-  async #send(body: object, signal: AbortSignal): Promise<PipelineAnswer> {
+  async #send(body: object, signal: AbortSignal): Promise<PipelineResponse> {
     if (signal.aborted) throw PrimaryError.late(this.#deadlineMs);
     try {
       const { statusCode, body: answer } = await this.#pool.request({
@@ -103,7 +103,7 @@ export class Primary {
       const text = await answer.text();
       if (statusCode === 401 || statusCode === 403) throw PrimaryError.unauthorised(statusCode);
       if (statusCode !== 200) throw PrimaryError.unexpected(`it answered with status ${statusCode}`);
-      return JSON.parse(text) as PipelineAnswer;
+      return JSON.parse(text) as PipelineResponse;
     } catch (cause) {
       if (cause instanceof PrimaryError) throw cause;
       if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its answer is no JSON");
@@ -112,7 +112,7 @@ export class Primary {
   }
 }
 
-interface PipelineAnswer {
+interface PipelineResponse {
   readonly results?: readonly {
     readonly type: "ok" | "error";
     readonly error?: StepError;
@@ -151,7 +151,7 @@ function toHrana(value: SqlValue): object {
 }
 
 /** Of each step but the last, which undoes the others. */
-function rowsOf({ results }: PipelineAnswer): SqlRow[][] {
+function rowsOf({ results }: PipelineResponse): SqlRow[][] {
   const [first] = results ?? [];
   const result = first?.response?.result;
   const error = first?.error ?? result?.step_errors.find((each) => each !== null);

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { compiledFile } from "../../package-root.js";
-import { syncNow, type SyncAnswer, type SyncJob } from "./syncer/sync-job.js";
+import { syncNow, type SyncResponse, type SyncJob } from "./syncer/sync-job.js";
 
 /** A process that has neither answered nor written anything for so long hangs in libsql, and is killed. */
 const syncerSilenceMs = 5_000;
@@ -69,7 +69,7 @@ export class ReplicaSyncer {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  #ask(child: ChildProcess): Promise<SyncAnswer> {
+  #ask(child: ChildProcess): Promise<SyncResponse> {
     return new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
         clearInterval(timer);
@@ -78,7 +78,7 @@ export class ReplicaSyncer {
         child.channel?.unref();
         act();
       };
-      const onMessage = (answer: unknown) => settle(() => resolve(answer as SyncAnswer));
+      const onMessage = (answer: unknown) => settle(() => resolve(answer as SyncResponse));
       const onExit = (code: number | null, signal: string | null) =>
         settle(() => reject(new Error(`the process that syncs ended (${signal ?? code})`)));
       let bytes = this.#bytesWritten();

@@ -42,7 +42,7 @@ export class ReplicatedKeyCache {
     this.#ahead.clear();
   }
 
-  /** Takes all keys anew. Nobody may write the replica meanwhile. */
+  /** Takes all keys again. Nobody may write the replica meanwhile. */
   async load(reader: ReplicaReader): Promise<void> {
     const { revision } = reader.readPosition();
     const loaded = new KeyCache();

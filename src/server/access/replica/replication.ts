@@ -11,9 +11,9 @@ import type { ReplicaFolder } from "./replica-folder.js";
 import { ReplicaReader } from "./replica-reader.js";
 import { ReplicaSyncer } from "./replica-syncer.js";
 
-/** A replica that does not get what the primary has, though it is synced without an error, is fetched anew. */
+/** A replica that does not get what the primary has, though it is synced without an error, is fetched again. */
 const stalledAfterMs = 10_000;
-/** So many syncs in a row may fail while the primary answers; then the replica is fetched anew. */
+/** So many syncs in a row may fail while the primary answers; then the replica is fetched again. */
 const mostFailedSyncs = 3;
 /** After a failure it is not tried again sooner. */
 const leastPauseAfterFailureMs = 500;
@@ -104,7 +104,7 @@ export class Replication {
       return true;
     } catch (error) {
       if (error instanceof NewerStateError) throw error;
-      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched anew");
+      log.error({ err: error }, "the replica of the key store is damaged; it is deleted and fetched again");
       this.#reader?.close();
       this.#reader = undefined;
       folder.removeCurrent();
@@ -128,7 +128,7 @@ export class Replication {
     this.#reader = undefined;
   }
 
-  /** The primary has something new: the replica gets it now, so that it is there also when this daemon starts anew without the primary. */
+  /** The primary has something new: the replica gets it now, so that it is there also when this daemon starts again without the primary. */
   hurry(): void {
     this.#endPause();
   }
@@ -194,7 +194,7 @@ export class Replication {
     try {
       return this.#reader.readPosition();
     } catch (error) {
-      this.#options.log.error({ err: error }, "the replica of the key store cannot be read; it is fetched anew");
+      this.#options.log.error({ err: error }, "the replica of the key store cannot be read; it is fetched again");
       return undefined;
     }
   }
@@ -216,7 +216,7 @@ export class Replication {
     assertSupportedPrimary("The primary of the key store", head.schema_version);
     if (position && head.epoch !== position.epoch)
       throw new PrimaryAlarm(
-        "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL leads to another one, or it was emptied and used anew. Keys stay as they were here; to take over those that it has, stop the daemon and delete the folder replica in its state directory",
+        "has other keys than before: RUNTIME_AUTH_DB_SYNC_URL leads to another one, or it was emptied and used again. Keys stay as they were here; to take over those that it has, stop the daemon and delete the folder replica in its state directory",
       );
     const receivedAtMs = performance.now();
     this.#known = { epoch: head.epoch, nowMs: () => head.now_ms + performance.now() - receivedAtMs };
@@ -259,7 +259,7 @@ export class Replication {
   async #renew(why: string, { isDiverged }: { isDiverged: boolean }): Promise<void> {
     const { folder, log } = this.#options;
     const isFirst = !this.#reader;
-    if (!isFirst) log.warn({ why }, "the replica of the key store is fetched anew");
+    if (!isFirst) log.warn({ why }, "the replica of the key store is fetched again");
     await this.#syncer.stop();
     const file = folder.prepareNext();
     const fresh = this.#syncerOf(file);

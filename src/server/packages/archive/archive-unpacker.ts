@@ -18,7 +18,7 @@ const unpackDeadlineMs = 300_000;
 const unpackingAtOnce = 2;
 /** A tenth of the share that the daemon and the isolates get when there is not enough for all: what is served goes first. */
 const unpackingNiceness = 10;
-const longestAnswerBytes = 4 * 1024 * 1024;
+const longestResponseBytes = 4 * 1024 * 1024;
 
 export interface UnpackedPackage {
   /** The package's root below the folder it was unpacked to; "" = that folder. */
@@ -54,7 +54,7 @@ export class ArchiveUnpacker {
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {
-      return readAnswer(await this.#runChild({ archivePath: path, format, folder, limits: this.#limits }, arrival));
+      return readResponse(await this.#runChild({ archivePath: path, format, folder, limits: this.#limits }, arrival));
     } finally {
       this.#freeSlot();
     }
@@ -128,7 +128,7 @@ async function collectEnd({ sockets, closed }: SpawnedProcess): Promise<Omit<Chi
     .get(standard.output)
     ?.setEncoding("utf8")
     .on("data", (text: string) => {
-      if (answer.length < longestAnswerBytes) answer += text;
+      if (answer.length < longestResponseBytes) answer += text;
     });
   sockets
     .get(standard.errors)
@@ -141,7 +141,7 @@ async function collectEnd({ sockets, closed }: SpawnedProcess): Promise<Omit<Chi
   return { answer, complaint, exit: signal ?? String(status) };
 }
 
-function readAnswer(end: ChildEnd): UnpackedPackage {
+function readResponse(end: ChildEnd): UnpackedPackage {
   if (end.tookTooLong) {
     throw new ApiError(
       "ARCHIVE_TOO_LARGE",

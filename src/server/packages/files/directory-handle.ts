@@ -82,7 +82,7 @@ export class DirectoryHandle {
     closeSync(this.#descriptor);
   }
 
-  /** Answers whether it was not there yet. */
+  /** Returns whether it was not there yet. */
   #makeFolder(name: string): boolean {
     try {
       mkdirSync(this.pathOf(name));

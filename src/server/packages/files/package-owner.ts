@@ -7,7 +7,7 @@ export interface FileChange {
   readonly prepare?: (asideFolder: string) => Promise<void>;
   /** Whether it may be done, as things are now that nobody else changes anything. When it throws, nothing has changed. */
   readonly check?: (asideFolder: string) => void;
-  /** Does it, by renames. Answers with where a whole unit has gone, if one has. */
+  /** Does it, by renames. Returns where a whole unit has gone, if one has. */
   readonly apply: (asideFolder: string) => string | undefined;
   /** Whether it takes several steps: then it may be half done when it throws. */
   readonly hasSteps?: boolean;

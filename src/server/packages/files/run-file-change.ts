@@ -10,7 +10,7 @@ import type { PeerChange } from "../transactions/peer-change.js";
 export interface FileChangeSurroundings {
   readonly areas: InstallAreas;
   readonly type: ChangeType;
-  /** The folder that is read anew with a unit. */
+  /** The folder that is read again with a unit. */
   readonly folderOf: (unit: Unit) => string;
   /** Has what serves a unit renewed; called in the instant of the change. What still runs reads from `movedTo`, if the unit went there. */
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];

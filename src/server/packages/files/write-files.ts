@@ -248,7 +248,7 @@ async function syncWay(directory: string, segments: readonly string[]): Promise<
   }
 }
 
-/** Answers with the segments of the folder that stays. */
+/** Returns the segments of the folder that stays. */
 function removeEmptyFolders(directory: string, segments: readonly string[]): string[] {
   const kept = [...segments];
   while (kept.length > 0) {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, renameSync, sta
 import { randomUUID } from "node:crypto";
 import type { PeerChange } from "./peer-change.js";
 
-/** From here on the file is begun anew. */
+/** From here on the file is begun again. */
 const mostBytes = 256 * 1024;
 /** What a new file begins with, at most, for those who have not read it yet. */
 const keptBytes = 128 * 1024;

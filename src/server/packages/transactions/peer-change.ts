@@ -5,7 +5,7 @@ import type { Move } from "./move-journal.js";
 export interface PeerChange {
   readonly type: ChangeType;
   readonly subject: Pick<ChangeSubject, "name" | "version">;
-  /** What is to be read anew: folders of workers, or of plugins. */
+  /** What is to be read again: folders of workers, or of plugins. */
   readonly folders: readonly string[];
   /** Folders of packages whose files changed in place. */
   readonly edited?: readonly string[];

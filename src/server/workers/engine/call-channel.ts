@@ -5,7 +5,7 @@ import type { FastResponseWriter } from "./fast-response-writer.js";
 /** The isolate's side of a call, as the call sees it. */
 export interface CallChannel {
   readonly writer: FrameWriter;
-  readonly oneWriteAnswers: FastResponseWriter;
+  readonly fastResponseWriter: FastResponseWriter;
   /**
    * Nothing leaves this socket before all that the isolate sent together was read; the bytes of its frames that were written to it until
    * then are left alone until they have left.

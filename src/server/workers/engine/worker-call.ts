@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../../shared/api-error.js";
-import { answerError } from "../../web/answer-error.js";
+import { sendError } from "../../web/error-response.js";
 import { discardBody } from "../../web/discard-body.js";
 import { hasBody } from "../../web/has-body.js";
-import type { AnswerHead } from "./answer-head.js";
-import { AnswerWindow } from "./answer-window.js";
+import type { ResponseHead } from "./response-head.js";
+import { ResponseWindow } from "./response-window.js";
 import type { CallChannel } from "./call-channel.js";
 import { BodyKind, FrameKind, inlineRequestBytes } from "../protocol/frames.js";
 import { FastResponseWriter } from "./fast-response-writer.js";
@@ -24,7 +24,7 @@ export interface CallHost extends PacedWorker {
 }
 
 /** Where an answer keeps the call that it belongs to. */
-const callOfAnswer = Symbol("call");
+const callOfResponse = Symbol("call");
 
 /** A body up to this size leaves as one piece with its header. */
 const shortBodyBytes = 16 * 1024;
@@ -56,7 +56,7 @@ export class WorkerCall {
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
   /** Of an answer that is streamed. */
-  #window: AnswerWindow | undefined;
+  #window: ResponseWindow | undefined;
   #remainingLength = -1;
 
   constructor(visit: Visit, head: string, host: CallHost) {
@@ -70,8 +70,8 @@ export class WorkerCall {
     host.meter.beganCount += 1;
     this.#head = head;
     this.#bodyKind = bodyKindOf(this.request);
-    (this.response as CallingResponse)[callOfAnswer] = this;
-    this.response.on("close", onAnswerClose);
+    (this.response as CallingResponse)[callOfResponse] = this;
+    this.response.on("close", onResponseClose);
   }
 
   get timeoutMs(): number {
@@ -155,16 +155,16 @@ export class WorkerCall {
   }
 
   /** Throws when the isolate has begun another answer. */
-  answer(status: number, head: AnswerHead, body: Buffer): void {
+  answer(status: number, head: ResponseHead, body: Buffer): void {
     const { response } = this;
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
     const wireBody = this.#mayHaveBody(status) ? body : noBytes;
-    this.meter.answerBodyBytes += wireBody.length;
+    this.meter.responseBodyBytes += wireBody.length;
     const sent = wireBody.length <= shortBodyBytes ? wireBody.toString("latin1") : this.#lasting(wireBody);
     if (!head.hasDate && FastResponseWriter.suits(response)) {
       this.#status = status;
       this.#release(true);
-      this.#channel?.oneWriteAnswers.send(response, status, head.lines + this.#ownLines(status, length), sent);
+      this.#channel?.fastResponseWriter.send(response, status, head.lines + this.#ownLines(status, length), sent);
       return;
     }
     this.#writeHead(status, head, length);
@@ -173,7 +173,7 @@ export class WorkerCall {
   }
 
   /** Throws when the isolate has begun another answer. */
-  answerHead(status: number, head: AnswerHead, bodyLength: number): void {
+  responseHead(status: number, head: ResponseHead, bodyLength: number): void {
     const length = bodyLength >= 0 ? bodyLength : head.claimedLength;
     this.#writeHead(status, head, length);
     this.touch();
@@ -182,7 +182,7 @@ export class WorkerCall {
       this.response.end();
       return;
     }
-    const window = new AnswerWindow(this.#host, (bytes) => {
+    const window = new ResponseWindow(this.#host, (bytes) => {
       this.touch();
       this.#channel?.writer.number(FrameKind.Credit, this.#id, bytes);
     });
@@ -204,7 +204,7 @@ export class WorkerCall {
       this.#remainingLength -= bytes.length;
       if (this.#remainingLength < 0) return this.#cut();
     }
-    this.meter.answerBodyBytes += bytes.length;
+    this.meter.responseBodyBytes += bytes.length;
     if (this.response.write(this.#lasting(bytes))) this.#window.open();
   }
 
@@ -231,7 +231,7 @@ export class WorkerCall {
     this.#isBrokenOff = this.#status !== 0 && error.status >= 500;
     this.#status ||= error.status;
     this.#release(isComplete);
-    this.#answerWith(error);
+    this.#respondWith(error);
   }
 
   /** Throws when it is more than was used. */
@@ -272,7 +272,7 @@ export class WorkerCall {
     this.fail(new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${most} bytes that this worker takes.`));
   }
 
-  #writeHead(status: number, head: AnswerHead, length: number | undefined): void {
+  #writeHead(status: number, head: ResponseHead, length: number | undefined): void {
     if (this.response.headersSent) throw new Error("it answered a call twice");
     const headers = [...head.pairs];
     if (length !== undefined && status !== 204 && status !== 304) headers.push("content-length", String(length));
@@ -305,10 +305,10 @@ export class WorkerCall {
     this.response.destroy();
   }
 
-  #answerWith(error: ApiError): void {
+  #respondWith(error: ApiError): void {
     this.meter.noteError(error.code);
     this.#host.onFailure(this, error);
-    if (!this.response.destroyed) answerError(this.response, error, this.requestId);
+    if (!this.response.destroyed) sendError(this.response, error, this.requestId);
   }
 
   #release(isComplete: boolean): void {
@@ -327,11 +327,11 @@ export class WorkerCall {
   }
 }
 
-type CallingResponse = ServerResponse & { [callOfAnswer]?: WorkerCall };
+type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
 
 /** One function for all: a listener of its own for every request would cost more than what it does. */
-function onAnswerClose(this: CallingResponse): void {
-  this[callOfAnswer]?.onClose();
+function onResponseClose(this: CallingResponse): void {
+  this[callOfResponse]?.onClose();
 }
 
 function bodyKindOf(request: IncomingMessage): number {

@@ -4,12 +4,12 @@ import { availableParallelism } from "node:os";
 import { ApiError } from "../../../shared/api-error.js";
 import { parseSizeBytes } from "../../../shared/size.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
-import { answerError, toApiError } from "../../web/answer-error.js";
+import { sendError, toApiError } from "../../web/error-response.js";
 import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
 import type { UpgradedConnection } from "../../web/upgraded-connection.js";
 import type { CronCall } from "../cron/cron-jobs.js";
 import { createInternalExchange } from "../cron/internal-exchange.js";
-import { notFound, redirectToBase, stopping } from "./engine-answers.js";
+import { notFound, redirectToBase, stopping } from "./engine-responses.js";
 import { findEntrypoint } from "./entrypoint.js";
 import { checkLoads } from "../isolates/load-check.js";
 import { IsolatePool, type PoolNumbers } from "../isolates/isolate-pool.js";
@@ -48,7 +48,7 @@ export interface Arrival {
   readonly connection: UpgradedConnection | undefined;
 }
 
-/** Answers with an error, and counts it where a worker is known. */
+/** Sends an error, and counts it where a worker is known. */
 type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) => void;
 
 interface Entry {
@@ -108,7 +108,7 @@ export class WorkerEngine {
     const address = this.#parse(request.url ?? "");
     if (!address) {
       this.#meters.unknownPathCount += 1;
-      return answerError(response, notFound(), requestId);
+      return sendError(response, notFound(), requestId);
     }
     this.#admit({ request, response, requestId, connection }, address, undefined);
   }
@@ -195,7 +195,7 @@ export class WorkerEngine {
     return answered;
   }
 
-  /** Has fresh isolates answer for the version in a folder; answers with how many were let go. What could not be opened is tried anew. */
+  /** Has fresh isolates answer for the version in a folder; answers with how many were let go. What could not be opened is tried again. */
   async restart(folder: string): Promise<number> {
     const entry = this.#entries.get(folder);
     try {
@@ -238,7 +238,7 @@ export class WorkerEngine {
   #admit({ request, response, requestId, connection }: Arrival, address: WorkerPath, resolve: Visit["resolve"]): void {
     const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
     const problem = upgrade && ClientUpgrade.problemOf(request);
-    if (problem) return answerError(response, problem, requestId);
+    if (problem) return sendError(response, problem, requestId);
     this.#route({ request, response, requestId, address, upgrade, resolve, cron: undefined }, this.#enter, this.#refuse);
   }
 
@@ -261,7 +261,7 @@ export class WorkerEngine {
   readonly #refuse: Refuse = ({ response, requestId }, error, meter) => {
     if (meter) meter.noteRefusal(error.status, error.code);
     else this.#meters.unknownPathCount += 1;
-    answerError(response, error, requestId);
+    sendError(response, error, requestId);
   };
 
   readonly #enter = (app: VersionHandler, visit: Visit): void => {

@@ -10,7 +10,7 @@ export class WorkerMeter {
   /** Requests that began; those that ended are in the counts by status. */
   beganCount = 0;
   requestBodyBytes = 0;
-  answerBodyBytes = 0;
+  responseBodyBytes = 0;
   /** By first digit of the status; 0 = the client left before there was one. */
   readonly #statusCounts = new Float64Array(6);
   readonly #errors = new Map<ErrorCode, number>();

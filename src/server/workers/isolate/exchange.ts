@@ -1,6 +1,6 @@
 import { LazyRequest } from "../../web/lazy-request.js";
-import { FailureReason, FrameKind, LogCode, answerHeadBytes, chunkBytes, creditWindowBytes } from "../protocol/frames.js";
-import { describeAnswer } from "./foreign-response.js";
+import { FailureReason, FrameKind, LogCode, responseHeadBytes, chunkBytes, creditWindowBytes } from "../protocol/frames.js";
+import { describeResponse } from "./foreign-response.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import type { LogChannel } from "./log-channel.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
@@ -81,11 +81,11 @@ export class Exchange {
     if (this.#isDone) return;
     const parts = this.#takeApart(value);
     if (this.#isCancelled) {
-      if (parts && "headers" in parts) abandonAnswer(parts);
+      if (parts && "headers" in parts) abandonResponse(parts);
       this.#finish(FrameKind.Abort);
       return;
     }
-    if (!parts) return this.#refuse(FailureReason.NotAResponse, `The app answered with ${describeAnswer(value)} instead of a Response.`);
+    if (!parts) return this.#refuse(FailureReason.NotAResponse, `The app answered with ${describeResponse(value)} instead of a Response.`);
     if ("headers" in parts) this.#sendNative(parts);
     else this.#sendPlain(parts);
   }
@@ -109,10 +109,10 @@ export class Exchange {
   }
 
   #sendPlain({ status, head, body }: ResponseParts): void {
-    if (head.length > answerHeadBytes) return this.#refuseHead();
+    if (head.length > responseHeadBytes) return this.#refuseHead();
     if (this.#writer.answer(this.#id, status, head, body ?? "")) return this.#done();
     const bytes = typeof body === "string" ? Buffer.from(body) : (body as Uint8Array);
-    this.#writer.answerHead(this.#id, status, head, bytes.byteLength);
+    this.#writer.responseHead(this.#id, status, head, bytes.byteLength);
     void this.#sendBytes(bytes).then(() => this.#finish(FrameKind.End));
   }
 
@@ -121,14 +121,14 @@ export class Exchange {
       return this.#refuse(FailureReason.BadResponse, "The app answered with a Response whose body was already read.");
     }
     const head = headLines(wireHeaders(response));
-    if (head.length > answerHeadBytes) return this.#refuseHead();
+    if (head.length > responseHeadBytes) return this.#refuseHead();
     if (response.status < 200) return this.#switchProtocols(response, head);
     if (!response.body) {
       this.#writer.answer(this.#id, response.status, head, "");
       this.#done();
       return;
     }
-    this.#writer.answerHead(this.#id, response.status, head, -1);
+    this.#writer.responseHead(this.#id, response.status, head, -1);
     this.#reader = response.body.getReader();
     void this.#sendStream(this.#reader);
   }
@@ -174,7 +174,7 @@ export class Exchange {
   }
 
   #refuseHead(): void {
-    this.#refuse(FailureReason.BadResponse, `The app answered with more than ${answerHeadBytes} bytes of headers.`);
+    this.#refuse(FailureReason.BadResponse, `The app answered with more than ${responseHeadBytes} bytes of headers.`);
   }
 
   #refuse(reason: number, message: string | undefined): void {
@@ -198,7 +198,7 @@ export class Exchange {
   }
 }
 
-function abandonAnswer(response: Response): void {
+function abandonResponse(response: Response): void {
   abandonWebSocket(response);
   response.body?.cancel().catch(() => undefined);
 }

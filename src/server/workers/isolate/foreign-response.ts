@@ -23,7 +23,7 @@ export function toNativeResponse(value: object): Response | undefined {
 }
 
 /** What an app returned that is no response, in words. */
-export function describeAnswer(value: unknown): string {
+export function describeResponse(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== "object") return `a ${typeof value}`;
   const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;

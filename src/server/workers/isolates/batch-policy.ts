@@ -1,4 +1,4 @@
-/** Calls after which it counts anew how many there are at once. */
+/** Calls after which it counts again how many there are at once. */
 const windowCalls = 1024;
 
 /**

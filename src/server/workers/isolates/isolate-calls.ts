@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
-import { AnswerHeads, type AnswerHead } from "../engine/answer-head.js";
+import { ResponseHeads, type ResponseHead } from "../engine/response-head.js";
 import type { CallChannel } from "../engine/call-channel.js";
 import type { FloodLimiter } from "./flood-limiter.js";
 import { BatchPolicy } from "./batch-policy.js";
 import { SlotMap } from "../protocol/slot-map.js";
 import type { FramePayload } from "../protocol/frame-reader.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import { answerHeadBytes, FailureReason, FrameKind } from "../protocol/frames.js";
+import { responseHeadBytes, FailureReason, FrameKind } from "../protocol/frames.js";
 import { FastResponseWriter } from "../engine/fast-response-writer.js";
 import type { IsolateSockets } from "../sockets/isolate-sockets.js";
 import { retryAfterSeconds } from "../sockets/socket-limits.js";
@@ -23,12 +23,12 @@ const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Fai
 /** The calls that one isolate works on, by their number in its frames. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
-  readonly oneWriteAnswers = new FastResponseWriter();
+  readonly fastResponseWriter = new FastResponseWriter();
   readonly #onRelease: (abandoned: WorkerCall | undefined) => void;
   readonly #floodGuard: FloodLimiter;
   readonly #sockets: IsolateSockets;
   readonly #exchanges = new SlotMap<WorkerCall | Abandoned>();
-  readonly #heads = new AnswerHeads();
+  readonly #heads = new ResponseHeads();
   readonly #handOver = new BatchPolicy();
   readonly #held = new Set<Socket>();
   #runningCount = 0;
@@ -118,12 +118,12 @@ export class IsolateCalls implements CallChannel {
         const head = this.#readHead(status, buffer.toString("latin1", start + 6, headEnd));
         return head ? call.answer(status, head, buffer.subarray(headEnd, end)) : this.#refuse(call, true);
       }
-      case FrameKind.AnswerHead: {
+      case FrameKind.ResponseHead: {
         const status = buffer.readUInt16LE(start);
         const length = buffer.readDoubleLE(start + 2);
         if (!Number.isSafeInteger(length) || length < -1) throw new Error("it announced a body of impossible length");
         const head = this.#readHead(status, buffer.toString("latin1", start + 10, end));
-        return head ? call.answerHead(status, head, length) : this.#refuse(call, false);
+        return head ? call.responseHead(status, head, length) : this.#refuse(call, false);
       }
       case FrameKind.Chunk:
         return call.chunk(buffer.subarray(start, end));
@@ -163,7 +163,7 @@ export class IsolateCalls implements CallChannel {
   #openSocket(call: WorkerCall, payload: Buffer): void {
     const number = payload.readUInt32LE(0);
     const { upgrade } = call.visit;
-    const head = payload.length <= answerHeadBytes ? this.#heads.read(payload.toString("latin1", 4)) : undefined;
+    const head = payload.length <= responseHeadBytes ? this.#heads.read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
       // The socket first: with neither call nor socket a draining isolate ends.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
@@ -177,8 +177,8 @@ export class IsolateCalls implements CallChannel {
     else this.#refuse(call, true);
   }
 
-  #readHead(status: number, text: string): AnswerHead | undefined {
-    return status >= 200 && status <= 599 && text.length <= answerHeadBytes ? this.#heads.read(text) : undefined;
+  #readHead(status: number, text: string): ResponseHead | undefined {
+    return status >= 200 && status <= 599 && text.length <= responseHeadBytes ? this.#heads.read(text) : undefined;
   }
 
   #refuse(call: WorkerCall, isComplete: boolean): void {

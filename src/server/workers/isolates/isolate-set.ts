@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
-import { toApiError } from "../../web/answer-error.js";
+import { toApiError } from "../../web/error-response.js";
 import { AutoScale } from "./auto-scale.js";
 import type { CallQueue } from "../engine/call-queue.js";
 import { CrashBackOff } from "./crash-back-off.js";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { ApiError } from "../../../shared/api-error.js";
-import { toApiError } from "../../web/answer-error.js";
+import { toApiError } from "../../web/error-response.js";
 import { sourceMapsFolder, type Entrypoint } from "../engine/entrypoint.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
 import type { IsolatePool, Place } from "./isolate-pool.js";
@@ -51,7 +51,7 @@ export class IsolateStarter {
     return this.#lastError;
   }
 
-  /** The next start compiles and judges the code anew. */
+  /** The next start compiles and judges the code again. */
   forget(): void {
     this.#bundle = undefined;
     this.#lastError = undefined;

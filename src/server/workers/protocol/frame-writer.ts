@@ -1,4 +1,4 @@
-import { FrameKind, frameHeaderBytes, inlineAnswerBytes, maximumPayloadBytes } from "./frames.js";
+import { FrameKind, frameHeaderBytes, inlineResponseBytes, maximumPayloadBytes } from "./frames.js";
 
 const slabBytes = 256 * 1024;
 /** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
@@ -92,10 +92,10 @@ export class FrameWriter {
 
   /** False when the body is too long for one frame: then nothing is sent. The bytes of a body must not change afterwards. */
   answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
-    if (body.length > inlineAnswerBytes) return false;
+    if (body.length > inlineResponseBytes) return false;
     const fixed = 6 + head.length;
     // A UTF-8 text has at most three bytes per unit: reserving those spares counting first.
-    const room = typeof body === "string" ? Math.min(body.length * 3, inlineAnswerBytes) : 0;
+    const room = typeof body === "string" ? Math.min(body.length * 3, inlineResponseBytes) : 0;
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
     }
@@ -119,8 +119,8 @@ export class FrameWriter {
     return true;
   }
 
-  answerHead(exchange: number, status: number, head: string, bodyLength: number): void {
-    const at = this.#header(FrameKind.AnswerHead, exchange, 10 + head.length);
+  responseHead(exchange: number, status: number, head: string, bodyLength: number): void {
+    const at = this.#header(FrameKind.ResponseHead, exchange, 10 + head.length);
     this.#slab.writeUInt16LE(status, at);
     this.#slab.writeDoubleLE(bodyLength, at + 2);
     this.#slab.write(head, at + 10, "latin1");

@@ -24,7 +24,7 @@ export const FrameKind = {
   /** Isolate: status u16, head length u32, head (latin1 lines), whole body. */
   Answer: 6,
   /** Isolate: status u16, body length f64 (-1 = not known), head; the body follows as Chunk frames. */
-  AnswerHead: 7,
+  ResponseHead: 7,
   /** Both: a piece of a body; only within the credit that the receiver has given. */
   Chunk: 8,
   /** Both: the body is complete. */
@@ -85,7 +85,7 @@ export const creditWindowBytes = 512 * 1024;
 /** Bodies are cut into pieces of at most this size. */
 export const chunkBytes = 64 * 1024;
 /** A whole answer up to this size travels in one frame. */
-export const inlineAnswerBytes = 256 * 1024;
+export const inlineResponseBytes = 256 * 1024;
 /** A request body up to this size is collected and travels with its head. */
 export const inlineRequestBytes = 16 * 1024;
 /** Message bytes that may be under way in one direction of one web socket before the receiver gives more credit. */
@@ -95,9 +95,9 @@ export const socketPieceCostBytes = 64;
 /** Reason of a close, in UTF-8: what fits into a control frame beside the code. */
 export const closeReasonBytes = 123;
 /** Header lines of an answer, as on the wire. */
-export const answerHeadBytes = 128 * 1024;
+export const responseHeadBytes = 128 * 1024;
 /** A longer frame is not one of ours: the channel is broken or its owner hostile. */
-export const maximumPayloadBytes = inlineAnswerBytes + answerHeadBytes + 64;
+export const maximumPayloadBytes = inlineResponseBytes + responseHeadBytes + 64;
 
 export interface LoadOrder {
   /** Path of the module to import, absolute, inside the slot. */

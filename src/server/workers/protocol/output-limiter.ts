@@ -36,7 +36,7 @@ export class OutputLimiter {
     this.#dropped += 1;
   }
 
-  /** Tells what was dropped so far and begins anew. */
+  /** Tells what was dropped so far and begins again. */
   report(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { ApiError } from "../../../shared/api-error.js";
 import type { UpgradedConnection } from "../../web/upgraded-connection.js";
-import type { AnswerHead } from "../engine/answer-head.js";
+import type { ResponseHead } from "../engine/response-head.js";
 import type { OpenSockets } from "./open-sockets.js";
 import { closeTimeoutMs, maximumFragments, maximumMessageBytes } from "./socket-limits.js";
 
@@ -42,7 +42,7 @@ export class ClientUpgrade {
   }
 
   /** Answers 101 with the worker's headers; undefined when the client is gone. */
-  accept(head: AnswerHead, requestId: string): OpenedSocket | undefined {
+  accept(head: ResponseHead, requestId: string): OpenedSocket | undefined {
     const { socket, takeHead } = this.#connection;
     if (socket.destroyed) return undefined;
     this.#response.detachSocket(socket);
@@ -70,7 +70,7 @@ export class ClientUpgrade {
 }
 
 /** The headers that the handshake does not write itself. */
-function extraLines({ pairs }: AnswerHead): string[] {
+function extraLines({ pairs }: ResponseHead): string[] {
   const lines: string[] = [];
   for (let index = 0; index < pairs.length; index += 2) {
     const name = pairs[index] as string;
@@ -79,7 +79,7 @@ function extraLines({ pairs }: AnswerHead): string[] {
   return lines;
 }
 
-function valueOf({ pairs }: AnswerHead, name: string): string | undefined {
+function valueOf({ pairs }: ResponseHead, name: string): string | undefined {
   const index = pairs.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === name);
   return index === -1 ? undefined : pairs[index + 1];
 }

@@ -1,4 +1,4 @@
-import type { AnswerHead } from "../engine/answer-head.js";
+import type { ResponseHead } from "../engine/response-head.js";
 import type { FloodLimiter } from "../isolates/flood-limiter.js";
 import { FrameKind } from "../protocol/frames.js";
 import type { IsolateChannel } from "../isolates/isolate-channel.js";
@@ -48,7 +48,7 @@ export class IsolateSockets {
   }
 
   /** Answers the client's handshake. Throws when the isolate uses a number that is taken. */
-  open(number: number, upgrade: ClientUpgrade, answer: { head: AnswerHead; requestId: string }): void {
+  open(number: number, upgrade: ClientUpgrade, answer: { head: ResponseHead; requestId: string }): void {
     this.#take(number);
     const opened = upgrade.accept(answer.head, answer.requestId);
     if (!opened) return this.#tellClosed(number, CloseCode.Abnormal);

@@ -2,8 +2,8 @@ import { realpath } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import { answerError, toApiError } from "../../web/answer-error.js";
-import { mayWorkerAnswerWith } from "../../web/answer-headers.js";
+import { sendError, toApiError } from "../../web/error-response.js";
+import { mayWorkerRespondWith } from "../../web/response-headers.js";
 import { discardBody } from "../../web/discard-body.js";
 import type { VersionHandler } from "../engine/version-handler.js";
 import { decodedSegment } from "../engine/decoded-segment.js";
@@ -12,7 +12,7 @@ import type { Visit } from "../engine/visit.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { WorkerMeter } from "../engine/worker-meter.js";
 import type { AppLife } from "../engine/worker-numbers.js";
-import { FileAnswers } from "./file-answers.js";
+import { FileResponses } from "./file-responses.js";
 import type { CompressedFiles } from "./compressed-files.js";
 import { FileVariants } from "./file-variants.js";
 import { publicVariables } from "./page-injection.js";
@@ -54,7 +54,7 @@ export class StaticSite implements VersionHandler {
   readonly #isPackageRoot: boolean;
   readonly #shelf: CacheShelf = new Map();
   readonly #variants: FileVariants;
-  readonly #answers = new FileAnswers();
+  readonly #answers = new FileResponses();
   #isRetired = false;
 
   private constructor(options: StaticSiteOptions & { root: string }) {
@@ -63,7 +63,7 @@ export class StaticSite implements VersionHandler {
     this.#cache = cache;
     const headers = Object.entries(version.manifest.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name, value]) => mayWorkerAnswerWith(name, value) && !describedByUs.has(name));
+      .filter(([name, value]) => mayWorkerRespondWith(name, value) && !describedByUs.has(name));
     const { immutable, injectBase, env, envPrefix } = version.manifest;
     this.#folder = {
       root: options.root,
@@ -92,7 +92,7 @@ export class StaticSite implements VersionHandler {
       const error = new ApiError("METHOD_NOT_ALLOWED", `A static site answers GET and HEAD, not ${request.method}.`);
       response.setHeader("allow", "GET, HEAD");
       this.meter.noteError(error.code);
-      answerMethodNotAllowed(visit, error);
+      sendMethodNotAllowed(visit, error);
       return this.#note(response, startedMs);
     }
     const relative = relativePath(visit.address.path);
@@ -144,7 +144,7 @@ export class StaticSite implements VersionHandler {
 
   #fail({ response, requestId }: Visit, error: ApiError): void {
     this.meter.noteError(error.code);
-    answerError(response, error, requestId);
+    sendError(response, error, requestId);
   }
 
   /** Counts the request when its answer has ended, also one that is being streamed or was cut. */
@@ -211,7 +211,7 @@ function redirectToSlash({ response, requestId, address }: Visit): void {
   response.end();
 }
 
-function answerMethodNotAllowed({ response, requestId }: Visit, error: ApiError): void {
+function sendMethodNotAllowed({ response, requestId }: Visit, error: ApiError): void {
   const body = JSON.stringify(error.toBody());
   response.writeHead(405, {
     allow: "GET, HEAD",

@@ -226,7 +226,7 @@ test("a link is shown and deleted as itself, and never followed", async () => {
   expect(await readFile(path.join(folder, "file-link"), "utf8")).toBe("now a file");
 });
 
-test("a plugin whose files change is made anew before the answer", async () => {
+test("a plugin whose files change is made again before the answer", async () => {
   const manifest = manifestOf("@team/greeter", "1.0.0", "base: /greeter\n");
   await root.plugins.upload({ file: uploadOf("p.tgz", await packFiles({ "manifest.yaml": manifest, "plugin.js": greeter("old") })) });
   expect(await served("/greeter/")).toEqual([200, "old"]);
@@ -297,7 +297,7 @@ test("a file is written over the one that was read and over no other one", async
 
   const last = await tagOf("index.html");
   await rm(file);
-  await rejectsWith(write("anew", [last]), "PRECONDITION_FAILED");
+  await rejectsWith(write("again", [last]), "PRECONDITION_FAILED");
   const both = { path: unit, paths: ["index.html", "other.txt"], ifMatch: [last, await tagOf("other.txt")] };
   await rejectsWith(
     root.workerFiles.upload({ fields: both, files: ["a", "b"].map((text) => uploadOf("x", Buffer.from(text))) }),

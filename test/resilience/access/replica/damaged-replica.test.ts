@@ -22,7 +22,7 @@ function syncers(): number[] {
   return childProcessesOf(process.pid).filter((pid) => commandOf(pid).includes("syncer/main.js"));
 }
 
-describe("a replica that cannot be used is fetched anew", () => {
+describe("a replica that cannot be used is fetched again", () => {
   const damages: Record<string, (file: string) => Promise<void>> = {
     "cut off": (file) => truncate(file, 5_000),
     empty: (file) => truncate(file, 0),
@@ -75,7 +75,7 @@ async function overwrite(file: string, position: number): Promise<void> {
 }
 
 describe("the process that syncs", () => {
-  test("is started anew when it was killed, and killed when it hangs", async () => {
+  test("is started again when it was killed, and killed when it hangs", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url, { syncIntervalMs: 60_000 });

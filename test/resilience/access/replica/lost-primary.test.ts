@@ -173,7 +173,7 @@ test("a primary that comes back empty takes no keys from anybody: changes fail, 
   const again = await openReplicatedStore(sqld.url, { stateDirectory });
   expect(again.store.findByHash(key.hash)).toBeDefined();
   expect(again.store.readState().problem).toMatch(/is empty/);
-  // Another daemon begins anew there: what this one has is still its own.
+  // Another daemon begins again there: what this one has is still its own.
   await openReplicatedStore(sqld.url);
   await expect.poll(() => again.store.readState().problem).toMatch(/has other keys than before/);
   expect(again.store.findByHash(key.hash)).toBeDefined();

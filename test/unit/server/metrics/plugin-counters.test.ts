@@ -43,7 +43,7 @@ describe("a counter", () => {
     ]);
   });
 
-  test("counts the same for labels that are kept and for labels that are made anew, also as other", () => {
+  test("counts the same for labels that are kept and for labels that are made again, also as other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     const kept = Object.freeze({ rule: "a" });
@@ -113,7 +113,7 @@ describe("a counter", () => {
 });
 
 describe("a plugin", () => {
-  test("goes on counting after it was loaded anew, and begins at nothing after it was gone", () => {
+  test("goes on counting after it was loaded again, and begins at nothing after it was gone", () => {
     const counters = new PluginCounters();
     const before = counters.counter("p", "seen", "old words");
     before.add();

@@ -45,7 +45,7 @@ test.for([
 });
 
 test.for(["name: app\nenabled:\n", "{ name: app }\n", "? name\n: app\n", "&all\nname: app\n"])(
-  "%j is written anew when it has to be",
+  "%j is written again when it has to be",
   async (before) => {
     await writeFiles(folder, { "manifest.yml": before });
     const { filePath, text } = toggledManifest(folder, false);

@@ -1,7 +1,7 @@
 // A process of its own that owns the replica's file: what libsql does blocks, so the daemon must be able to kill it.
 import { Worker } from "node:worker_threads";
 import { LibsqlReplica } from "./libsql-replica.js";
-import type { SyncAnswer, SyncJob } from "./sync-job.js";
+import type { SyncResponse, SyncJob } from "./sync-job.js";
 
 // Files get a closed mode, whatever the daemon runs under.
 process.umask(0o077);
@@ -13,11 +13,11 @@ new Worker(new URL("parent-watch.js", import.meta.url), { workerData: process.pp
 process.once("message", (job: SyncJob) => {
   let replica: LibsqlReplica | undefined;
   process.on("message", () => {
-    process.send?.(answerTo(() => (replica ??= new LibsqlReplica(job)).sync()));
+    process.send?.(responseTo(() => (replica ??= new LibsqlReplica(job)).sync()));
   });
 });
 
-function answerTo(sync: () => void): SyncAnswer {
+function responseTo(sync: () => void): SyncResponse {
   try {
     sync();
     return { synced: true };

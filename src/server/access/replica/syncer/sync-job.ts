@@ -9,4 +9,4 @@ export interface SyncJob {
 export const syncNow = "sync";
 
 /** What it answers each time. */
-export type SyncAnswer = { readonly synced: true } | { readonly failed: string };
+export type SyncResponse = { readonly synced: true } | { readonly failed: string };

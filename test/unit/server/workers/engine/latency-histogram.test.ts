@@ -66,7 +66,7 @@ describe("the last minute", () => {
     expect(histogram.failedCount).toBe(5);
   });
 
-  test("is empty again after a rest, and begins anew with the next request", () => {
+  test("is empty again after a rest, and begins again with the next request", () => {
     const histogram = new LatencyHistogram(0);
     histogram.record(5, secondMs);
     expect(histogram.recent(2 * secondMs)).toMatchObject({ count: 1, windowMs: 2 * secondMs });

@@ -7,8 +7,8 @@ import type { StaticFile } from "./static-file.js";
 const shortBodyBytes = 16 * 1024;
 
 /** Sends files: whole, a range of one, or the word that the client's copy is still good. */
-export class FileAnswers {
-  readonly #shortAnswers = new FastResponseWriter();
+export class FileResponses {
+  readonly #shortResponses = new FastResponseWriter();
 
   /** Closes the file's handle, if it has one, when the response has ended. */
   send(visit: Visit, file: StaticFile): void {
@@ -30,7 +30,7 @@ export class FileAnswers {
     if (request.method === "GET" && body && body.length <= shortBodyBytes && FastResponseWriter.suits(response)) {
       const coding = file.coding ? `content-encoding: ${file.coding}\r\n` : "";
       const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
-      this.#shortAnswers.send(response, 200, lines, body.toString("latin1"));
+      this.#shortResponses.send(response, 200, lines, body.toString("latin1"));
       return;
     }
     sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
@@ -38,7 +38,7 @@ export class FileAnswers {
 
   #sendUnchanged({ response, requestId }: Visit, file: StaticFile): void {
     if (FastResponseWriter.suits(response)) {
-      this.#shortAnswers.send(response, 304, `${file.validatorLines}x-request-id: ${requestId}\r\n`, "");
+      this.#shortResponses.send(response, 304, `${file.validatorLines}x-request-id: ${requestId}\r\n`, "");
       return;
     }
     response.writeHead(304, [...file.validatorPairs, "x-request-id", requestId]);

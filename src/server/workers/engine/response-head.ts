@@ -1,8 +1,8 @@
-import { mayWorkerAnswerWith } from "../../web/answer-headers.js";
+import { mayWorkerRespondWith } from "../../web/response-headers.js";
 import { lineFeed } from "../protocol/frames.js";
 
 /** Header lines of an answer that may go to the wire. */
-export interface AnswerHead {
+export interface ResponseHead {
   /** name, value, name, value … */
   readonly pairs: readonly string[];
   /** The same as lines of the wire. */
@@ -18,7 +18,7 @@ const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
 /** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
-function readAnswerHead(text: string): AnswerHead | undefined {
+function readResponseHead(text: string): ResponseHead | undefined {
   const pairs: string[] = [];
   let wireLines = "";
   let hasDate = false;
@@ -32,7 +32,7 @@ function readAnswerHead(text: string): AnswerHead | undefined {
     if (!tokenPattern.test(name) || !valuePattern.test(value)) return undefined;
     const lower = name.toLowerCase();
     if (lower === "content-length" && /^\d{1,15}$/.test(value)) claimedLength = Number(value);
-    if (!mayWorkerAnswerWith(lower, value)) continue;
+    if (!mayWorkerRespondWith(lower, value)) continue;
     hasDate ||= lower === "date";
     pairs.push(name, value);
     wireLines += `${name}: ${value}\r\n`;
@@ -41,13 +41,13 @@ function readAnswerHead(text: string): AnswerHead | undefined {
 }
 
 /** Remembers the heads that an app sends again and again. */
-export class AnswerHeads {
-  readonly #known = new Map<string, AnswerHead>();
+export class ResponseHeads {
+  readonly #known = new Map<string, ResponseHead>();
 
-  read(text: string): AnswerHead | undefined {
+  read(text: string): ResponseHead | undefined {
     const known = this.#known.get(text);
     if (known) return known;
-    const head = readAnswerHead(text);
+    const head = readResponseHead(text);
     if (!head || text.length > 512) return head;
     if (this.#known.size >= 64) this.#known.clear();
     this.#known.set(text, head);

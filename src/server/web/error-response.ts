@@ -28,8 +28,8 @@ export function errorHeaders(error: ApiError): Record<string, string> {
   };
 }
 
-/** Answers with the one error shape outside of Koa; an answer that has begun is cut, never completed with something else. */
-export function answerError(response: ServerResponse, cause: unknown, requestId: string): void {
+/** Sends the one error shape outside of Koa; an answer that has begun is cut, never completed with something else. */
+export function sendError(response: ServerResponse, cause: unknown, requestId: string): void {
   if (response.headersSent) {
     response.destroy();
     return;

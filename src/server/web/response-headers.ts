@@ -29,14 +29,14 @@ const originWideNames = new Set([
 const cookieNamePrefix = /^__(?:host|secure)-/;
 
 /** Whether a header of an answer may go to the client; `lower` is its name in lower case. */
-export function mayAnswerWith(lower: string, value: string): boolean {
+export function mayRespondWith(lower: string, value: string): boolean {
   if (droppedNames.has(lower)) return false;
   return lower !== "set-cookie" || !couldBeSessionCookie(value);
 }
 
 /** The same for an answer of a worker, which may speak for its own paths only. */
-export function mayWorkerAnswerWith(lower: string, value: string): boolean {
-  return mayAnswerWith(lower, value) && !originWideNames.has(lower) && !lower.startsWith("x-accel-");
+export function mayWorkerRespondWith(lower: string, value: string): boolean {
+  return mayRespondWith(lower, value) && !originWideNames.has(lower) && !lower.startsWith("x-accel-");
 }
 
 /** Whether a browser could send it back as the session cookie. One without a name is sent as its value alone, which may be both. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppInfo } from "../../plugin/index.js";
 import { ApiError } from "../../shared/api-error.js";
-import { answerError } from "../web/answer-error.js";
-import { mayAnswerWith } from "../web/answer-headers.js";
+import { sendError } from "../web/error-response.js";
+import { mayRespondWith } from "../web/response-headers.js";
 import type { PluginSet } from "./plugin-set.js";
 import { showToHooks } from "./response-hooks.js";
 import { ResponseInterceptor } from "./response-interceptor.js";
@@ -15,7 +15,7 @@ export interface Subject {
   readonly request: Request;
 }
 
-export interface AnswerOptions {
+export interface ResponseOptions {
   readonly set: PluginSet;
   readonly client: ServerResponse;
   readonly requestId: string;
@@ -33,7 +33,7 @@ export function hookFailed(cause?: unknown): ApiError {
 }
 
 /** Sends the `Response` of a plugin's handler, past the hooks. A body that fails before its first byte is a failure of the handler. */
-export async function answerWith(answer: Response, { set, client, requestId, about, complain }: AnswerOptions): Promise<void> {
+export async function respondWith(answer: Response, { set, client, requestId, about, complain }: ResponseOptions): Promise<void> {
   try {
     const shown = set.withResponseHook.length === 0 ? answer : await showToHooks(set, answer, about());
     if (client.destroyed) return void shown.body?.cancel().catch(() => undefined);
@@ -42,12 +42,12 @@ export async function answerWith(answer: Response, { set, client, requestId, abo
     await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer || shown.body === answer.body });
   } catch (error) {
     complain(error);
-    if (!client.destroyed) answerError(client, error, requestId);
+    if (!client.destroyed) sendError(client, error, requestId);
   }
 }
 
 /** Stands in for an answer that others write, so that the hooks see it first; what they leave alone goes as it came. */
-export function interceptResponse(request: IncomingMessage, options: AnswerOptions): ResponseInterceptor {
+export function interceptResponse(request: IncomingMessage, options: ResponseOptions): ResponseInterceptor {
   const { client } = options;
   return new ResponseInterceptor({
     request,
@@ -56,7 +56,7 @@ export function interceptResponse(request: IncomingMessage, options: AnswerOptio
   });
 }
 
-async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: AnswerOptions): Promise<void> {
+async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: ResponseOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
   // One of both is HEAD and the other is not: the framing is not the one that the client waits for.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
@@ -75,10 +75,10 @@ async function passOn(taken: ResponseInterceptor, { set, client, requestId, abou
   await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer && !isReframed });
 }
 
-function fail(error: unknown, taken: ResponseInterceptor, { client, requestId, complain }: AnswerOptions): void {
+function fail(error: unknown, taken: ResponseInterceptor, { client, requestId, complain }: ResponseOptions): void {
   complain(error);
   taken.drop();
-  if (!client.destroyed) answerError(client, error instanceof ApiError ? error : hookFailed(error), requestId);
+  if (!client.destroyed) sendError(client, error instanceof ApiError ? error : hookFailed(error), requestId);
 }
 
 function toHeaders(pairs: readonly string[]): Headers {
@@ -96,7 +96,7 @@ function linesOf(headers: Headers): string {
 /** The head that a hook gave to the body as it came; its framing stays. */
 function changedPairs({ headers, status }: Response, { pairs, requestId }: { pairs: readonly string[]; requestId: string }): string[] {
   const changed: string[] = [];
-  for (const [name, value] of headers) if (mayAnswerWith(name, value)) changed.push(name, value);
+  for (const [name, value] of headers) if (mayRespondWith(name, value)) changed.push(name, value);
   const at = pairs.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "content-length");
   if (at !== -1 && status !== 204 && status !== 304) changed.push("content-length", pairs[at + 1] as string);
   return [...changed, "x-request-id", requestId];

@@ -2,7 +2,7 @@ import { creditWindowBytes } from "../protocol/frames.js";
 import type { PacedWorker, BandwidthShare } from "./bandwidth-scheduler.js";
 
 /** Body bytes of one answer that its isolate may still send: as many as its client, and whoever shares the machine, let through. */
-export class AnswerWindow {
+export class ResponseWindow {
   readonly #lane: BandwidthShare;
   #leftBytes = creditWindowBytes;
   /** Taken by the client, and not given back yet. */

@@ -2,7 +2,7 @@ import type { Context, Middleware } from "koa";
 import { ApiError } from "../../shared/api-error.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { hasSeveralSessionCookies } from "../access/credentials.js";
-import { errorHeaders, toApiError } from "../web/answer-error.js";
+import { errorHeaders, toApiError } from "../web/error-response.js";
 import type { Log } from "../log/log.js";
 import { discardLeftoverBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
@@ -22,7 +22,7 @@ export interface CallState {
 }
 
 /** The outermost layer: request ids, the one error shape, 404 and 405, and a log line for each call. */
-export function answerEveryRequest(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
+export function errorMiddleware(options: { log: Log; allowedMethods: (context: Context) => string[] }): Middleware {
   return async (context, next) => {
     const state = context.state as CallState;
     const startedAt = performance.now();
@@ -33,16 +33,16 @@ export function answerEveryRequest(options: { log: Log; allowedMethods: (context
     response.setHeader("X-Content-Type-Options", "nosniff");
     try {
       await next();
-      if (!state.isRouted) answerUnrouted(context, options.allowedMethods(context));
+      if (!state.isRouted) sendUnrouted(context, options.allowedMethods(context));
     } catch (cause) {
-      answerRefusal(context, cause, options.log);
+      sendRefusal(context, cause, options.log);
     }
     discardLeftoverBody(context.req, context.res);
     logCall(context, options.log, performance.now() - startedAt);
   };
 }
 
-function answerUnrouted(context: Context, allowed: string[]): void {
+function sendUnrouted(context: Context, allowed: string[]): void {
   if (allowed.length === 0)
     throw new ApiError("NOT_FOUND", `Nothing answers at ${context.path}; GET /.well-known/runtime says where the API is.`);
   context.set("Allow", allowed.join(", "));
@@ -51,7 +51,7 @@ function answerUnrouted(context: Context, allowed: string[]): void {
   context.status = 204;
 }
 
-function answerRefusal(context: Context, cause: unknown, log: Log): void {
+function sendRefusal(context: Context, cause: unknown, log: Log): void {
   const error = toApiError(cause);
   context.status = error.status;
   context.set(errorHeaders(error));
