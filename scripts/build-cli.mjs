@@ -28,7 +28,7 @@ export async function buildCli(outputDirectory) {
 
 /** The pages of the reference are written from the commands; no part of the package. */
 export async function buildReference(outputDirectory) {
-  await buildEntry("src/cli/reference.ts", outputDirectory);
+  await buildEntry("src/cli/command/reference.ts", outputDirectory);
 }
 
 async function buildEntry(entryPoint, outputDirectory) {

@@ -9,7 +9,7 @@ const target = ["chrome123", "edge123", "firefox121", "safari17.5"];
 export async function buildPanel(root, outDir) {
   const source = path.join(root, "src/cpanel");
   const first = firstScreen(
-    ["main.ts", "sections/overview/overview.tsx", "sections/plugins/plugin-menus.tsx"].map((file) => path.join(source, file)),
+    ["main.ts", "pages/overview/overview.tsx", "pages/plugins/plugin-menus.tsx"].map((file) => path.join(source, file)),
   );
   await build({
     root: source,

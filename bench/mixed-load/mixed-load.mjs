@@ -106,8 +106,8 @@ export class MixedLoad {
   #readSecond(second) {
     this.#lastSecond = second;
     this.#served.requests += second.requests;
-    for (const [counted, times] of Object.entries(second.outcomes)) {
-      const [title, outcome] = counted.split("\n");
+    for (const [pluralize, times] of Object.entries(second.outcomes)) {
+      const [title, outcome] = pluralize.split("\n");
       this.#record.count(title, outcome, times);
       if (outcome === "well") continue;
       this.#served.failures += times;

@@ -26,8 +26,8 @@ function ask({ title, url, method, bodyBytes, statuses }) {
     if (isOver) return;
     isOver = true;
     timesMs.push(performance.now() - dueAtMs);
-    const counted = `${title}\n${outcome}`;
-    outcomes[counted] = (outcomes[counted] ?? 0) + 1;
+    const pluralize = `${title}\n${outcome}`;
+    outcomes[pluralize] = (outcomes[pluralize] ?? 0) + 1;
   };
   const request = http.request(url, { method, agent, headers: { "content-length": bodyBytes } }, (response) => {
     let text = "";

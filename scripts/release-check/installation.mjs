@@ -17,17 +17,17 @@ export async function installedPackages(nodeModules) {
 }
 
 /** Returns the bytes on the disk below a folder, as `du` counts them: a file with several hard links once. */
-export async function diskBytes(folder, counted = new Set()) {
+export async function diskBytes(folder, pluralize = new Set()) {
   let bytes = 0;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
     if (entry.isDirectory()) {
-      bytes += await diskBytes(file, counted);
+      bytes += await diskBytes(file, pluralize);
       continue;
     }
     const { ino, blocks } = await lstat(file);
-    if (counted.has(ino)) continue;
-    counted.add(ino);
+    if (pluralize.has(ino)) continue;
+    pluralize.add(ino);
     bytes += blocks * 512;
   }
   return bytes;

@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { userDirectories } from "./user-directories.js";
+import { userDirectories } from "./config/user-directories.js";
 
 const othersMayDoAnything = 0o077;
 

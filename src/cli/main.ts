@@ -1,13 +1,13 @@
 import { useCompileCache } from "./compile-cache.js";
-import { findCommand } from "./find-command.js";
-import { Interruption } from "./interruption.js";
-import { processIo } from "./process-io.js";
+import { matchCommand } from "./command/find-command.js";
+import { SignalHandler } from "./command/signal-handler.js";
+import { processIo } from "./output/process-io.js";
 import { runCli } from "./run-cli.js";
 
 const argv = process.argv.slice(2);
 // Help loads no further module.
-if (findCommand(argv).kind !== "help") useCompileCache();
-const { signal, onExit } = new Interruption();
+if (matchCommand(argv).kind !== "help") useCompileCache();
+const { signal, onExit } = new SignalHandler();
 // To the very end: Node's own report of an uncaught error shows whatever the error holds.
 const crashed = new Promise<never>((_resolve, reject) => process.on("uncaughtException", reject));
 const exitCode = await runCli({ argv, env: process.env, cwd: process.cwd(), io: processIo(), signal, onExit, crashed });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import type { Environment } from "./environment.js";
-import type { Variables } from "./user-directories.js";
+import type { Environment } from "./config/environment.js";
+import type { Variables } from "./config/user-directories.js";
 
 const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ["open"],

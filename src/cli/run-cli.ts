@@ -1,9 +1,9 @@
-import { readEnvironment } from "./environment.js";
-import type { ExitCode } from "./exit-codes.js";
-import { findCommand } from "./find-command.js";
-import { helpStyleOf } from "./help-layout.js";
-import type { Io } from "./io.js";
-import { openTerminal } from "./terminal.js";
+import { readEnvironment } from "./config/environment.js";
+import type { ExitCode } from "./command/exit-codes.js";
+import { matchCommand } from "./command/find-command.js";
+import { helpStyleOf } from "./command/help-layout.js";
+import type { Io } from "./output/io.js";
+import { openTerminal } from "./output/terminal.js";
 
 /** All that a command line depends on; nothing is read from the process. */
 export interface CommandLine {
@@ -23,7 +23,7 @@ export interface CommandLine {
 
 /** Runs one command line to its end and resolves with the exit code. Reports every failure on stderr, so it does not reject. */
 export async function runCli(line: CommandLine): Promise<ExitCode> {
-  const found = findCommand(line.argv);
+  const found = matchCommand(line.argv);
   // Help needs none of the modules that run commands; loading them would double the time to the first line.
   if (found.kind === "help") {
     const terminal = openTerminal(line.io, readEnvironment(line.env), line.argv.includes("--no-color"));

@@ -1,32 +1,32 @@
-import { commandHints } from "./command-aliases.js";
-import { helpStyleOf } from "./help-layout.js";
+import { commandHints } from "./command/command-aliases.js";
+import { helpStyleOf } from "./command/help-layout.js";
 import "./jitless-zod.js";
-import { CleanUps } from "./clean-ups.js";
-import { CommandError, usageError } from "./command-error.js";
-import { commandModules } from "./command-modules.js";
-import type { Context, GlobalFlags } from "./command.js";
-import { Concealment } from "./concealment.js";
-import { refuseUnknownFields } from "./document-fields.js";
-import { readEnvironment } from "./environment.js";
-import { exitCodes, type ExitCode } from "./exit-codes.js";
-import type { FoundCommand } from "./find-command.js";
-import { loadCommand } from "./load-command.js";
+import { CleanUps } from "./command/clean-ups.js";
+import { CommandError, usageError } from "./command/command-error.js";
+import { commandModules } from "./command/command-modules.js";
+import type { Context, GlobalFlags } from "./command/command.js";
+import { Redactor } from "./output/redactor.js";
+import { refuseUnknownFields } from "./output/document-fields.js";
+import { readEnvironment } from "./config/environment.js";
+import { exitCodes, type ExitCode } from "./command/exit-codes.js";
+import type { CommandMatch } from "./command/find-command.js";
+import { loadCommand } from "./command/load-command.js";
 import { nearestWord } from "../shared/nearest-word.js";
-import { chooseFormat, chosenFields, wantsJson, withoutFields, type OutputFormat } from "./output-mode.js";
-import { Output, type OutputMode } from "./output.js";
-import { parseCommand } from "./parse-command.js";
-import { ResultFile } from "./result-file.js";
+import { chooseFormat, chosenFields, wantsJson, withoutFields, type OutputFormat } from "./output/output-mode.js";
+import { Output, type OutputMode } from "./output/output.js";
+import { parseCommand } from "./command/parse-command.js";
+import { ResultFile } from "./output/result-file.js";
 import type { CommandLine } from "./run-cli.js";
-import { refuseSecrets } from "./secret-in-arguments.js";
-import { openTerminal } from "./terminal.js";
-import { userDirectories } from "./user-directories.js";
+import { refuseSecrets } from "./command/secret-in-arguments.js";
+import { openTerminal } from "./output/terminal.js";
+import { userDirectories } from "./config/user-directories.js";
 import { version } from "./version.js";
 
 /** A command line that is neither answered with help nor with completions. */
-type RunnableCommand = Exclude<FoundCommand, { kind: "help" | "completion" }>;
+type RunnableCommand = Exclude<CommandMatch, { kind: "help" | "completion" }>;
 
 /** Runs the command that was found, or completes a word. Resolves with the exit code. */
-export async function runCommand(found: Exclude<FoundCommand, { kind: "help" }>, line: CommandLine): Promise<ExitCode> {
+export async function runCommand(found: Exclude<CommandMatch, { kind: "help" }>, line: CommandLine): Promise<ExitCode> {
   const cleanUps = new CleanUps();
   line.onExit?.(() => cleanUps.run());
   const controller = new AbortController();
@@ -63,7 +63,7 @@ class CommandRun {
   readonly #found: RunnableCommand;
   readonly #line: CommandLine;
   readonly #surroundings: Surroundings;
-  readonly #concealment = new Concealment();
+  readonly #concealment = new Redactor();
   #output: Output;
   #resultFile: ResultFile | undefined;
 
@@ -86,7 +86,7 @@ class CommandRun {
     try {
       return await (crashed ? Promise.race([this.#perform(), crashed]) : this.#perform());
     } catch (error) {
-      const { reportFailure } = await import("./failure.js");
+      const { reportFailure } = await import("./command/failure.js");
       return reportFailure(signal.aborted ? signal.reason : error, this.#output);
     } finally {
       this.#resultFile?.close();

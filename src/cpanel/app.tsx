@@ -2,10 +2,10 @@ import { I18nProvider } from "react-aria-components/I18nProvider";
 import { ToastRegion } from "./components/toast-region.js";
 import { useObserved } from "./live/use-observed.js";
 import type { Panel } from "./panel.js";
-import { Gate } from "./session/gate.js";
-import { ConnectionBanner } from "./shell/connection-banner.js";
-import { Looking } from "./shell/looking.js";
-import { Shell } from "./shell/shell.js";
+import { SignInPage } from "./session/sign-in-page.js";
+import { ConnectionBanner } from "./layout/connection-banner.js";
+import { LoadingPage } from "./layout/loading-page.js";
+import { Shell } from "./layout/shell.js";
 import { PanelContext } from "./use-panel.js";
 
 /** The panel: the gate for whoever is not signed in, else the shell with its sections. */
@@ -15,7 +15,7 @@ export function App({ panel }: { panel: Panel }) {
     <PanelContext value={panel}>
       <I18nProvider locale="en-GB">
         <ConnectionBanner />
-        {phase === "looking" ? <Looking /> : phase === "signed-out" ? <Gate /> : <Shell />}
+        {phase === "looking" ? <LoadingPage /> : phase === "signed-out" ? <SignInPage /> : <Shell />}
         <ToastRegion />
       </I18nProvider>
     </PanelContext>

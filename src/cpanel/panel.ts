@@ -1,11 +1,11 @@
-import { ChangeFeed } from "./live/change-feed.js";
+import { EventSubscription } from "./live/event-subscription.js";
 import { Connection } from "./live/connection.js";
 import { Resources } from "./live/resources.js";
-import { placeOf, type Place } from "./routing/place.js";
-import { Router } from "./routing/router.js";
+import { placeOf, type Place } from "./router/place.js";
+import { Router } from "./router/router.js";
 import { RememberedSession } from "./session/remembered-session.js";
 import { Session } from "./session/session.js";
-import { Theme } from "./shell/theme.js";
+import { Theme } from "./layout/theme.js";
 import { Toasts } from "./components/toasts.js";
 
 /** All that the components of the panel share. */
@@ -36,7 +36,7 @@ export function openPanel(): Panel {
     return isServed ? state.principal : undefined;
   };
   const resources = new Resources({ isOpen: () => onlooker() !== undefined });
-  const changes = new ChangeFeed({
+  const changes = new EventSubscription({
     connection,
     onFed: (isFed) => resources.setFed(isFed),
     onTouched: (touched) => resources.touch(touched),

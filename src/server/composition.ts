@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { hostname } from "node:os";
 import path from "node:path";
 import { credentialsOf } from "./access/credentials.js";
-import { concealKeys } from "./access/key-secret.js";
+import { redactKeys } from "./access/key-secret.js";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
 import { Principals } from "./access/principals.js";
@@ -90,7 +90,7 @@ export async function openServices(
   });
   const answering = new ActiveVersionTracker((event) => events.publish(event));
   const audit = await AuditLog.open({ directory: path.join(stateDirectory, "audit"), ...config.auditLog, now: Date.now, log });
-  const changes = new Changes({ events, audit, conceal: (text) => concealed(text, config.rootKey) });
+  const changes = new Changes({ events, audit, redact: (text) => redacted(text, config.rootKey) });
   const tools = new PackageTools(limits);
   const workerPlaces = {
     directories: config.workerDirectories,
@@ -240,8 +240,8 @@ function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents
 const leastConcealedLength = 12;
 
 /** JSON without what looks like a key, and without the root key. */
-function concealed(json: string, rootKey = ""): string {
-  const text = concealKeys(json);
+function redacted(json: string, rootKey = ""): string {
+  const text = redactKeys(json);
   return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
 }
 

@@ -48,7 +48,7 @@ export function answeringVersion<Version extends Pick<InstalledVersion, "version
 }
 
 /** Those that are on and would answer in the stead of `to`, in the order in which they go. */
-export function versionsInTheWay(to: InstalledVersion, versions: readonly InstalledVersion[]): InstalledVersion[] {
+export function conflictingVersions(to: InstalledVersion, versions: readonly InstalledVersion[]): InstalledVersion[] {
   const inTheWay: InstalledVersion[] = [];
   let left = versions.map((installed) => (installed === to ? { ...to, enabled: true } : installed));
   for (let first = answeringVersion(left); first !== undefined && first.version !== to.version; first = answeringVersion(left)) {

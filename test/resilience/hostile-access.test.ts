@@ -3,11 +3,11 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { childProcessesOf, spawnedBy } from "../support/child-processes.js";
-import { HostileHouse, rootKeyMarker, type Offender } from "../support/hostile-house.js";
+import { IsolationHarness, rootKeyMarker, type Offender } from "../support/isolation-harness.js";
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open();
+  house = await IsolationHarness.open();
 });
 afterAll(() => house.close());
 

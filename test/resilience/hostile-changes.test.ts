@@ -1,16 +1,16 @@
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HostileHouse, outcomeOf } from "../support/hostile-house.js";
+import { IsolationHarness, outcomeOf } from "../support/isolation-harness.js";
 
 const changes = 8;
 const clients = 6;
 /** Every change starts processes, an upload two: on two cores a daemon that has many requests besides waits for its turn meanwhile. */
 const noiseMs = 200;
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open();
+  house = await IsolationHarness.open();
 });
 afterAll(() => house.close());
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { HostileHouse, strikeWithGet, type Offender } from "../support/hostile-house.js";
+import { IsolationHarness, strikeWithGet, type Offender } from "../support/isolation-harness.js";
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open();
+  house = await IsolationHarness.open();
 });
 afterAll(() => house.close());
 

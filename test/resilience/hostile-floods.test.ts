@@ -1,11 +1,11 @@
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { HostileHouse, type Offender } from "../support/hostile-house.js";
+import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open();
+  house = await IsolationHarness.open();
 });
 afterAll(() => house.close());
 

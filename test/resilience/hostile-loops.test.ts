@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { HostileHouse, type Offender } from "../support/hostile-house.js";
+import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open({ RUNTIME_WORKER_PERMISSIONS: "network,child-process" });
+  house = await IsolationHarness.open({ RUNTIME_WORKER_PERMISSIONS: "network,child-process" });
 });
 afterAll(() => house.close());
 

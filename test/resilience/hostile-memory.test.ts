@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HostileHouse, type Offender } from "../support/hostile-house.js";
+import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
 /** What the daemon itself may have more of after all of it; its own heap breathes by some of that. */
 const daemonGrowthBytes = 64 * 1024 * 1024;
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open();
+  house = await IsolationHarness.open();
 });
 afterAll(() => house.close());
 

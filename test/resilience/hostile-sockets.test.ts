@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { WebSocket } from "ws";
-import { HostileHouse, type Offender } from "../support/hostile-house.js";
+import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-let house: HostileHouse;
+let house: IsolationHarness;
 beforeAll(async () => {
-  house = await HostileHouse.open();
+  house = await IsolationHarness.open();
 });
 afterAll(() => house.close());
 

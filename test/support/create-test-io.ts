@@ -1,5 +1,5 @@
 import { Readable, Writable } from "node:stream";
-import type { Io } from "../../src/cli/io.js";
+import type { Io } from "../../src/cli/output/io.js";
 
 export interface TestIo extends Io {
   /** Everything written to stdout so far. */

@@ -2,17 +2,17 @@ import { EventEmitter } from "node:events";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
-import { CommandError } from "../../src/cli/command-error.js";
-import type { Context } from "../../src/cli/command.js";
-import type { connect } from "../../src/cli/connection.js";
-import type { Environment } from "../../src/cli/environment.js";
-import { exitCodes } from "../../src/cli/exit-codes.js";
-import { Output } from "../../src/cli/output.js";
-import { resolveSettings } from "../../src/cli/settings.js";
-import type { DashboardHost } from "../../src/cli/tui/dashboard-host.js";
-import { openDashboard } from "../../src/cli/tui/open-dashboard.js";
-import { openTerminal } from "../../src/cli/terminal.js";
-import { userDirectories } from "../../src/cli/user-directories.js";
+import { CommandError } from "../../src/cli/command/command-error.js";
+import type { Context } from "../../src/cli/command/command.js";
+import type { connect } from "../../src/cli/client/connection.js";
+import type { Environment } from "../../src/cli/config/environment.js";
+import { exitCodes } from "../../src/cli/command/exit-codes.js";
+import { Output } from "../../src/cli/output/output.js";
+import { resolveSettings } from "../../src/cli/config/settings.js";
+import type { DashboardHost } from "../../src/cli/dashboard/dashboard-host.js";
+import { openDashboard } from "../../src/cli/dashboard/open-dashboard.js";
+import { openTerminal } from "../../src/cli/output/terminal.js";
+import { userDirectories } from "../../src/cli/config/user-directories.js";
 import { createClient } from "../../src/shared/client.js";
 import { runtime } from "../../src/shared/contract/discovery.js";
 import { createTestIo } from "./create-test-io.js";
@@ -75,7 +75,7 @@ export class RenderedDashboard {
       stdout: this.#stdout,
       events: this.#events,
       writeNow: write,
-      hangUp: () => (this.#hangUps += 1),
+      onTerminalClosed: () => (this.#hangUps += 1),
       stop: () => (this.#stops += 1),
       connect: connectOver(transport),
     };

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { parseEnv } from "node:util";
-import { CommandError, usageError } from "../command-error.js";
-import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
-import { readFileIfThere } from "../read-file-if-there.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
 import { serviceMode } from "../systemd/service-mode.js";
 import { serviceUnit } from "../systemd/unit-files.js";
 

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { CommandError } from "../command-error.js";
-import type { Context } from "../command.js";
-import { exitCodes, type ExitCode } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { CommandError, usageError } from "../command-error.js";
-import { defineCommand, type Context } from "../command.js";
-import { connectAnonymously } from "../connection.js";
-import { exitCodeOfStatus } from "../exit-codes.js";
-import type { RawResponse } from "../transport/raw-response.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import { defineCommand, type Context } from "../command/command.js";
+import { connectAnonymously } from "../client/connection.js";
+import { exitCodeOfStatus } from "../command/exit-codes.js";
+import type { HttpResponse } from "../client/http-response.js";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -92,7 +92,7 @@ async function readBody({ io, workingDirectory }: Context, data: string): Promis
   });
 }
 
-function show({ output, terminal, flags }: Context, response: RawResponse): void {
+function show({ output, terminal, flags }: Context, response: HttpResponse): void {
   const { status, text, bytes } = response;
   const json = parseJson(response);
   if (flags.json) return output.result(json ?? { status, body: text });
@@ -103,7 +103,7 @@ function show({ output, terminal, flags }: Context, response: RawResponse): void
   else if (text !== "") output.result(undefined, text.trimEnd());
 }
 
-function showWhole({ output }: Context, response: RawResponse): void {
+function showWhole({ output }: Context, response: HttpResponse): void {
   const { status, text } = response;
   const headers = Object.entries(response.headers).map(
     ([name, value]) => [name, name === "set-cookie" ? "[hidden]" : String(value)] as const,
@@ -112,7 +112,7 @@ function showWhole({ output }: Context, response: RawResponse): void {
   output.result({ status, headers: Object.fromEntries(headers), body: parseJson(response) ?? text }, lines.join("\n"));
 }
 
-function parseJson({ contentType, text }: RawResponse): unknown {
+function parseJson({ contentType, text }: HttpResponse): unknown {
   if (!contentType?.includes("json")) return undefined;
   try {
     return JSON.parse(text) as unknown;
@@ -121,7 +121,7 @@ function parseJson({ contentType, text }: RawResponse): unknown {
   }
 }
 
-function refused(response: RawResponse): CommandError {
+function refused(response: HttpResponse): CommandError {
   const { code, message, details } = (parseJson(response) as { error?: Record<string, unknown> } | undefined)?.error ?? {};
   const known = typeof code === "string" && typeof message === "string";
   return new CommandError(known ? code : "HTTP_STATUS", known ? message : `status ${response.status}: ${response.text.slice(0, 1000)}`, {

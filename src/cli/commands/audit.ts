@@ -1,13 +1,13 @@
 import { auditActions, list, type AuditEntry } from "../../shared/contract/audit.js";
 import { nounOf } from "../../shared/contract/changes.js";
-import { auditCells, auditHeadings, changeDocument, changeLine } from "../change-line.js";
-import { defineCommand } from "../command.js";
-import { usageError } from "../command-error.js";
-import { connect } from "../connection.js";
-import { exitCodes } from "../exit-codes.js";
-import { followUntilInterrupted } from "../follow-until-interrupted.js";
+import { auditCells, auditHeadings, changeDocument, changeLine } from "../output/change-line.js";
+import { defineCommand } from "../command/command.js";
+import { usageError } from "../command/command-error.js";
+import { connect } from "../client/connection.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { followUntilInterrupted } from "../client/follow-until-interrupted.js";
 import { localDateTime } from "./workers/log-line.js";
-import { timeOption } from "../time-option.js";
+import { timeOption } from "../command/time-option.js";
 
 interface Options {
   readonly follow?: boolean;

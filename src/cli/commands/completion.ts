@@ -1,4 +1,4 @@
-import { defineCommand } from "../command.js";
+import { defineCommand } from "../command/command.js";
 import { completionScripts, shells, type Shell } from "../completion/scripts.js";
 
 export const command = defineCommand<[shell: Shell]>({

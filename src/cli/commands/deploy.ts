@@ -1,5 +1,5 @@
-import { usageError } from "../command-error.js";
-import { defineCommand } from "../command.js";
+import { usageError } from "../command/command-error.js";
+import { defineCommand } from "../command/command.js";
 import { chooseAction } from "../deploy/choose-action.js";
 import { parseDeployOptions, type GivenOptions } from "../deploy/deploy-options.js";
 import { notePackage } from "../deploy/deploy-steps.js";

@@ -1,14 +1,14 @@
-import { defineCommand, type Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
-import { describeFailure } from "../failure.js";
+import { defineCommand, type Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { describeFailure } from "../command/failure.js";
 import { checkDaemon } from "../doctor/check-daemon.js";
 import { checkMachine } from "../doctor/check-machine.js";
 import { checkNetwork } from "../doctor/check-network.js";
 import { fail, ok, type Finding } from "../doctor/finding.js";
-import { printableLines } from "../printable.js";
-import { stateStyle, styled } from "../styles.js";
+import { printableLines } from "../output/sanitize-for-terminal.js";
+import { stateStyle, styled } from "../output/styles.js";
 import { writeReport } from "../doctor/write-report.js";
-import { resolveSettings, type Settings } from "../settings.js";
+import { resolveSettings, type Settings } from "../config/settings.js";
 
 interface Options {
   readonly bundle?: string;

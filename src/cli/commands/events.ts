@@ -1,12 +1,12 @@
 import { nounOf } from "../../shared/contract/changes.js";
 import { eventTypes, stream, type RuntimeEvent } from "../../shared/contract/events.js";
-import { changeDocument, changeLine, eventCells } from "../change-line.js";
-import { defineCommand } from "../command.js";
-import { usageError } from "../command-error.js";
-import { connect } from "../connection.js";
-import { followUntilInterrupted } from "../follow-until-interrupted.js";
+import { changeDocument, changeLine, eventCells } from "../output/change-line.js";
+import { defineCommand } from "../command/command.js";
+import { usageError } from "../command/command-error.js";
+import { connect } from "../client/connection.js";
+import { followUntilInterrupted } from "../client/follow-until-interrupted.js";
 import { localDateTime } from "./workers/log-line.js";
-import { timeOption } from "../time-option.js";
+import { timeOption } from "../command/time-option.js";
 
 interface Options {
   readonly since?: string;

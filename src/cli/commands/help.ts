@@ -1,11 +1,11 @@
-import { commandModules } from "../command-modules.js";
-import { usageError } from "../command-error.js";
-import { defineCommand } from "../command.js";
-import { findCommand } from "../find-command.js";
-import { commandHelp, rootHelp } from "../help.js";
-import { helpStyleOf, type HelpStyle } from "../help-layout.js";
-import { helpTopics } from "../help-topics.js";
-import { loadCommand } from "../load-command.js";
+import { commandModules } from "../command/command-modules.js";
+import { usageError } from "../command/command-error.js";
+import { defineCommand } from "../command/command.js";
+import { matchCommand } from "../command/find-command.js";
+import { commandHelp, rootHelp } from "../command/help.js";
+import { helpStyleOf, type HelpStyle } from "../command/help-layout.js";
+import { helpTopics } from "../command/help-topics.js";
+import { loadCommand } from "../command/load-command.js";
 
 export const command = defineCommand<[words: readonly string[]]>({
   arguments: [{ syntax: "[topic...]", description: `A command, or one of the topics ${Object.keys(helpTopics).join(", ")}` }],
@@ -27,7 +27,7 @@ async function helpOn(words: readonly string[], style: HelpStyle): Promise<strin
   const [first] = words;
   if (first === undefined) return rootHelp(style);
   if (Object.hasOwn(helpTopics, first)) return helpTopics[first as keyof typeof helpTopics]();
-  const found = findCommand(words);
+  const found = matchCommand(words);
   if (found.kind === "help") return found.text(style);
   if (found.kind !== "command") throw usageError(`there is no help on ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
   return commandHelp(found.words, found.summary, await loadCommand(found.words, commandModules), style);

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { isPackageName } from "../../shared/package-name.js";
-import { usageError } from "../command-error.js";
-import { defineCommand } from "../command.js";
+import { usageError } from "../command/command-error.js";
+import { defineCommand } from "../command/command.js";
 import { templateFiles, templateMeanings, templateNames, type TemplateName } from "../init/templates.js";
-import { canAsk, confirmOnMachine } from "../prompts.js";
+import { canAsk, confirmOnMachine } from "../output/prompts.js";
 import { writeNewFiles } from "../init/write-new-files.js";
 
 interface Options {

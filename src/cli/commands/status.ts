@@ -1,7 +1,7 @@
-import { CommandError } from "../command-error.js";
-import { defineCommand } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
-import { connectForStatus, readStatus } from "../status-report.js";
+import { CommandError } from "../command/command-error.js";
+import { defineCommand } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { connectForStatus, readStatus } from "../output/status-report.js";
 
 interface Options {
   readonly watch?: boolean;
@@ -39,7 +39,7 @@ export const command = defineCommand<[], Options>({
       context.output.facts(document, facts);
       return document.ready ? exitCodes.ok : exitCodes.unavailable;
     }
-    const { watchStatus } = await import("../watch-status.js");
+    const { watchStatus } = await import("../output/watch-status.js");
     await watchStatus(context, connection);
     return signal.reason instanceof CommandError ? signal.reason.exitCode : exitCodes.ok;
   },

@@ -1,6 +1,6 @@
 import { parseDurationMs } from "../../shared/duration.js";
-import { usageError } from "../command-error.js";
-import { defineCommand } from "../command.js";
+import { usageError } from "../command/command-error.js";
+import { defineCommand } from "../command/command.js";
 
 interface Options {
   readonly screen?: string;
@@ -32,7 +32,7 @@ export const command = defineCommand<[], Options>({
     const refreshMs = options.refresh === undefined ? undefined : parseDurationMs(options.refresh);
     if (options.refresh !== undefined && (refreshMs === undefined || refreshMs < leastRefreshMs))
       throw usageError(`--refresh: ${options.refresh} is not a duration of at least 1s`, "use --refresh 2s");
-    const { openDashboard } = await import("../tui/open-dashboard.js");
+    const { openDashboard } = await import("../dashboard/open-dashboard.js");
     await openDashboard(context, {
       screen: options.screen,
       isReadOnly: options.readonly ?? false,

@@ -1,6 +1,6 @@
-import { counted } from "../counted.js";
-import { defineCommand } from "../command.js";
-import type { PackageKind } from "../pack/package-facts.js";
+import { pluralize } from "../output/pluralize.js";
+import { defineCommand } from "../command/command.js";
+import type { PackageKind } from "../pack/package-info.js";
 import { openPackage } from "../pack/open-package.js";
 import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
@@ -29,7 +29,7 @@ export const command = defineCommand<[source: string], Options>({
     if (!output.isJson) for (const warning of warnings) output.warn(describeProblem(warning));
     if (!plan || warnings.length < problems.length) throw invalidPackage(problems, "a daemon would refuse it");
     const { name, version } = plan.facts;
-    const text = `${name}@${version} is a valid ${opened.kind}: ${counted(plan.files.length, "file")}`;
+    const text = `${name}@${version} is a valid ${opened.kind}: ${pluralize(plan.files.length, "file")}`;
     output.result({ valid: true, kind: opened.kind, name, version, files: plan.files.length, warnings }, text);
   },
 });

@@ -1,7 +1,7 @@
-import type { CommandDefinition, Context, OptionDefinition } from "../command.js";
-import { findCommand } from "../find-command.js";
-import { globalOptions } from "../global-options.js";
-import { loadCommand, type CommandModules } from "../load-command.js";
+import type { CommandDefinition, Context, OptionDefinition } from "../command/command.js";
+import { matchCommand } from "../command/find-command.js";
+import { globalOptions } from "../command/global-options.js";
+import { loadCommand, type CommandModules } from "../command/load-command.js";
 import { liveValues, type Candidate } from "./live-values.js";
 import { valueKind } from "./value-kind.js";
 
@@ -11,7 +11,7 @@ const noCommand = "\0";
 /** Everything that could stand in the place of the last word, whatever it begins with. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {
   const [before, typed] = [words.slice(0, -1), words.at(-1) ?? ""];
-  const found = findCommand([...before, noCommand]);
+  const found = matchCommand([...before, noCommand]);
   const command = found.kind === "command" ? { words: found.words, definition: await loadCommand(found.words, modules) } : undefined;
   const options = [...(command?.definition.options ?? []), ...globalOptions];
   if (before.includes("--")) return [];

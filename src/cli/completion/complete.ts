@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Context, GlobalFlags } from "../command.js";
-import { exitCodes, type ExitCode } from "../exit-codes.js";
-import type { CommandModules } from "../load-command.js";
-import { Output } from "../output.js";
-import { printable } from "../printable.js";
+import type { Context, GlobalFlags } from "../command/command.js";
+import { exitCodes, type ExitCode } from "../command/exit-codes.js";
+import type { CommandModules } from "../command/load-command.js";
+import { Output } from "../output/output.js";
+import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 import { candidatesFor } from "./candidates.js";
 
 /** Somebody has pressed a key and waits. */
@@ -28,7 +28,9 @@ export async function complete(
   const typed = words.at(-1) ?? "";
   const lines = found
     .filter(({ value }) => value === ":files" || (value.startsWith(typed) && isPlain(value)))
-    .map(({ value, description }) => (shell === "bash" || description === undefined ? value : `${value}\t${printable(description)}`));
+    .map(({ value, description }) =>
+      shell === "bash" || description === undefined ? value : `${value}\t${sanitizeForTerminal(description)}`,
+    );
   if (lines.length > 0) terminal.writeStdout(`${lines.join("\n")}\n`);
   return exitCodes.ok;
 }

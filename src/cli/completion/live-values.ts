@@ -1,8 +1,8 @@
-import { commandTable } from "../command-table.js";
-import type { Context } from "../command.js";
-import { connect } from "../connection.js";
+import { commandTable } from "../command/command-table.js";
+import type { Context } from "../command/command.js";
+import { connect } from "../client/connection.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
-import { readProfiles } from "../read-profiles.js";
+import { readProfiles } from "../config/read-profiles.js";
 import type { ValueKind } from "./value-kind.js";
 
 export interface Candidate {
@@ -29,7 +29,7 @@ export async function liveValues(context: Context, kind: ValueKind, typed: strin
 }
 
 async function topics(): Promise<readonly Candidate[]> {
-  const { helpTopics } = await import("../help-topics.js");
+  const { helpTopics } = await import("../command/help-topics.js");
   const commands = Object.entries(commandTable).map(([value, { summary }]) => ({ value, description: summary }));
   return [...Object.keys(helpTopics).map((value) => ({ value, description: "a topic" })), ...commands];
 }

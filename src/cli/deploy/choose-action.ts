@@ -1,7 +1,7 @@
 import semver from "semver";
 import { latestVersion } from "../../shared/package-name.js";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import type { DeployOptions } from "./deploy-options.js";
 import type { DeployTarget } from "./deploy-target.js";
 import type { Deployable } from "./prepare-deployment.js";

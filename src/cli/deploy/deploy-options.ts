@@ -1,7 +1,7 @@
 import { longestDeployMessage } from "../../shared/deployment.js";
 import { isPackageName, isPackageVersion } from "../../shared/package-name.js";
-import { usageError } from "../command-error.js";
-import type { PackageIdentity, PackageKind } from "../pack/package-facts.js";
+import { usageError } from "../command/command-error.js";
+import type { PackageIdentity, PackageKind } from "../pack/package-info.js";
 import { parseHealthCheck, type HealthCheck } from "./health-check.js";
 
 /** As they are written. */

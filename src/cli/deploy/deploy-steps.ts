@@ -1,8 +1,8 @@
 import { formatSize } from "../../shared/size.js";
-import type { Context } from "../command.js";
-import type { PackageKind } from "../pack/package-facts.js";
+import type { Context } from "../command/command.js";
+import type { PackageKind } from "../pack/package-info.js";
 import type { PackPlan } from "../pack/pack-plan.js";
-import type { Settings } from "../settings.js";
+import type { Settings } from "../config/settings.js";
 
 const labelWidth = 10;
 

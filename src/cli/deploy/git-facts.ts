@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Variables } from "../user-directories.js";
+import type { Variables } from "../config/user-directories.js";
 
 const gitTimeoutMs = 5_000;
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseDurationMs } from "../../shared/duration.js";
-import { checkAnswer, parseAnswerCheck, type AnswerCheck } from "../answer-check.js";
-import { usageError } from "../command-error.js";
-import type { Context } from "../command.js";
-import type { Settings } from "../settings.js";
+import { checkAnswer, parseAnswerCheck, type AnswerCheck } from "../client/answer-check.js";
+import { usageError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import type { Settings } from "../config/settings.js";
 
 const defaultTimeoutMs = 30_000;
 /** One that hangs is asked again while there is time. */

@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import type { PackedFile } from "../pack/pack-plan.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
 

@@ -1,7 +1,7 @@
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 import { disable, enable, list, loaded, upload, type Plugin } from "../../shared/contract/plugins.js";
-import type { Context } from "../command.js";
-import { connect, type Connection } from "../connection.js";
+import type { Context } from "../command/command.js";
+import { connect, type Connection } from "../client/connection.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
 const operations = { plugins: { list, loaded, upload, enable, disable } };

@@ -1,14 +1,14 @@
 import path from "node:path";
 import type { Deployment } from "../../shared/deployment.js";
 import { longestDeployer } from "../../shared/deployment.js";
-import { CommandError } from "../command-error.js";
-import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
 import { archiveName } from "../pack/archive-name.js";
 import { readManifestOf, withManifest } from "../pack/edited-manifest.js";
 import type { OpenedPackage } from "../pack/open-package.js";
 import type { PackPlan } from "../pack/pack-plan.js";
-import { packWithProgress, type Parcel } from "../pack/parcel.js";
+import { packWithProgress, type PackageArchive } from "../pack/package-archive.js";
 import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
 import type { DeployOptions } from "./deploy-options.js";
@@ -38,7 +38,7 @@ export async function packDeployable(
   context: Context,
   opened: OpenedPackage,
   { plan, digest, isOff, message }: Deployable & { readonly message: string | undefined },
-): Promise<Parcel & { readonly plan: PackPlan; readonly deployment: Deployment }> {
+): Promise<PackageArchive & { readonly plan: PackPlan; readonly deployment: Deployment }> {
   const deployment = await describeDeployment(context, opened, { digest, message });
   const noted = await withDeployment(plan, path.join(opened.workspace, "made"), { deployment, isOff });
   const file = path.join(opened.workspace, "package.tgz");

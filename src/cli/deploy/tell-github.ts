@@ -1,6 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import path from "node:path";
-import type { Context } from "../command.js";
+import type { Context } from "../command/command.js";
 
 /** What the next steps of a workflow want to know of a deployment. */
 export interface DeploymentFacts {

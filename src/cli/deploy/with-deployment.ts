@@ -3,7 +3,7 @@ import type { Deployment } from "../../shared/deployment.js";
 import { ContentDigest } from "../pack/content-digest.js";
 import { readManifestOf, withFiles, writtenFile } from "../pack/edited-manifest.js";
 import type { PackedFile, PackPlan } from "../pack/pack-plan.js";
-import { tarPieces } from "../pack/tar-pieces.js";
+import { createTarStream } from "../pack/create-tar-stream.js";
 
 /** The digest of what a plan packs, whatever an earlier deployment noted in the manifest. Reads every file. */
 export function digestOf(plan: PackPlan): string {
@@ -11,7 +11,7 @@ export function digestOf(plan: PackPlan): string {
   const digestedAs = textWithoutDeployment(document);
   const digest = new ContentDigest();
   const files = plan.files.map((each): PackedFile => (each.path === file ? { ...each, digestedAs } : each));
-  for (const _ of tarPieces(files, digest)) continue;
+  for (const _ of createTarStream(files, digest)) continue;
   return digest.hex();
 }
 

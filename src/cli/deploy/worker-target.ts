@@ -2,10 +2,10 @@ import { disable, enable, removeVersion, upload } from "../../shared/contract/wo
 import { list, type Worker } from "../../shared/contract/workers.js";
 import { toPathSegments } from "../../shared/package-name.js";
 import type { UploadSource } from "../../shared/contract/endpoint.js";
-import type { Context } from "../command.js";
-import { answeringUrl } from "../commands/workers/answering-url.js";
+import type { Context } from "../command/command.js";
+import { activeUrl } from "../commands/workers/active-url.js";
 import { answeringVersion, installedVersions } from "../../shared/worker-versions.js";
-import { connect, type Connection } from "../connection.js";
+import { connect, type Connection } from "../client/connection.js";
 import type { DeployTarget, Located } from "./deploy-target.js";
 
 const operations = { workers: { list, upload, enable, disable, removeVersion } };
@@ -64,7 +64,7 @@ export class WorkerTarget implements DeployTarget {
   }
 
   async locate({ isOff }: { readonly isOff: boolean }): Promise<Located> {
-    return { url: await answeringUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
+    return { url: await activeUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
   }
 
   /** Deletes the oldest uploaded versions, all but `count`; never this one, never the one that answers. Says which are gone. */

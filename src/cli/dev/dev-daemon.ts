@@ -4,10 +4,10 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { DevReport } from "../../shared/dev-report.js";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
-import type { Variables } from "../user-directories.js";
+import type { Variables } from "../config/user-directories.js";
 
 const program = installedFile("dist/server/dev-daemon.js");
 /** From the request to stop to SIGKILL. */

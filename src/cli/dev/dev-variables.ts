@@ -1,7 +1,7 @@
 import path from "node:path";
 import { parseEnv } from "node:util";
-import { usageError } from "../command-error.js";
-import { readFileIfThere } from "../read-file-if-there.js";
+import { usageError } from "../command/command-error.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
 
 /** Where wrangler's users keep them; never packed. */
 const usualFile = ".dev.vars";

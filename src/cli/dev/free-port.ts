@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { CommandError, usageError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 
 const usualPort = 8787;
 const triedPorts = 100;

@@ -1,4 +1,4 @@
-import type { Context } from "../command.js";
+import type { Context } from "../command/command.js";
 import { openBrowser } from "../open-browser.js";
 
 export interface KeyActions {

@@ -1,12 +1,12 @@
-import { isRejectedKey } from "../rejected-key.js";
+import { isRejectedKey } from "../config/rejected-key.js";
 import { ready, type HealthCheck } from "../../shared/contract/health.js";
 import * as session from "../../shared/contract/session.js";
-import type { Context } from "../command.js";
-import { connectAnonymously } from "../connection.js";
-import { counted } from "../counted.js";
-import { endOn } from "../dates.js";
-import { describeFailure } from "../failure.js";
-import type { Settings } from "../settings.js";
+import type { Context } from "../command/command.js";
+import { connectAnonymously } from "../client/connection.js";
+import { pluralize } from "../output/pluralize.js";
+import { endOn } from "../output/dates.js";
+import { describeFailure } from "../command/failure.js";
+import type { Settings } from "../config/settings.js";
 import { version } from "../version.js";
 import { fail, ok, warn, type Finding } from "./finding.js";
 
@@ -85,7 +85,7 @@ function checkClock(date: string | string[] | undefined): Finding {
   if (skewSeconds <= clockWarningSeconds) return ok("clock", "agrees with the daemon's");
   return warn(
     "clock",
-    `differs from the daemon's by ${counted(skewSeconds, "second")}`,
+    `differs from the daemon's by ${pluralize(skewSeconds, "second")}`,
     "set the clocks: lifetimes of keys and certificates depend on them",
   );
 }

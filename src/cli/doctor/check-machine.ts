@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
-import { configFile } from "../config-directory.js";
-import type { Context } from "../command.js";
+import { configFile } from "../config/config-directory.js";
+import type { Context } from "../command/command.js";
 import { fail, ok, warn, type Finding } from "./finding.js";
 
 const oldestNode = "24.0.0";

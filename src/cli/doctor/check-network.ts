@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { lookup } from "node:dns/promises";
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { counted } from "../counted.js";
-import type { Settings } from "../settings.js";
-import { connectionFailure } from "../transport/connection-failure.js";
+import { pluralize } from "../output/pluralize.js";
+import type { Settings } from "../config/settings.js";
+import { connectionFailure } from "../client/connection-failure.js";
 import { fail, ok, warn, type Finding } from "./finding.js";
 
 const longestStepMs = 10_000;
@@ -82,7 +82,7 @@ function checkCertificate(socket: TLSSocket, settings: Settings): Finding {
     return fail("tls", message, "give the authority's certificate with --cacert FILE");
   }
   const validDays = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / dayMs);
-  const message = `${socket.getProtocol() ?? "TLS"}, the certificate is valid for ${counted(validDays, "day")}`;
+  const message = `${socket.getProtocol() ?? "TLS"}, the certificate is valid for ${pluralize(validDays, "day")}`;
   return validDays < certificateWarningDays ? warn("tls", message, "renew the certificate of the daemon or its proxy") : ok("tls", message);
 }
 

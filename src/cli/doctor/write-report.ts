@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { CommandError } from "../command-error.js";
-import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
-import { printableJson } from "../printable.js";
-import { readProfiles } from "../read-profiles.js";
-import type { Settings } from "../settings.js";
+import { CommandError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { printableJson } from "../output/sanitize-for-terminal.js";
+import { readProfiles } from "../config/read-profiles.js";
+import type { Settings } from "../config/settings.js";
 import { version } from "../version.js";
 import type { Finding } from "./finding.js";
 
@@ -36,7 +36,7 @@ export async function writeReport(
     variablesSet: Object.keys(context.environment),
   };
   try {
-    writeFileSync(file, `${context.output.concealed(printableJson(report, 2))}\n`, { flag: "wx", mode: 0o600 });
+    writeFileSync(file, `${context.output.redacted(printableJson(report, 2))}\n`, { flag: "wx", mode: 0o600 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 
 /** Writes all of the files below the folder, which is made when it is missing, or none: nothing that is there is overwritten. */
 export async function writeNewFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {

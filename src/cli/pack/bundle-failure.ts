@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Location, Message } from "esbuild";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 
 /** More would hide the first ones. */
 const shownProblems = 10;

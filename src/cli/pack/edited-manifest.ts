@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as yaml from "yaml";
-import { readFileIfThere } from "../read-file-if-there.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
 import type { PackedFile, PackPlan } from "./pack-plan.js";
 
 export interface ManifestChange {

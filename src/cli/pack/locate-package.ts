@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { CommandError, usageError } from "../command-error.js";
-import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
 
 /** The folder or archive that a person names. */
 export async function locatePackage(

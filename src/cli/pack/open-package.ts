@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { usageError } from "../command-error.js";
-import type { Context } from "../command.js";
+import { usageError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
-import { folderSource, readPackageFacts, type PackageIdentity, type PackageKind, type PackageSource } from "./package-facts.js";
+import { folderSource, readPackageFacts, type PackageIdentity, type PackageKind, type PackageSource } from "./package-info.js";
 import { findPackageKind } from "./package-kind.js";
-import { planBundled } from "./parcel.js";
+import { planBundled } from "./package-archive.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { unpackArchive } from "./unpack-archive.js";
 

@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync, type Dirent } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import { neverPackedPathReason, neverPackedReason } from "../../shared/packing/never-packed.js";
 import { mainFiles } from "../../shared/packing/main-files.js";
-import { folderSource, readPackageFacts, type PackageFacts, type PackageIdentity, type PackageKind } from "./package-facts.js";
+import { folderSource, readPackageFacts, type PackageInfo, type PackageIdentity, type PackageKind } from "./package-info.js";
 import { archiveStem } from "./archive-name.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 
@@ -33,7 +33,7 @@ export interface LeftOut {
 
 /** What goes into the archive of a folder and what does not, each with the rule that decided. Sorted by path. */
 export interface PackPlan {
-  readonly facts: PackageFacts;
+  readonly facts: PackageInfo;
   readonly files: readonly PackedFile[];
   readonly leftOut: readonly LeftOut[];
   /** Of `leftOut`: links, which somebody may have meant to be packed. */
@@ -71,7 +71,7 @@ function noPackages(selection: Selection): Selection {
 
 class Walk {
   readonly #root: string;
-  readonly #facts: PackageFacts;
+  readonly #facts: PackageInfo;
   readonly #selection: Selection;
   readonly #always: ReadonlySet<string>;
   readonly #ownArchives: string;
@@ -80,7 +80,7 @@ class Walk {
   readonly #links: LeftOut[] = [];
   readonly #refused: string[] = [];
 
-  constructor(root: string, facts: PackageFacts, selection: Selection) {
+  constructor(root: string, facts: PackageInfo, selection: Selection) {
     this.#root = root;
     this.#facts = facts;
     this.#selection = selection;

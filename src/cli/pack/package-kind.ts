@@ -1,6 +1,6 @@
 import { readManifest } from "../../shared/manifest-yaml.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
-import type { PackageKind, PackageSource } from "./package-facts.js";
+import type { PackageKind, PackageSource } from "./package-info.js";
 
 /** Keys that only a plugin's manifest has. */
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];

@@ -1,10 +1,10 @@
 import path from "node:path";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import { bundleCode, type SourceMap } from "./bundle-code.js";
 import { withFiles, withManifest, writtenFile } from "./edited-manifest.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
-import type { PackageFacts, PackageIdentity } from "./package-facts.js";
+import type { PackageInfo, PackageIdentity } from "./package-info.js";
 
 /** Where source maps lie in a package: the daemon shows that folder to nobody, not even to the worker. */
 const sourceMapsFolder = ".source-maps";
@@ -57,7 +57,7 @@ export async function planBundle(folder: string, directory: string, { env = {}, 
   return { ...(await withManifest(withFiles(rest, made), directory, { entrypoint: output, env })), warnings };
 }
 
-function codeOf({ entrypoint }: PackageFacts, folder: string): string {
+function codeOf({ entrypoint }: PackageInfo, folder: string): string {
   if (entrypoint !== undefined && codePattern.test(entrypoint)) return entrypoint;
   throw new CommandError(
     "NOTHING_TO_BUNDLE",

@@ -1,5 +1,5 @@
 import { formatSize } from "../../shared/size.js";
-import type { Output } from "../output.js";
+import type { Output } from "../output/output.js";
 import type { PackPlan } from "./pack-plan.js";
 import type { Archive } from "./write-archive.js";
 

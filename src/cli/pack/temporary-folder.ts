@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import path from "node:path";
-import type { Context } from "../command.js";
+import type { Context } from "../command/command.js";
 
 /** A folder that nobody else can read and that goes away with the command. */
 export async function temporaryFolder(context: Context): Promise<string> {

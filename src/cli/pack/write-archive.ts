@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { ContentDigest } from "./content-digest.js";
 import type { PackedFile } from "./pack-plan.js";
-import { tarPieces } from "./tar-pieces.js";
+import { createTarStream } from "./create-tar-stream.js";
 
 /** How far reading may be ahead of compressing. */
 const readAheadBytes = 1024 * 1024;
@@ -24,7 +24,7 @@ export interface WrittenArchive extends Archive {
 }
 
 /**
- * Writes the files as a gzipped tar, see `tarPieces`. The same content gives the same bytes. `target` must not be there yet. `onBytes`
+ * Writes the files as a gzipped tar, see `createTarStream`. The same content gives the same bytes. `target` must not be there yet. `onBytes`
  * hears of every piece that was read.
  */
 export async function writeArchive(
@@ -35,14 +35,14 @@ export async function writeArchive(
 ): Promise<WrittenArchive> {
   const digest = new ContentDigest();
   const fingerprint = new Fingerprint();
-  const pieces = Readable.from(counted(tarPieces(files, digest), onBytes), { highWaterMark: 1 });
+  const pieces = Readable.from(pluralize(createTarStream(files, digest), onBytes), { highWaterMark: 1 });
   // Larger than zlib's own 16 kB: each piece that it gives out wakes this thread up.
   const gzip = createGzip({ chunkSize: 128 * 1024, writableHighWaterMark: readAheadBytes } as Parameters<typeof createGzip>[0]);
   await pipeline(pieces, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.hex(), digest: digest.hex() };
 }
 
-function* counted(pieces: Iterable<Buffer>, onBytes: (count: number) => void): Generator<Buffer> {
+function* pluralize(pieces: Iterable<Buffer>, onBytes: (count: number) => void): Generator<Buffer> {
   for (const piece of pieces) {
     yield piece;
     onBytes(piece.length);

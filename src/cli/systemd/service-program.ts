@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { access, realpath } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { CommandError, usageError } from "../command-error.js";
-import type { Context } from "../command.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError, usageError } from "../command/command-error.js";
+import type { Context } from "../command/command.js";
+import { exitCodes } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 import type { ServiceMode } from "./service-mode.js";
 

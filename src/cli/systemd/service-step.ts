@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { readFileIfThere } from "../read-file-if-there.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
 import type { Systemctl } from "./systemctl.js";
 import type { UnitFile } from "./unit-files.js";
 

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
-import type { Variables } from "../user-directories.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
+import type { Variables } from "../config/user-directories.js";
 import type { ServiceMode } from "./service-mode.js";
 
 /** Made by systemd where it runs the machine; sd_booted(3) looks for nothing else. */

@@ -6,7 +6,7 @@ import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
 import { pluginFields } from "../../shared/plugin-fields.js";
 import { PluginManifest, runtimeKeys } from "../../shared/plugin-manifest.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
-import { readPackageFacts, type PackageKind, type PackageSource } from "../pack/package-facts.js";
+import { readPackageFacts, type PackageKind, type PackageSource } from "../pack/package-info.js";
 import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
 import type { Problem } from "./problem.js";
 

@@ -1,7 +1,7 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from "yaml";
 import { longestManifestBytes, readManifest, type ManifestFault } from "../../shared/manifest-yaml.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
-import type { PackageSource } from "../pack/package-facts.js";
+import type { PackageSource } from "../pack/package-info.js";
 import type { Problem } from "./problem.js";
 
 /** A file that says something about the package, and where in it each key stands. */

@@ -1,7 +1,7 @@
-import { CommandError } from "../command-error.js";
-import { exitCodes } from "../exit-codes.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 import type { OpenedPackage } from "../pack/open-package.js";
-import type { PackageIdentity } from "../pack/package-facts.js";
+import type { PackageIdentity } from "../pack/package-info.js";
 import type { PackPlan } from "../pack/pack-plan.js";
 import { findLayoutProblems } from "./layout-problems.js";
 import { findManifestProblems } from "./manifest-problems.js";

@@ -1,9 +1,9 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import { Button } from "./button.js";
-import { ErrorNote } from "./error-note.js";
+import { ErrorMessage } from "./error-message.js";
 import { Modal } from "./modal.js";
 import { TextInput } from "./text-input.js";
-import { useAttempt } from "./use-attempt.js";
+import { useMutation } from "./use-mutation.js";
 
 export interface ConfirmByNameProps {
   readonly title: string;
@@ -21,7 +21,7 @@ export interface ConfirmByNameProps {
 /** Asks before something that cannot be taken back: the name must be typed. */
 export function ConfirmByName({ title, name, action, children, onConfirm, onClose }: ConfirmByNameProps) {
   const [typed, setTyped] = useState("");
-  const { isPending, error, run } = useAttempt();
+  const { isPending, error, run } = useMutation();
   const confirm = async (event: FormEvent) => {
     event.preventDefault();
     if (typed === name && (await run(onConfirm))) onClose();
@@ -31,7 +31,7 @@ export function ConfirmByName({ title, name, action, children, onConfirm, onClos
       <div>{children}</div>
       <form onSubmit={(event) => void confirm(event)} className="modal-dialog-form">
         <TextInput label={`Type ${name} to confirm`} value={typed} onChange={setTyped} autoComplete="off" />
-        {error !== undefined && <ErrorNote error={error} />}
+        {error !== undefined && <ErrorMessage error={error} />}
         <div className="modal-buttons">
           <Button onPress={onClose} autoFocus isDisabled={isPending}>
             Cancel

@@ -1,7 +1,7 @@
 import { useMemo, type ReactNode } from "react";
 import type { Permission } from "../../shared/permissions.js";
 import type { Resource } from "../live/use-resource.js";
-import { useSearch } from "../routing/use-search.js";
+import { useSearch } from "../router/use-search.js";
 import { DataTable, type Column } from "./data-table.js";
 import { ResourceList } from "./resource-list.js";
 import { SearchField } from "./search-field.js";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, type ReactNode } from "react";
-import { useRoute } from "../routing/use-route.js";
+import { useRoute } from "../router/use-route.js";
 import "./page-heading.css";
 
 /** The page's one `h1`, with what can be done beside it. Names the tab, and takes the focus when the page was come to by a link. */

@@ -4,10 +4,10 @@ import type { Resource } from "../live/use-resource.js";
 import { usePrincipal } from "../session/use-principal.js";
 import type { Permission } from "../../shared/permissions.js";
 import { Button } from "./button.js";
-import { counted } from "./counted.js";
-import { ErrorNote } from "./error-note.js";
+import { pluralize } from "./pluralize.js";
+import { ErrorMessage } from "./error-message.js";
 import { LoadingRows } from "./loading-rows.js";
-import { StateNote } from "./state-note.js";
+import { EmptyState } from "./empty-state.js";
 
 export interface ResourceListProps<Row> {
   /** One of them: `key`, `app`. */
@@ -31,23 +31,23 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
   const { permissions, role } = usePrincipal();
   if (!permissions.includes(permission))
     return (
-      <StateNote title={`This key may not see ${noun}s`}>
+      <EmptyState title={`This key may not see ${noun}s`}>
         It has the role {role}, and seeing {noun}s needs the permission <code>{permission}</code>. Ask whoever made the key for one that has
         it.
-      </StateNote>
+      </EmptyState>
     );
   if (resource.data === undefined) {
     if (resource.error === undefined || resource.error instanceof DaemonAwayError) return <LoadingRows noun={noun} />;
     return (
-      <ErrorNote title={`The ${noun}s could not be read`} error={resource.error}>
+      <ErrorMessage title={`The ${noun}s could not be read`} error={resource.error}>
         <Button onPress={() => void resource.refresh()}>Try again</Button>
-      </ErrorNote>
+      </ErrorMessage>
     );
   }
   return (
     <>
       {resource.error !== undefined && !(resource.error instanceof DaemonAwayError) && (
-        <ErrorNote title="This list may be out of date" error={resource.error} />
+        <ErrorMessage title="This list may be out of date" error={resource.error} />
       )}
       {total === 0 ? props.empty : rows.length === 0 ? <NoMatch {...props} /> : props.children(rows)}
     </>
@@ -56,8 +56,8 @@ export function ResourceList<Row>(props: ResourceListProps<Row>) {
 
 function NoMatch<Row>({ noun, total, onClearFilters }: ResourceListProps<Row>) {
   return (
-    <StateNote title={`No ${noun} matches`} action={<Button onPress={onClearFilters}>Clear filters</Button>}>
-      {counted(total, noun)} {total === 1 ? "is" : "are"} hidden by the filters.
-    </StateNote>
+    <EmptyState title={`No ${noun} matches`} action={<Button onPress={onClearFilters}>Clear filters</Button>}>
+      {pluralize(total, noun)} {total === 1 ? "is" : "are"} hidden by the filters.
+    </EmptyState>
   );
 }

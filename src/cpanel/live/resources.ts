@@ -1,5 +1,5 @@
-import { toldResources, type ToldResource } from "../../shared/touched-resources.js";
-import { LiveResource } from "./live-resource.js";
+import { eventResources, type EventResource } from "../../shared/touched-resources.js";
+import { QueryState } from "./query-state.js";
 
 /** What the daemon tells of is asked for so seldom while it does: in case somebody changed a folder by hand. */
 const fedIntervalMs = 60_000;
@@ -7,7 +7,7 @@ const fedIntervalMs = 60_000;
 const unfedIntervalMs = 10_000;
 
 /** The names of what is asked for again when one of these was touched; those that end in a dot stand for all that begin so. */
-const names: Readonly<Record<ToldResource, readonly string[]>> = {
+const names: Readonly<Record<EventResource, readonly string[]>> = {
   workers: ["workers", "files.workers.", "files.roots.workers."],
   plugins: ["plugins", "plugins.loaded", "files.plugins.", "files.roots.plugins."],
   keys: ["keys", "health.verbose"],
@@ -16,7 +16,7 @@ const names: Readonly<Record<ToldResource, readonly string[]>> = {
 /** What the panel knows of the daemon, by name: a name always means the same question, so that screens share answers. */
 export class Resources {
   readonly #isOpen: () => boolean;
-  readonly #byName = new Map<string, LiveResource<unknown>>();
+  readonly #byName = new Map<string, QueryState<unknown>>();
   #isFed = false;
 
   /** `isOpen` says whether questions make sense now. */
@@ -24,12 +24,12 @@ export class Resources {
     this.#isOpen = isOpen;
   }
 
-  of<Data>(name: string): LiveResource<Data> {
+  of<Data>(name: string): QueryState<Data> {
     const known = this.#byName.get(name);
-    if (known) return known as LiveResource<Data>;
-    const isTold = toldResources.some((told) => isNamed(name, told));
+    if (known) return known as QueryState<Data>;
+    const isTold = eventResources.some((told) => isNamed(name, told));
     const leastIntervalMs = () => (isTold ? (this.#isFed ? fedIntervalMs : unfedIntervalMs) : 0);
-    const resource = new LiveResource<Data>({ isOpen: this.#isOpen, leastIntervalMs });
+    const resource = new QueryState<Data>({ isOpen: this.#isOpen, leastIntervalMs });
     this.#byName.set(name, resource);
     return resource;
   }
@@ -42,7 +42,7 @@ export class Resources {
   }
 
   /** The daemon told that these have changed. */
-  touch(touched: ReadonlySet<ToldResource>): void {
+  touch(touched: ReadonlySet<EventResource>): void {
     for (const [name, resource] of this.#byName) if ([...touched].some((told) => isNamed(name, told))) resource.wake();
   }
 
@@ -57,6 +57,6 @@ export class Resources {
   }
 }
 
-function isNamed(name: string, told: ToldResource): boolean {
+function isNamed(name: string, told: EventResource): boolean {
   return names[told].some((known) => (known.endsWith(".") ? name.startsWith(known) : name === known));
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useEffectEvent } from "react";
 import { usePanel } from "../use-panel.js";
-import type { ResourceState } from "./live-resource.js";
+import type { ResourceState } from "./query-state.js";
 import { useObserved } from "./use-observed.js";
 
 /** How often a list is read again while it is looked at. */

@@ -1,11 +1,11 @@
 import { create } from "../../shared/contract/keys.js";
 import { Button } from "../components/button.js";
-import { ErrorNote } from "../components/error-note.js";
-import { useAttempt } from "../components/use-attempt.js";
+import { ErrorMessage } from "../components/error-message.js";
+import { useMutation } from "../components/use-mutation.js";
 import { useApi } from "../live/use-api.js";
 import { usePanel } from "../use-panel.js";
 import { usePrincipal } from "./use-principal.js";
-import "../shell/banner.css";
+import "../layout/banner.css";
 
 const operations = { keys: { create } };
 const lifetime = "1d";
@@ -15,7 +15,7 @@ export function RootKeyWarning() {
   const { session, toasts } = usePanel();
   const { isRoot } = usePrincipal();
   const api = useApi(operations);
-  const { isPending, error, run } = useAttempt();
+  const { isPending, error, run } = useMutation();
   if (isRoot !== true) return null;
   const replace = () =>
     run(async () => {
@@ -30,7 +30,7 @@ export function RootKeyWarning() {
       <Button isPending={isPending} onPress={() => void replace()}>
         Use a key for one day instead
       </Button>
-      {error !== undefined && <ErrorNote title="The key was not made" error={error} />}
+      {error !== undefined && <ErrorMessage title="The key was not made" error={error} />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { Modal } from "../components/modal.js";
 import { useObserved } from "../live/use-observed.js";
 import { usePanel } from "../use-panel.js";
 import { SignInForm } from "./sign-in-form.js";
-import "../shell/banner.css";
+import "../layout/banner.css";
 
 /** How long before its end a session is said to end. */
 const warningSeconds = 5 * 60;

@@ -1,8 +1,8 @@
 import { useRef, useState, type FormEvent } from "react";
 import { Button } from "../components/button.js";
-import { ErrorNote } from "../components/error-note.js";
+import { ErrorMessage } from "../components/error-message.js";
 import { TextInput } from "../components/text-input.js";
-import { useAttempt } from "../components/use-attempt.js";
+import { useMutation } from "../components/use-mutation.js";
 import { usePanel } from "../use-panel.js";
 
 /** Takes a key, hands it to the daemon once, and forgets it. */
@@ -10,7 +10,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
   const { session } = usePanel();
   const [key, setKey] = useState("");
   const [isShown, setShown] = useState(false);
-  const { isPending, error, run } = useAttempt();
+  const { isPending, error, run } = useMutation();
   const form = useRef<HTMLFormElement>(null);
   const signIn = async (event: FormEvent) => {
     event.preventDefault();
@@ -40,7 +40,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
           </Button>
         }
       />
-      {error !== undefined && <ErrorNote error={error} />}
+      {error !== undefined && <ErrorMessage error={error} />}
       <Button type="submit" kind="primary" isPending={isPending}>
         {isPending ? "Signing in…" : "Sign in"}
       </Button>

@@ -1,7 +1,7 @@
 import { EntryTree } from "../../shared/archive/entry-tree.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
-import type { PackageText } from "./package-facts.js";
+import type { PackageText } from "./package-info.js";
 
 /** Larger ones are no metadata. */
 const longestMetadataBytes = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from "react";
-import { DropVeil } from "../components/drop-veil.js";
+import { DropOverlay } from "../components/drop-overlay.js";
 import { useMay } from "../session/use-principal.js";
 import { usePanel } from "../use-panel.js";
 import { offerIn, type Offer } from "./offer.js";
@@ -24,9 +24,9 @@ export function DropArea<Known>({ target, children }: { target: UploadTarget<Kno
   return (
     <OfferContext value={setOffer}>
       {children}
-      <DropVeil onDrop={onDrop}>
+      <DropOverlay onDrop={onDrop}>
         {mayInstall ? "Drop the archive or folder to see what is in it" : `This key may not install ${noun}s`}
-      </DropVeil>
+      </DropOverlay>
       {offer && <UploadDialog target={target} offer={offer} onClose={() => setOffer(undefined)} />}
     </OfferContext>
   );

@@ -3,10 +3,10 @@ import { neverPackedReason } from "../../shared/packing/never-packed.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 import { usualLimits } from "../../shared/archive/usual-limits.js";
 import type { Folder } from "./folder.js";
-import { readPackageFacts, type PackageFacts, type PackageKind } from "./package-facts.js";
+import { readPackageFacts, type PackageInfo, type PackageKind } from "./package-info.js";
 
 export interface FolderPlan {
-  readonly facts: PackageFacts;
+  readonly facts: PackageInfo;
   /** Paths below the folder, sorted. */
   readonly files: readonly string[];
   /** With the rule that left each out; a folder ends in a slash. */
@@ -23,14 +23,14 @@ export async function planFolder(folder: Folder, kind: PackageKind, signal: Abor
 
 interface WalkOptions {
   readonly folder: Folder;
-  readonly facts: PackageFacts;
+  readonly facts: PackageInfo;
   readonly selection: Selection;
   readonly signal: AbortSignal;
 }
 
 class Walk {
   readonly #folder: Folder;
-  readonly #facts: PackageFacts;
+  readonly #facts: PackageInfo;
   readonly #selection: Selection;
   readonly #signal: AbortSignal;
   readonly #always: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import { Button } from "../components/button.js";
-import { PanelLink } from "../routing/panel-link.js";
+import { PanelLink } from "../router/panel-link.js";
 
 interface InstalledButtonsProps {
   readonly name: string;

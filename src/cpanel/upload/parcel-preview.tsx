@@ -1,7 +1,7 @@
 import { formatSize } from "../../shared/size.js";
 import { Button } from "../components/button.js";
-import { counted } from "../components/counted.js";
-import { ErrorNote } from "../components/error-note.js";
+import { pluralize } from "../components/pluralize.js";
+import { ErrorMessage } from "../components/error-message.js";
 import { ScrollRegion } from "../components/scroll-region.js";
 import { usePrincipal } from "../session/use-principal.js";
 import { refusalOf } from "./refusal-of.js";
@@ -36,7 +36,7 @@ export function ParcelPreview<Known>({
         <dd>{facts.version}</dd>
         <dt>Holds</dt>
         <dd>
-          {counted(fileCount, "file")}, {formatSize(file.size)} packed
+          {pluralize(fileCount, "file")}, {formatSize(file.size)} packed
         </dd>
         <dt>Installs</dt>
         <dd>{target.effectOf(facts, known)}</dd>
@@ -48,7 +48,7 @@ export function ParcelPreview<Known>({
       ))}
       {leftOut.length > 0 && (
         <details className="parcel-left-out">
-          <summary>{counted(leftOut.length, "entry").replace("entrys", "entries")} left out, as runtimectl would</summary>
+          <summary>{pluralize(leftOut.length, "entry").replace("entrys", "entries")} left out, as runtimectl would</summary>
           <ScrollRegion label="What is left out" className="parcel-left-out-list">
             <ul>
               {leftOut.slice(0, mostNamed).map(({ path, rule }) => (
@@ -67,7 +67,7 @@ export function ParcelPreview<Known>({
         </p>
       )}
       {wasCancelled && <p role="status">The upload was cancelled. Nothing was installed.</p>}
-      {error !== undefined && <ErrorNote title="It was not installed" error={error} />}
+      {error !== undefined && <ErrorMessage title="It was not installed" error={error} />}
       <div className="modal-buttons">
         <Button onPress={onClose}>Cancel</Button>
         <Button kind="primary" onPress={onSend} isDisabled={refusal !== undefined} autoFocus>

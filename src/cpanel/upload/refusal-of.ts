@@ -1,11 +1,11 @@
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
-import type { PackageFacts } from "./package-facts.js";
+import type { PackageInfo } from "./package-info.js";
 import type { UploadTarget } from "./upload-target.js";
 
 /** Why the key may not install it; undefined when it may. The daemon decides all the same. */
 export function refusalOf(
-  { name }: PackageFacts,
+  { name }: PackageInfo,
   { noun, permission }: Pick<UploadTarget<never>, "noun" | "permission">,
   principal: Principal,
 ): string | undefined {

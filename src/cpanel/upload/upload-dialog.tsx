@@ -1,5 +1,5 @@
 import { Button } from "../components/button.js";
-import { ErrorNote } from "../components/error-note.js";
+import { ErrorMessage } from "../components/error-message.js";
 import { Modal } from "../components/modal.js";
 import { UploadProgress } from "../components/upload-progress.js";
 import type { Offer } from "./offer.js";
@@ -22,7 +22,7 @@ export function UploadDialog<Known>({ target, offer, onClose }: UploadDialogProp
       {state.phase === "reading" && <p role="status">Reading what is in {label}…</p>}
       {state.phase === "unreadable" && (
         <>
-          <ErrorNote title="It cannot be installed, and nothing was sent" error={state.error} />
+          <ErrorMessage title="It cannot be installed, and nothing was sent" error={state.error} />
           <Buttons onClose={onClose} />
         </>
       )}

@@ -1,7 +1,7 @@
 import type { ComponentType } from "react";
 import type { Permission } from "../../shared/permissions.js";
 import type { FilesToSend } from "../live/upload-transport.js";
-import type { PackageFacts, PackageKind } from "./package-facts.js";
+import type { PackageInfo, PackageKind } from "./package-info.js";
 
 /** What was installed, and what there is under its name now. */
 export interface Installed<Known> {
@@ -22,8 +22,8 @@ export interface UploadTarget<Known> {
   /** Sends an archive; resolves once it is installed and the lists show it. */
   readonly install: (sent: Omit<FilesToSend, "field">) => Promise<{ readonly name: string; readonly version: string }>;
   /** What installing it would do to what there is. */
-  readonly effectOf: (facts: PackageFacts, known: Known | undefined) => string;
+  readonly effectOf: (facts: PackageInfo, known: Known | undefined) => string;
   /** What whoever sends it should know first. */
-  readonly notesOf: (facts: PackageFacts) => readonly string[];
+  readonly notesOf: (facts: PackageInfo) => readonly string[];
   readonly Done: ComponentType<Installed<Known> & { readonly onClose: () => void }>;
 }

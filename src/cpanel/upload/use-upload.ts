@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { Offer } from "./offer.js";
-import { makeParcel, type Parcel } from "./parcel.js";
+import { createArchive, type PackageArchive } from "./package-archive.js";
 import type { Installed, UploadTarget } from "./upload-target.js";
 
 /** How far an upload is. */
@@ -9,12 +9,12 @@ export type UploadState<Known> =
   | { readonly phase: "unreadable"; readonly error: unknown }
   | {
       readonly phase: "ready";
-      readonly parcel: Parcel;
+      readonly parcel: PackageArchive;
       readonly known: Known | undefined;
       readonly error?: unknown;
       readonly wasCancelled?: boolean;
     }
-  | { readonly phase: "sending"; readonly parcel: Parcel; readonly sentBytes: number }
+  | { readonly phase: "sending"; readonly parcel: PackageArchive; readonly sentBytes: number }
   | ({ readonly phase: "done" } & Installed<Known>);
 
 interface Upload<Known> {
@@ -31,7 +31,7 @@ export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upl
   useEffect(() => {
     const end = new AbortController();
     const read = async () => {
-      const parcel = await makeParcel(offer, target.kind, end.signal);
+      const parcel = await createArchive(offer, target.kind, end.signal);
       const known = await target.find(parcel.facts.name);
       if (!end.signal.aborted) setState({ phase: "ready", parcel, known });
     };
@@ -42,7 +42,7 @@ export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upl
     };
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- an offer is read once: a new render must not read the folder again, nor end what is sent
   }, [offer]);
-  const send = async ({ parcel, known }: { parcel: Parcel; known: Known | undefined }) => {
+  const send = async ({ parcel, known }: { parcel: PackageArchive; known: Known | undefined }) => {
     const end = new AbortController();
     sending.current = end;
     const onSent = (sentBytes: number) => !end.signal.aborted && setState({ phase: "sending", parcel, sentBytes });

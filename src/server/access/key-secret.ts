@@ -17,7 +17,7 @@ export function shownPrefixOf(secret: string): string {
 }
 
 /** The text with every key of ours taken out; its shown prefix stays. */
-export function concealKeys(text: string): string {
+export function redactKeys(text: string): string {
   return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
 }
 

@@ -19,7 +19,7 @@ export interface ChangesOptions {
   readonly events: { publish(event: NewEvent): void };
   readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
   /** Takes out what looks like a key: names and request ids are what callers make them. */
-  readonly conceal: (text: string) => string;
+  readonly redact: (text: string) => string;
 }
 
 /** Where every change goes: into the audit log, then to those who follow the events. */
@@ -35,7 +35,7 @@ export class Changes {
   async made(call: ChangingCall): Promise<void> {
     const { events, audit } = this.#options;
     await audit.record(this.#entryOf(call, "done"), { isSynced: true });
-    const { type, principal, subject, requestId } = this.#concealed(call);
+    const { type, principal, subject, requestId } = this.#redacted(call);
     events.publish({ type, requestId, subject, ...(principal && { principal }) });
   }
 
@@ -47,7 +47,7 @@ export class Changes {
   }
 
   #entryOf(call: ChangingCall, outcome: AuditEntry["outcome"]): NewAuditEntry {
-    const { type: action, principal, subject, requestId, clientAddress, forwardedFor } = this.#concealed(call);
+    const { type: action, principal, subject, requestId, clientAddress, forwardedFor } = this.#redacted(call);
     return {
       action,
       outcome,
@@ -59,7 +59,7 @@ export class Changes {
     };
   }
 
-  #concealed(call: ChangingCall): ChangingCall {
-    return JSON.parse(this.#options.conceal(JSON.stringify(call))) as ChangingCall;
+  #redacted(call: ChangingCall): ChangingCall {
+    return JSON.parse(this.#options.redact(JSON.stringify(call))) as ChangingCall;
   }
 }

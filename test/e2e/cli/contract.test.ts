@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commandTree } from "../../../src/cli/reference.js";
+import { commandTree } from "../../../src/cli/command/reference.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { writeTree } from "../../support/write-tree.js";
 import { expectFailure } from "./expect-failure.js";

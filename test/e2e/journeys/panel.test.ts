@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "../panel/drop-paths.js";
-import { openPanelHouse, type PanelHouse } from "../panel/panel-house.js";
+import { openPanelFixture, type PanelFixture } from "../panel/panel-fixture.js";
 
-let house: PanelHouse;
+let house: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelHouse({});
+  house = await openPanelFixture({});
 });
 
 afterAll(async () => {

@@ -8,12 +8,12 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
-import { openPanelHouse, versionFiles as files, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, versionFiles as files, type PanelFixture } from "./panel-fixture.js";
 
-let house: PanelHouse;
+let house: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelHouse(files("shop", "1.0.0", "old shop"));
+  house = await openPanelFixture(files("shop", "1.0.0", "old shop"));
 });
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { expectAccessible } from "./expect-accessible.js";
-import { openPanelHouse, versionFiles as files, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, versionFiles as files, type PanelFixture } from "./panel-fixture.js";
 
 // axe looks four times at each state, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -22,10 +22,10 @@ export default { fetch(request) {
 } };
 `;
 const longName = "an-app-with-a-name-that-goes-on-and-on-without-any-place-to-break-at-until-it-ends";
-let house: PanelHouse;
+let house: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelHouse({
+  house = await openPanelFixture({
     ...files(longName, "1.0.0-a.prerelease.whose.name.is.long.as.well.20261122080000", "long"),
     ...files("shop", "1.0.0", "shop one"),
     ...files("shop", "1.1.0", "shop two"),

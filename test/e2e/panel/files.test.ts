@@ -6,16 +6,16 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
-import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
 // axe looks four times at each state, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelHouse;
+let house: PanelFixture;
 let page: Page;
 
 beforeAll(async () => {
-  house = await openPanelHouse({
+  house = await openPanelFixture({
     ...versionFiles("shop", "1.0.0", "the shop"),
     "coder/1.0.0/manifest.yaml": 'name: coder\nversion: "1.0.0"\n',
     "coder/1.0.0/index.js": 'export default { fetch: () => new Response("coded") };\n',

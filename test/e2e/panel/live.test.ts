@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
-import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
 // Several pages are opened in a row.
 vi.setConfig({ testTimeout: 90_000 });
@@ -14,11 +14,11 @@ const withoutTurns = `{
   window.setTimeout = (act, afterMs, ...given) => (afterMs >= 5000 ? 0 : set(act, afterMs, ...given));
 }`;
 
-let house: PanelHouse;
+let house: PanelFixture;
 let client: Client;
 
 beforeAll(async () => {
-  house = await openPanelHouse({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "1.0.0", "the blog") });
+  house = await openPanelFixture({ ...versionFiles("shop", "1.0.0", "the shop"), ...versionFiles("@team/blog", "1.0.0", "the blog") });
   client = connect(house.daemon.url, house.daemon.rootKey);
 });
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** A page that is told of changes by the daemon alone. */
-async function openTold(at: string, how: Parameters<PanelHouse["open"]>[1] = {}): Promise<Page> {
+async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {}): Promise<Page> {
   const page = await house.open(at, how);
   onTestFinished(() => page.context().close());
   await page.addInitScript(withoutTurns);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openPanelHouse } from "./panel-house.js";
+import { openPanelFixture } from "./panel-fixture.js";
 
 const count = 2000;
 /** Between a key press and the list that it leaves; the middle one of several, since others work on the machine too. */
@@ -11,7 +11,7 @@ test("among 2,000 apps a filter answers within 100 ms", async () => {
     [`${name}/manifest.yaml`, `name: ${name}\nversion: 1.0.0\n`],
     [`${name}/index.html`, name],
   ]);
-  const house = await openPanelHouse(Object.fromEntries(files) as Record<string, string>);
+  const house = await openPanelFixture(Object.fromEntries(files) as Record<string, string>);
   onTestFinished(house.dispose);
   const page = await house.open("apps");
   await page.getByText("2,000 apps").waitFor();

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { connect, uploadOf } from "../../support/connect.js";
 import { packFiles } from "../../support/pack-files.js";
 import { expectAccessible } from "./expect-accessible.js";
-import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
 // axe looks four times at each state, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelHouse;
+let house: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelHouse(versionFiles("shop", "1.0.0", "the shop"));
+  house = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   const client = connect(house.daemon.url, house.daemon.rootKey);
   const broken = { "manifest.yaml": "name: broken\nversion: 1.0.0\ndependencies: [nowhere]\n", "plugin.js": "export default {};" };
   await client.plugins.upload({ file: uploadOf("broken.tgz", await packFiles(broken)) });
@@ -44,7 +44,7 @@ test("numbers that cannot be read, and a daemon that is not ready, are said to b
 });
 
 test("a daemon that is away is unreachable since a time, and leaves no badge in the colour of health", async () => {
-  const own = await openPanelHouse(versionFiles("shop", "1.0.0", "the shop"));
+  const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
   // The code of a section cannot be loaded from a daemon that is away.
   const page = await own.open("apps", { provoked: [/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/] });

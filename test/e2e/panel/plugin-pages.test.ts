@@ -4,16 +4,16 @@ import { startDaemon } from "../../support/start-daemon.js";
 import { boardCode, boardManifest, packPlugin } from "./board-plugin.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { signIn } from "./panel-browser.js";
-import { openPanelHouse, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, type PanelFixture } from "./panel-fixture.js";
 import { startPathProxy } from "./path-proxy.js";
 
 // axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-let house: PanelHouse;
+let house: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelHouse({});
+  house = await openPanelFixture({});
   const { plugins } = connect(house.daemon.url, house.daemon.rootKey);
   await plugins.upload({ file: uploadOf("basis.tgz", await packPlugin("name: basis\nversion: 1.0.0\n")) });
   await plugins.upload({ file: uploadOf("board.tgz", await packPlugin(boardManifest, boardCode)) });

@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPanelHouse, versionFiles, type PanelHouse } from "./panel-house.js";
+import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
-let house: PanelHouse;
+let house: PanelFixture;
 
 beforeAll(async () => {
-  house = await openPanelHouse(versionFiles("shop", "1.0.0", "the shop"));
+  house = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
 });
 afterAll(() => house.dispose());
 

@@ -3,7 +3,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { CommandError } from "../../../src/cli/command-error.js";
+import { CommandError } from "../../../src/cli/command/command-error.js";
 import { planPack } from "../../../src/cli/pack/pack-plan.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";

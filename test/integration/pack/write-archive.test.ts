@@ -3,7 +3,7 @@ import { chmod, readFile, stat, utimes } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { CommandError } from "../../../src/cli/command-error.js";
+import { CommandError } from "../../../src/cli/command/command-error.js";
 import { planPack } from "../../../src/cli/pack/pack-plan.js";
 import { writeArchive, type Archive } from "../../../src/cli/pack/write-archive.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { PluginHouse, told } from "./plugin-house.js";
+import { PluginFixture, told } from "./plugin-fixture.js";
 
 const good = `export default { onRequest() {}, provides: () => "good" };`;
 
@@ -47,7 +47,7 @@ afterEach(() => {
 
 describe("a plugin is left out with its reason", () => {
   test.each(Object.entries(badCode))("when it %s", async (_what, [code, reason]) => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("bad", code);
     await house.add("good", good);
     const report = await house.load();
@@ -62,7 +62,7 @@ describe("a plugin is left out with its reason", () => {
     ["onInit", "onInit() { globalThis.told.push('opened'); throw new Error('half way'); }"],
     ["provides", "onInit() { globalThis.told.push('opened'); }, provides() { throw new Error('half way'); }"],
   ])("when %s throws, and what it opened is closed", async (_what, hook) => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
     await house.add("good", good);
     expect(await house.load()).toEqual({ bad: "Half way.", good: true });
@@ -75,7 +75,7 @@ describe("a plugin is left out with its reason", () => {
     ["its factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
   ])("when %s never ends", async (what, code) => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("bad", code);
     await house.add("good", good);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -89,7 +89,7 @@ describe("a plugin is left out with its reason", () => {
   });
 
   test("with all that depend on it, and nothing else", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("broken", "throw new Error('broken');");
     await house.add("child", good, { manifest: { dependencies: ["broken"] } });
     await house.add("friend", good, { manifest: { optionalDependencies: ["broken"] } });
@@ -103,7 +103,7 @@ describe("a plugin is left out with its reason", () => {
   });
 
   test("when what it needs is not installed, disabled, or unusable", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("a", good, { manifest: { dependencies: ["nowhere"] } });
     await house.add("b", good, { manifest: { dependencies: ["off"] } });
     await house.add("c", good, { manifest: { dependencies: ["@team/unusable"] } });
@@ -121,7 +121,7 @@ describe("a plugin is left out with its reason", () => {
   });
 
   test("when dependencies form a circle, optional ones too", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("a", good, { manifest: { dependencies: ["b"] } });
     await house.add("b", good, { manifest: { optionalDependencies: ["c"] } });
     await house.add("c", good, { manifest: { dependencies: ["a"] } });
@@ -139,7 +139,7 @@ describe("a plugin is left out with its reason", () => {
   });
 
   test("when its base is the runtime's or taken, and who had it keeps it", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     const served = `export default { routes: { fetch: () => new Response("served") } };`;
     await house.add("shop", served, { manifest: { base: "/shop" } });
     await house.add("a", served, { manifest: { base: "/api" } });
@@ -159,7 +159,7 @@ describe("a plugin is left out with its reason", () => {
   test.each(["/api/keys", "/api", "/cpanel/x", "/.well-known/runtime", "/_/api/keys", "/shop/cart"])(
     "when it declares the server route %s",
     async (pattern) => {
-      const house = await PluginHouse.open();
+      const house = await PluginFixture.open();
       await house.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);
       await house.add("shop", `export default { routes: { fetch: () => new Response("shop") } };`, { manifest: { base: "/shop" } });
       const report = await house.load();
@@ -169,7 +169,7 @@ describe("a plugin is left out with its reason", () => {
   );
 
   test("and is there again as soon as it is mended", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("bad", "export default {;");
     await house.load();
     expect(house.plugins.statusOf({ name: "bad", enabled: true } as never)).toMatchObject({ status: "failed" });
@@ -178,7 +178,7 @@ describe("a plugin is left out with its reason", () => {
   });
 
   test("and one that fails while it is ended holds up nothing", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("bad", `export default { onShutdown() { throw new Error("never"); } };`);
     await house.load();
     house.remove("bad");

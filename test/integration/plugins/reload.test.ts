@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { collectGarbage } from "../../support/collect-garbage.js";
-import { PluginHouse, told } from "./plugin-house.js";
+import { PluginFixture, told } from "./plugin-fixture.js";
 
 /** Tells of each step of its life. */
 const diary = (name: string) => `
@@ -24,7 +24,7 @@ const inTwoFiles = (text: string) => ({
 
 describe("a reload", () => {
   test("loads what is there in the order of dependencies, and ends it in reverse", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("a", diary("a"), { manifest: { dependencies: ["b"], optionalDependencies: ["absent"] } });
     await house.add("b", diary("b"), { manifest: { optionalDependencies: ["c"] } });
     await house.add("c", diary("c"), { config: { say: "hello" } });
@@ -38,7 +38,7 @@ describe("a reload", () => {
   });
 
   test("keeps what did not change, and makes it again when that is asked for", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("kept", diary("kept"));
     await house.add("changed", diary("changed"));
     await house.load();
@@ -52,7 +52,7 @@ describe("a reload", () => {
   });
 
   test("begins the next one before it ends the one before, and swaps them at once", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("a", diary("a"));
     await house.load();
     const [before] = house.plugins.set.plugins;
@@ -65,7 +65,7 @@ describe("a reload", () => {
   });
 
   test("makes a plugin again when one that it depends on is another", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("base", diary("base"));
     await house.add("user", diary("user"), { manifest: { dependencies: ["base"] } });
     await house.load();
@@ -76,7 +76,7 @@ describe("a reload", () => {
   });
 
   test("begins an object again in its place when its manifest changed, and leaves it alone otherwise", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     const object = `export default {
       onInit(ctx) { globalThis.told.push("init " + ctx.config.say); }, onShutdown() { globalThis.told.push("shutdown"); } };`;
     await house.add("object", object, { config: { say: "one" } });
@@ -89,7 +89,7 @@ describe("a reload", () => {
   });
 
   test("sees changes of files that the module imports, and gives each plugin modules of its own", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("one", inTwoFiles("first"));
     await house.add("two", inTwoFiles("first"));
     await house.load();
@@ -102,7 +102,7 @@ describe("a reload", () => {
   });
 
   test("takes links as npm makes them, and passes over what is no file", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("linked", {
       "plugin.js": `export { default } from "dependency";`,
       "packages/dependency/index.js": `export default { provides: () => "through a link" };`,
@@ -120,7 +120,7 @@ describe("a reload", () => {
   });
 
   test("sees changes in a folder that a link leads to", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("real", inTwoFiles("first"));
     const link = path.join(house.directory, "link");
     await symlink("real", link);
@@ -132,7 +132,7 @@ describe("a reload", () => {
   });
 
   test("does not hold up the end, however many wait for their turn", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("one", diary("one"));
     await house.add("slow", `export default () => ({ onInit: () => new Promise((resolve) => setTimeout(resolve, 100)) });`);
     const loads = Array.from({ length: 100 }, () => house.load({ fresh: true }));
@@ -146,7 +146,7 @@ describe("a reload", () => {
   });
 
   test("runs one at a time, in the order in which they were asked for", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add(
       "slow",
       `let at = 0; export default () => ({ async onInit() { at += 1; globalThis.told.push("in " + at);
@@ -157,7 +157,7 @@ describe("a reload", () => {
   });
 
   test("leaves the set as it was when the directories cannot be read", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("a", diary("a"));
     await house.load();
     const { set } = house.plugins;
@@ -171,7 +171,7 @@ describe("a reload", () => {
   });
 
   test("tells plugins that come later that the server has started", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("early", diary("early"));
     await house.load();
     await house.plugins.serverStarted({ address: "http://127.0.0.1:1" });
@@ -181,7 +181,7 @@ describe("a reload", () => {
   });
 
   test("imports unchanged code once, however often, and keeps few copies of what is used no more", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("a", diary("a"));
     for (let count = 0; count < 20; count += 1) {
       house.change("a", { enabled: count % 2 === 0 });
@@ -198,7 +198,7 @@ describe("a reload", () => {
   });
 
   test("does not grow memory with 200 reloads of unchanged code", async () => {
-    const house = await PluginHouse.open();
+    const house = await PluginFixture.open();
     await house.add("big", `const held = new Array(50_000).fill("x".repeat(20)); export default () => ({ provides: () => [...held] });`);
     for (let count = 0; count < 20; count += 1) await house.load({ fresh: true });
     const before = heapBytes();

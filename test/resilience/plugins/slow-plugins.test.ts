@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PluginServer } from "../../support/plugin-server.js";
 import { writeTree } from "../../support/write-tree.js";
-import { PluginHouse } from "../../integration/plugins/plugin-house.js";
+import { PluginFixture } from "../../integration/plugins/plugin-fixture.js";
 
 describe("a hook that never ends", () => {
   let server: PluginServer;
@@ -36,7 +36,7 @@ const inManyFiles = (text: string) => ({
 });
 
 test("a plugin works on while its folder is replaced during a reload", async () => {
-  const house = await PluginHouse.open();
+  const house = await PluginFixture.open();
   const guard = path.join(house.directory, "guard");
   await house.add("guard", inManyFiles("0"));
   await house.load();

@@ -1,10 +1,10 @@
 import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { ConfigFile } from "../../../src/cli/config-file.js";
-import { CredentialsFile } from "../../../src/cli/credentials-file.js";
-import { readProfiles } from "../../../src/cli/read-profiles.js";
-import { findProject } from "../../../src/cli/project-file.js";
+import { ConfigFile } from "../../../src/cli/config/config-file.js";
+import { CredentialsFile } from "../../../src/cli/config/credentials-file.js";
+import { readProfiles } from "../../../src/cli/config/read-profiles.js";
+import { findProject } from "../../../src/cli/config/project-file.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { connectionFailure } from "../../../src/cli/transport/connection-failure.js";
+import { connectionFailure } from "../../../src/cli/client/connection-failure.js";
 import { runInProcess } from "../../support/run-in-process.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 

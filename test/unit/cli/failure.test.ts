@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../src/shared/api-error.js";
 import { UnexpectedAnswerError } from "../../../src/shared/client.js";
 import { errorTable, type ErrorCode } from "../../../src/shared/errors.js";
-import { CommandError, usageError } from "../../../src/cli/command-error.js";
-import { timeoutFailure } from "../../../src/cli/transport/connection-failure.js";
-import { reportFailure } from "../../../src/cli/failure.js";
-import { Output } from "../../../src/cli/output.js";
+import { CommandError, usageError } from "../../../src/cli/command/command-error.js";
+import { timeoutFailure } from "../../../src/cli/client/connection-failure.js";
+import { reportFailure } from "../../../src/cli/command/failure.js";
+import { Output } from "../../../src/cli/output/output.js";
 
 function outputTo(written: string[], json: boolean): Output {
   const terminal = { stdinIsTty: false, stdoutIsTty: false, stderrIsTty: false, widthColumns: 80, hasColor: false };

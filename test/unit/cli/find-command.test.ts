@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { commandAliases, commandHints, nounAliases } from "../../../src/cli/command-aliases.js";
-import { commandTable } from "../../../src/cli/command-table.js";
-import { findCommand } from "../../../src/cli/find-command.js";
-import { globalFlagsWithValue, globalOptions } from "../../../src/cli/global-options.js";
-import { commandTree } from "../../../src/cli/reference.js";
-import { refuseSecrets } from "../../../src/cli/secret-in-arguments.js";
+import { commandAliases, commandHints, nounAliases } from "../../../src/cli/command/command-aliases.js";
+import { commandTable } from "../../../src/cli/command/command-table.js";
+import { matchCommand } from "../../../src/cli/command/find-command.js";
+import { globalFlagsWithValue, globalOptions } from "../../../src/cli/command/global-options.js";
+import { commandTree } from "../../../src/cli/command/reference.js";
+import { refuseSecrets } from "../../../src/cli/command/secret-in-arguments.js";
 
 test.each([
   [["workers", "list"], []],
@@ -14,7 +14,7 @@ test.each([
     ["-p", "prod", "--url", "http://a", "-v"],
   ],
 ])("%j is the command workers list", (given, rest) => {
-  expect(findCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
+  expect(matchCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
 });
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
   ["rm", "workers delete"],
   ["workers list", "workers list"],
 ])("%s is short for %s", (given, words) => {
-  expect(findCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
+  expect(matchCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
     kind: "command",
     words,
     rest: ["@team/app", "--json"],
@@ -43,16 +43,16 @@ test.each([
 });
 
 const helpOn = (words: readonly string[]) => {
-  const found = findCommand(words);
+  const found = matchCommand(words);
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
 test("another word for a noun shows the noun's help, and its suggestions are the noun's", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
-  expect(findCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
-  expect(findCommand(["status", "ls"])).toMatchObject({ kind: "command", words: "status", rest: ["ls"] });
-  expect(findCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
+  expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
+  expect(matchCommand(["status", "ls"])).toMatchObject({ kind: "command", words: "status", rest: ["ls"] });
+  expect(matchCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
 });
 
 test("every word that another stands for is there, and hides none that is", () => {
@@ -60,9 +60,9 @@ test("every word that another stands for is there, and hides none that is", () =
   expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
   for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);
   for (const [alias, words] of Object.entries(commandAliases)) {
-    const meant = findCommand([...words, "x"]);
+    const meant = matchCommand([...words, "x"]);
     expect(meant.kind).toBe("command");
-    expect(findCommand([alias, "x"])).toEqual(meant);
+    expect(matchCommand([alias, "x"])).toEqual(meant);
   }
   for (const word of Object.keys(commandHints)) expect([...nouns, ...Object.keys(commandAliases)]).not.toContain(word);
 });
@@ -75,8 +75,8 @@ test("every global flag that takes a value is known to the search for the comman
 });
 
 test("words from Object's prototype are no commands", () => {
-  expect(findCommand(["constructor"])).toMatchObject({ kind: "unknown" });
-  expect(findCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
+  expect(matchCommand(["constructor"])).toMatchObject({ kind: "unknown" });
+  expect(matchCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
 });
 
 test("every command has examples that begin with itself, and no flag of its own hides a global one", async () => {

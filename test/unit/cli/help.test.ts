@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { commandTable, isNoun } from "../../../src/cli/command-table.js";
-import { commandHelp, nounHelp, rootHelp } from "../../../src/cli/help.js";
-import { commandTree } from "../../../src/cli/reference.js";
+import { commandTable, isNoun } from "../../../src/cli/command/command-table.js";
+import { commandHelp, nounHelp, rootHelp } from "../../../src/cli/command/help.js";
+import { commandTree } from "../../../src/cli/command/reference.js";
 
 const tree = await commandTree();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsePackageReference, parseVersionReference } from "../../../src/cli/package-reference.js";
+import { parsePackageReference, parseVersionReference } from "../../../src/cli/command/package-reference.js";
 
 test.each([
   ["hello", "hello", undefined],

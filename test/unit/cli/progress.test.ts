@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeProgress } from "../../../src/cli/progress.js";
+import { describeProgress } from "../../../src/cli/output/progress.js";
 
 const megabyte = 1024 * 1024;
 const bar = `${"█".repeat(6)}${"░".repeat(18)}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { repeatFlags } from "../../../src/cli/repeated-flags.js";
+import { repeatFlags } from "../../../src/cli/command/repeated-flags.js";
 
 test.each([
   ["Undo: runtimectl workers disable app@1.0.0", "Undo: runtimectl -p prod workers disable app@1.0.0"],

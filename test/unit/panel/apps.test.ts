@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { activityOf, toApps } from "../../../src/cpanel/sections/apps/app.js";
-import { filterApps, namespaceChoices, type AppFilters } from "../../../src/cpanel/sections/apps/app-filters.js";
-import { appUrl } from "../../../src/cpanel/sections/apps/app-url.js";
-import { effectOf, notesOf } from "../../../src/cpanel/sections/apps/upload-effect.js";
-import { counted } from "../../../src/cpanel/components/counted.js";
-import { megabytes, rate } from "../../../src/cpanel/sections/overview/figures.js";
+import { activityOf, toApps } from "../../../src/cpanel/pages/apps/app.js";
+import { filterApps, namespaceChoices, type AppFilters } from "../../../src/cpanel/pages/apps/app-filters.js";
+import { appUrl } from "../../../src/cpanel/pages/apps/app-url.js";
+import { effectOf, notesOf } from "../../../src/cpanel/pages/apps/upload-effect.js";
+import { pluralize } from "../../../src/cpanel/components/pluralize.js";
+import { megabytes, rate } from "../../../src/cpanel/pages/overview/figures.js";
 import { refusalOf } from "../../../src/cpanel/upload/refusal-of.js";
-import type { PackageFacts } from "../../../src/cpanel/upload/package-facts.js";
+import type { PackageInfo } from "../../../src/cpanel/upload/package-info.js";
 import type { WorkerMetrics } from "../../../src/shared/contract/metrics.js";
 import type { Worker } from "../../../src/shared/contract/workers.js";
 import { operator } from "./sample-data.js";
@@ -93,7 +93,7 @@ test.each([
   expect(appUrl("http://daemon.test", "@team/shop", version)).toBe(url);
 });
 
-const facts: PackageFacts = {
+const facts: PackageInfo = {
   name: "todos",
   version: "3.0.0",
   isEnabled: true,
@@ -146,7 +146,7 @@ describe("refusalOf", () => {
 });
 
 test("formats counts, rates and sizes", () => {
-  expect([counted(1, "key"), counted(2000, "key")]).toEqual(["1 key", "2,000 keys"]);
+  expect([pluralize(1, "key"), pluralize(2000, "key")]).toEqual(["1 key", "2,000 keys"]);
   expect([rate(0), rate(0.123), rate(9.999), rate(1234.5)]).toEqual(["0", "0.12", "10.00", "1,235"]);
   expect(megabytes(1_572_864)).toBe("1.5 MB");
 });

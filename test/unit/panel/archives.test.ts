@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { packFolder } from "../../../src/cpanel/upload/pack-folder.js";
-import { readPackageFacts } from "../../../src/cpanel/upload/package-facts.js";
+import { readPackageFacts } from "../../../src/cpanel/upload/package-info.js";
 import { readArchive } from "../../../src/cpanel/upload/read-archive.js";
 import { buildTar, buildTgz, longName, paxHeader, type TarEntry } from "../../support/build-tar.js";
 import { buildZip } from "../../support/build-zip.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { folderAt, isWithin, pageAt, type BrowsedPackage } from "../../../src/cpanel/file-browser/browsed-package.js";
-import { readText, toBytesText } from "../../../src/cpanel/file-browser/file-text.js";
-import { readFile } from "../../../src/cpanel/file-browser/read-file.js";
+import { folderAt, isWithin, pageAt, type PackageRef } from "../../../src/cpanel/pages/files/package-ref.js";
+import { readText, toBytesText } from "../../../src/cpanel/pages/files/file-text.js";
+import { readFile } from "../../../src/cpanel/pages/files/read-file.js";
 import { createClient } from "../../../src/shared/client.js";
 import { workerFiles } from "../../../src/shared/contract/files.js";
 import { WireAnswer } from "../../support/fake-daemon.js";
@@ -35,7 +35,7 @@ describe("readText", () => {
 });
 
 describe("folderAt", () => {
-  const shop: BrowsedPackage = { kind: "workers", name: "shop", isBuiltIn: false, page: "apps/shop/files" };
+  const shop: PackageRef = { kind: "workers", name: "shop", isBuiltIn: false, page: "apps/shop/files" };
   const roots = ["workers/shop", ".shipped/shop"];
 
   test.each([

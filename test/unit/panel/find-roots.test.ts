@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { FileApi } from "../../../src/cpanel/file-browser/file-operations.js";
-import { findRoots } from "../../../src/cpanel/file-browser/find-roots.js";
+import type { FileApi } from "../../../src/cpanel/pages/files/file-operations.js";
+import { findRoots } from "../../../src/cpanel/pages/files/find-roots.js";
 import { ApiError } from "../../../src/shared/api-error.js";
 
 const page = "apps/shop/files";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chosenFolder } from "../../../src/cpanel/upload/dropped-folder.js";
 import { planFolder } from "../../../src/cpanel/upload/folder-plan.js";
-import { makeParcel } from "../../../src/cpanel/upload/parcel.js";
+import { createArchive } from "../../../src/cpanel/upload/package-archive.js";
 import { usualLimits } from "../../../src/shared/archive/usual-limits.js";
 import { memoryFolder } from "./memory-folder.js";
 
@@ -77,7 +77,7 @@ describe("planFolder", () => {
 
 test("names the parcel of a folder after its package", async () => {
   const folder = memoryFolder("any", { "manifest.yaml": manifest, "index.js": "" });
-  const parcel = await makeParcel({ kind: "folder", folder }, "worker", signal);
+  const parcel = await createArchive({ kind: "folder", folder }, "worker", signal);
   expect(parcel).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, leftOut: [], facts: { name: "@team/shop" } });
 });
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { endOf, mayGrant, namespacesOf, problemsOf, type KeyDraft } from "../../../src/cpanel/sections/keys/key-draft.js";
-import { keyState } from "../../../src/cpanel/sections/keys/key-state.js";
+import { endOf, mayGrant, namespacesOf, problemsOf, type KeyFormState } from "../../../src/cpanel/pages/keys/key-form-state.js";
+import { keyState } from "../../../src/cpanel/pages/keys/key-state.js";
 import { usualLifetime } from "../../../src/shared/contract/keys.js";
 import { operator } from "./sample-data.js";
 
-const draft: KeyDraft = { name: "ci-deploy", role: "editor", permissions: [], namespaces: "*", expiresIn: "90d" };
+const draft: KeyFormState = { name: "ci-deploy", role: "editor", permissions: [], namespaces: "*", expiresIn: "90d" };
 const daySeconds = 86_400;
 
 describe("problemsOf", () => {
-  test.each<[string, Partial<KeyDraft>, Partial<Record<keyof KeyDraft, string>>]>([
+  test.each<[string, Partial<KeyFormState>, Partial<Record<keyof KeyFormState, string>>]>([
     ["nothing", {}, {}],
     ["a blank name", { name: "  " }, { name: "Give the key a name" }],
     ["a custom role without permissions", { role: "custom" }, { permissions: "Choose at least one permission." }],
@@ -18,7 +18,7 @@ describe("problemsOf", () => {
   ])("finds %s", (_what, part, expected) => {
     const problems = problemsOf({ ...draft, ...part });
     expect(Object.keys(problems)).toEqual(Object.keys(expected));
-    for (const [field, text] of Object.entries(expected)) expect(problems[field as keyof KeyDraft]).toContain(text);
+    for (const [field, text] of Object.entries(expected)) expect(problems[field as keyof KeyFormState]).toContain(text);
   });
 
   test("finds every problem at once", () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Toasts } from "../../../src/cpanel/components/toasts.js";
-import { ChangeFeed } from "../../../src/cpanel/live/change-feed.js";
-import { LiveResource } from "../../../src/cpanel/live/live-resource.js";
+import { EventSubscription } from "../../../src/cpanel/live/event-subscription.js";
+import { QueryState } from "../../../src/cpanel/live/query-state.js";
 import { Observable } from "../../../src/cpanel/live/observable.js";
 import { Resources } from "../../../src/cpanel/live/resources.js";
 import { createClient, type Operations } from "../../../src/shared/client.js";
@@ -42,7 +42,7 @@ describe("Observable", () => {
 
 describe("LiveResource", () => {
   test("asks at once, then at each interval, until nobody watches", async () => {
-    const [resource, { ask }] = [new LiveResource<number>(open), question()];
+    const [resource, { ask }] = [new QueryState<number>(open), question()];
     const leave = resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
     expect(resource.state.get()).toMatchObject({ data: 1, error: undefined, isAsking: false });
@@ -54,7 +54,7 @@ describe("LiveResource", () => {
   });
 
   test("keeps the last data beside the error, and asks less often after each failure", async () => {
-    const [resource, { ask, state }] = [new LiveResource<number>(open), question()];
+    const [resource, { ask, state }] = [new QueryState<number>(open), question()];
     resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(0);
     state.failure = new Error("refused");
@@ -70,7 +70,7 @@ describe("LiveResource", () => {
   });
 
   test("asks only once when the interval is infinite", async () => {
-    const [resource, { ask }] = [new LiveResource<number>(open), question()];
+    const [resource, { ask }] = [new QueryState<number>(open), question()];
     resource.watch(ask, Infinity);
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(ask).toHaveBeenCalledTimes(1);
@@ -79,7 +79,7 @@ describe("LiveResource", () => {
   test("asks nothing while its conditions are closed", async () => {
     const { ask } = question();
     let isOpen = false;
-    const resource = new LiveResource<number>({ ...open, isOpen: () => isOpen });
+    const resource = new QueryState<number>({ ...open, isOpen: () => isOpen });
     resource.watch(ask, 5000);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(ask).not.toHaveBeenCalled();
@@ -93,7 +93,7 @@ describe("LiveResource", () => {
     const responses = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const;
     const ask = vi.fn<() => Promise<number>>();
     for (const { promise } of responses) ask.mockReturnValueOnce(promise);
-    const resource = new LiveResource<number>(open);
+    const resource = new QueryState<number>(open);
     resource.watch(ask, Infinity);
     const refreshed = resource.refreshAfterChange();
     expect(ask).toHaveBeenCalledTimes(1);
@@ -148,7 +148,7 @@ describe("Resources", () => {
 function openFeed(answer: unknown) {
   const transport = new FakeTransport({ "/api/events": answer });
   const heard = { fed: [] as boolean[], touched: [] as string[][], refusals: 0 };
-  const feed = new ChangeFeed({
+  const feed = new EventSubscription({
     connection: { client: <Offered extends Operations>(offered: Offered) => createClient(transport.send, "/api", offered) },
     onFed: (isFed) => heard.fed.push(isFed),
     onTouched: (touched) => heard.touched.push([...touched]),

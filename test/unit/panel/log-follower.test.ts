@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LogFollower, logOperations } from "../../../src/cpanel/sections/apps/logs/log-follower.js";
+import { LogFollower, logOperations } from "../../../src/cpanel/pages/apps/logs/log-follower.js";
 import { createClient } from "../../../src/shared/client.js";
 import { WireAnswer } from "../../support/fake-daemon.js";
 import { FakeStream, FakeTransport } from "../../support/fake-transport.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { checkFrame } from "../../../src/cpanel/sections/plugins/frame-check.js";
-import { isOwnPage, nameIn, pageOf } from "../../../src/cpanel/sections/plugins/plugin-address.js";
-import { toRows } from "../../../src/cpanel/sections/plugins/plugin-row.js";
+import { checkFrame } from "../../../src/cpanel/pages/plugins/frame-check.js";
+import { isOwnPage, nameIn, pageOf } from "../../../src/cpanel/pages/plugins/plugin-address.js";
+import { toRows } from "../../../src/cpanel/pages/plugins/plugin-row.js";
 
 const origin = "http://daemon.test";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { placeOf } from "../../../src/cpanel/routing/place.js";
-import { Router } from "../../../src/cpanel/routing/router.js";
+import { placeOf } from "../../../src/cpanel/router/place.js";
+import { Router } from "../../../src/cpanel/router/router.js";
 
 /** A browser's history, as far as a router uses it. */
 class FakeBrowser {

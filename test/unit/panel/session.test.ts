@@ -3,7 +3,7 @@ import { Connection } from "../../../src/cpanel/live/connection.js";
 import { DaemonAwayError } from "../../../src/cpanel/live/daemon-away-error.js";
 import { RememberedSession } from "../../../src/cpanel/session/remembered-session.js";
 import { Session } from "../../../src/cpanel/session/session.js";
-import { Theme } from "../../../src/cpanel/shell/theme.js";
+import { Theme } from "../../../src/cpanel/layout/theme.js";
 import { list } from "../../../src/shared/contract/workers.js";
 import { MemoryStorage, operator } from "./sample-data.js";
 

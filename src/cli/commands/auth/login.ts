@@ -1,15 +1,15 @@
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { usageError } from "../../command-error.js";
-import { defineCommand, type Context } from "../../command.js";
-import { ConfigFile } from "../../config-file.js";
-import { CredentialsFile } from "../../credentials-file.js";
-import { endOn, timeFields } from "../../dates.js";
-import { profileName } from "../../profile-name.js";
-import { askSecret } from "../../prompts.js";
-import { isRejectedKey } from "../../rejected-key.js";
-import { parseKey, parseOrigin, resolveSettings, type Settings, type Sourced } from "../../settings.js";
-import { keepKey, verifyKey, type VerifiedKey } from "../../sign-in.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { ConfigFile } from "../../config/config-file.js";
+import { CredentialsFile } from "../../config/credentials-file.js";
+import { endOn, timeFields } from "../../output/dates.js";
+import { profileName } from "../../config/profile-name.js";
+import { askSecret } from "../../output/prompts.js";
+import { isRejectedKey } from "../../config/rejected-key.js";
+import { parseKey, parseOrigin, resolveSettings, type Settings, type ResolvedSetting } from "../../config/settings.js";
+import { keepKey, verifyKey, type VerifiedKey } from "../../config/sign-in.js";
 
 const prompt = "the prompt";
 const mostAttempts = 3;
@@ -119,7 +119,7 @@ async function signIn(context: Context, settings: Settings, options: Options): P
 }
 
 /** The key of a flag, of standard input or of a variable. */
-async function givenKey(context: Context, settings: Settings, options: Options): Promise<Sourced<string> | undefined> {
+async function givenKey(context: Context, settings: Settings, options: Options): Promise<ResolvedSetting<string> | undefined> {
   if (options.keyStdin && context.flags.keyFile !== undefined) throw usageError("--key-stdin and --key-file exclude each other");
   if (options.keyStdin) return { value: parseKey(await text(context.io.stdin), "standard input"), source: "standard input" };
   return settings.key !== undefined && /^(--key-file|RUNTIMECTL_KEY)/.test(settings.key.source) ? settings.key : undefined;

@@ -1,7 +1,7 @@
-import { defineCommand } from "../../command.js";
-import { CredentialsFile } from "../../credentials-file.js";
-import { usageError } from "../../command-error.js";
-import { resolveSettings } from "../../settings.js";
+import { defineCommand } from "../../command/command.js";
+import { CredentialsFile } from "../../config/credentials-file.js";
+import { usageError } from "../../command/command-error.js";
+import { resolveSettings } from "../../config/settings.js";
 
 export const command = defineCommand<[]>({
   fields: ["profile", "removed"],

@@ -1,10 +1,10 @@
 import { show } from "../../../shared/contract/session.js";
-import { defineCommand } from "../../command.js";
-import { connectAnonymously } from "../../connection.js";
-import { endOn, timeFields } from "../../dates.js";
-import { CommandError } from "../../command-error.js";
-import { exitCodes } from "../../exit-codes.js";
-import { resolveSettings } from "../../settings.js";
+import { defineCommand } from "../../command/command.js";
+import { connectAnonymously } from "../../client/connection.js";
+import { endOn, timeFields } from "../../output/dates.js";
+import { CommandError } from "../../command/command-error.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { resolveSettings } from "../../config/settings.js";
 
 export const command = defineCommand<[]>({
   fields: ["profile", "url", "key", "timeoutMs", "principal"],

@@ -2,8 +2,8 @@ import path from "node:path";
 import { formatSize } from "../../../shared/size.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
 import { runBackupProgram } from "../../backup/run-backup-program.js";
-import { defineCommand } from "../../command.js";
-import { exitCodes } from "../../exit-codes.js";
+import { defineCommand } from "../../command/command.js";
+import { exitCodes } from "../../command/exit-codes.js";
 
 export const command = defineCommand<[file: string], DirectoryOptions>({
   arguments: [{ syntax: "<file>", description: "The backup to write, such as runtimed.tgz; one that is there is replaced" }],

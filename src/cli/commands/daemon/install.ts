@@ -1,7 +1,7 @@
 import { isHost } from "../../../shared/host.js";
-import { usageError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import { carryOut, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/carry-out.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { runSteps, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/run-steps.js";
 import { findServiceProgram } from "../../systemd/service-program.js";
 import { asksForStrictIsolation } from "../../systemd/strict-isolation.js";
 import { call, makeRootKey, writeUnit, type ServiceStep } from "../../systemd/service-step.js";
@@ -60,7 +60,7 @@ export const command = defineCommand<[], Options>({
       ...units,
       ...systemctlSteps(new Systemctl(mode, context.variables), units, options.root !== undefined),
     ];
-    const isDone = await carryOut(context, {
+    const isDone = await runSteps(context, {
       mode,
       options,
       steps,

@@ -1,9 +1,9 @@
 import type { MigratedKeys } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
 import { runBackupProgram } from "../../backup/run-backup-program.js";
-import { defineCommand } from "../../command.js";
-import { counted } from "../../counted.js";
-import { confirmOnMachine } from "../../prompts.js";
+import { defineCommand } from "../../command/command.js";
+import { pluralize } from "../../output/pluralize.js";
+import { confirmOnMachine } from "../../output/prompts.js";
 
 interface Options extends Pick<DirectoryOptions, "stateDir" | "service"> {
   readonly primary?: string;
@@ -45,5 +45,5 @@ export const command = defineCommand<[], Options>({
 });
 
 function describe({ keys, revoked, primary }: MigratedKeys): string {
-  return `${counted(keys, "key")} and ${revoked} revoked to ${primary}`;
+  return `${pluralize(keys, "key")} and ${revoked} revoked to ${primary}`;
 }

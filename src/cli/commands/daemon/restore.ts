@@ -2,9 +2,9 @@ import path from "node:path";
 import type { RestoredBackup } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
 import { runBackupProgram } from "../../backup/run-backup-program.js";
-import { defineCommand } from "../../command.js";
-import { counted } from "../../counted.js";
-import { confirmOnMachine } from "../../prompts.js";
+import { defineCommand } from "../../command/command.js";
+import { pluralize } from "../../output/pluralize.js";
+import { confirmOnMachine } from "../../output/prompts.js";
 
 interface Options extends DirectoryOptions {
   readonly dryRun?: boolean;
@@ -46,7 +46,7 @@ export const command = defineCommand<[file: string], Options>({
 });
 
 function describe({ createdAt, keys, keysBefore, packages }: RestoredBackup): string {
-  const before = keysBefore === null ? "no key store that can be read" : counted(keysBefore, "key");
+  const before = keysBefore === null ? "no key store that can be read" : pluralize(keysBefore, "key");
   const lines = packages.map(({ change, kind, path: place }) => `${change} ${kind} ${place}`);
-  return [`backup of ${createdAt}`, `${counted(keys, "key")} in place of ${before}`, ...lines].join("\n");
+  return [`backup of ${createdAt}`, `${pluralize(keys, "key")} in place of ${before}`, ...lines].join("\n");
 }

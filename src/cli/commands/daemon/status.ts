@@ -1,9 +1,9 @@
 import { ready } from "../../../shared/contract/health.js";
-import { CommandError } from "../../command-error.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connectAnonymously } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
-import { describeFailure } from "../../failure.js";
+import { CommandError } from "../../command/command-error.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connectAnonymously } from "../../client/connection.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { describeFailure } from "../../command/failure.js";
 import { serviceMode, type ServiceMode } from "../../systemd/service-mode.js";
 import { assertSystemd, Systemctl } from "../../systemd/systemctl.js";
 import { serviceUnit, socketUnit } from "../../systemd/unit-files.js";

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { defineCommand } from "../../command.js";
-import { carryOut, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/carry-out.js";
+import { defineCommand } from "../../command/command.js";
+import { runSteps, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/run-steps.js";
 import { call, remove } from "../../systemd/service-step.js";
 import { Systemctl } from "../../systemd/systemctl.js";
 import { serviceUnit, socketUnit } from "../../systemd/unit-files.js";
@@ -25,7 +25,7 @@ export const command = defineCommand<[], Options>({
     const isThere = units.some(({ isNeeded }) => isNeeded);
     const kept = [...mode.stateDirectories, path.dirname(mode.rootKeyFile)];
     const disable = options.root === undefined ? ["disable", "--now"] : ["disable"];
-    await carryOut(context, {
+    await runSteps(context, {
       mode,
       options,
       steps: [

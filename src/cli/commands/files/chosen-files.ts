@@ -1,5 +1,5 @@
 import { pluginFiles, workerFiles } from "../../../shared/contract/files.js";
-import type { OptionDefinition } from "../../command.js";
+import type { OptionDefinition } from "../../command/command.js";
 
 export interface SurfaceOptions {
   readonly plugins?: boolean;

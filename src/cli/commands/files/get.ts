@@ -3,9 +3,9 @@ import { rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { formatSize } from "../../../shared/size.js";
-import { usageError } from "../../command-error.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connect } from "../../connection.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 export const command = defineCommand<[remote: string, file: string | undefined], SurfaceOptions>({
@@ -51,7 +51,7 @@ function localName(name: string, isFolder: boolean): string {
 async function save({ signal }: Context, pieces: AsyncIterable<Uint8Array>, target: string): Promise<number> {
   const part = `${target}.part`;
   let sizeBytes = 0;
-  const counted = async function* () {
+  const pluralize = async function* () {
     for await (const piece of pieces) {
       sizeBytes += piece.length;
       yield piece;
@@ -61,7 +61,7 @@ async function save({ signal }: Context, pieces: AsyncIterable<Uint8Array>, targ
   let isOurs = false;
   sink.once("open", () => (isOurs = true));
   try {
-    await pipeline(counted, sink, { signal });
+    await pipeline(pluralize, sink, { signal });
     await rename(part, target);
   } catch (error) {
     if (isOurs) await rm(part, { force: true });

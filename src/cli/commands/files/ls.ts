@@ -1,10 +1,10 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { formatSize } from "../../../shared/size.js";
-import { CommandError } from "../../command-error.js";
-import { exitCodes } from "../../exit-codes.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { ago, toDateTime } from "../../dates.js";
+import { CommandError } from "../../command/command-error.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { ago, toDateTime } from "../../output/dates.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 /** A path that begins with no directory is one whose directory was left out. */

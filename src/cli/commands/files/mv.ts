@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 export const command = defineCommand<[remote: string, destination: string], SurfaceOptions>({

@@ -3,11 +3,11 @@ import { lstat, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import type { UploadSource } from "../../../shared/contract/endpoint.js";
 import { mostPaths } from "../../../shared/contract/files.js";
-import { usageError } from "../../command-error.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { withProgress } from "../../progress.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { withProgress } from "../../output/progress.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 interface LocalFile {
@@ -42,7 +42,7 @@ export const command = defineCommand<[words: readonly string[]], SurfaceOptions>
         await client.files.upload({ fields, files: batch.map((file) => sourceOf(file, onBytes)) });
       }
     });
-    context.output.note(`wrote ${counted(files.length, "file")}`);
+    context.output.note(`wrote ${pluralize(files.length, "file")}`);
     context.output.result({ path: remote, files: files.map(({ name }) => name), sizeBytes });
   },
 });

@@ -1,8 +1,8 @@
-import { actOnEach } from "../../act-on-each.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { confirmDestruction } from "../../prompts.js";
+import { runBatch } from "../../command/run-batch.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { confirmDestruction } from "../../output/prompts.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 export const command = defineCommand<[remotes: readonly string[]], SurfaceOptions>({
@@ -20,9 +20,9 @@ export const command = defineCommand<[remotes: readonly string[]], SurfaceOption
     const { client, settings } = await connect(context, { files: { remove: chosenFiles(options).remove } });
     await confirmDestruction(context, {
       consequence: `Delete ${items.map(({ path }) => path).join(", ")}`,
-      name: items.length === 1 ? (items[0]?.path ?? "") : counted(items.length, "item"),
+      name: items.length === 1 ? (items[0]?.path ?? "") : pluralize(items.length, "item"),
       settings,
     });
-    await actOnEach(context, { items, noun: "files", done: "deleted", act: ({ path }) => client.files.remove({ body: { path } }) });
+    await runBatch(context, { items, noun: "files", done: "deleted", act: ({ path }) => client.files.remove({ body: { path } }) });
   },
 });

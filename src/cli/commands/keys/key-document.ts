@@ -1,5 +1,5 @@
 import type { ApiKey } from "../../../shared/contract/keys.js";
-import { ago, endsIn, timeFields, toDateTime } from "../../dates.js";
+import { ago, endsIn, timeFields, toDateTime } from "../../output/dates.js";
 
 /** What `keyDocument` may have. */
 export const keyFields = [

@@ -1,4 +1,4 @@
-import { usageError } from "../../command-error.js";
+import { usageError } from "../../command/command-error.js";
 
 /** Checks that the text is a key's id. */
 export function parseKeyId(text: string): number {

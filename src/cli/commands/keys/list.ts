@@ -1,9 +1,9 @@
 import { list } from "../../../shared/contract/keys.js";
 import { show } from "../../../shared/contract/session.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { printable } from "../../printable.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import { endCell, keyDocument, keyFields, lastUseCell } from "./key-document.js";
 
 const headings = ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "ENDS", "LAST USED", "OWN"];
@@ -35,7 +35,7 @@ export const command = defineCommand<[]>({
     context.output.footer(
       rows.length === 0
         ? "no keys yet; make one with: runtimectl keys create --role editor"
-        : `${counted(rows.length, "key")} · you are signed in with ${principal.isRoot ? "the root key" : `key ${principal.id}, ${printable(principal.name)}`}`,
+        : `${pluralize(rows.length, "key")} · you are signed in with ${principal.isRoot ? "the root key" : `key ${principal.id}, ${sanitizeForTerminal(principal.name)}`}`,
     );
   },
 });

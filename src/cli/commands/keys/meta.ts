@@ -1,6 +1,6 @@
 import { meta } from "../../../shared/contract/keys.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
 
 export const command = defineCommand<[]>({
   fields: ["roles", "permissions", "rolePermissions"],

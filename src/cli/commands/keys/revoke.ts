@@ -1,11 +1,11 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { list, revoke, type ApiKey } from "../../../shared/contract/keys.js";
-import { actOnEach } from "../../act-on-each.js";
-import { defineCommand } from "../../command.js";
-import { connect, type Connection } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { endOn } from "../../dates.js";
-import { confirmDestruction } from "../../prompts.js";
+import { runBatch } from "../../command/run-batch.js";
+import { defineCommand } from "../../command/command.js";
+import { connect, type Connection } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { endOn } from "../../output/dates.js";
+import { confirmDestruction } from "../../output/prompts.js";
 import { parseKeyId } from "./key-id.js";
 
 export const command = defineCommand<[ids: readonly string[]]>({
@@ -29,10 +29,10 @@ export const command = defineCommand<[ids: readonly string[]]>({
     const [first] = items;
     await confirmDestruction(context, {
       consequence: `Revoke ${items.map(({ id, key }) => `key ${id}${key ? ` (${describe(key)})` : ""}`).join(", ")}`,
-      name: items.length === 1 ? (first?.key?.name ?? String(first?.id)) : counted(items.length, "key"),
+      name: items.length === 1 ? (first?.key?.name ?? String(first?.id)) : pluralize(items.length, "key"),
       settings: connection.settings,
     });
-    await actOnEach(context, {
+    await runBatch(context, {
       items,
       noun: "keys",
       done: "revoked",

@@ -1,10 +1,10 @@
 import { defaultOverlap, parseOverlapMs, rotate } from "../../../shared/contract/keys.js";
 import { show } from "../../../shared/contract/session.js";
-import { usageError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { endOn, timeFields } from "../../dates.js";
-import { confirmDestruction } from "../../prompts.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { endOn, timeFields } from "../../output/dates.js";
+import { confirmDestruction } from "../../output/prompts.js";
 import { outOption } from "./key-file.js";
 import { parseKeyId } from "./key-id.js";
 import { showNewKey, newKeyFields } from "./show-new-key.js";

@@ -1,9 +1,9 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { NewKey } from "../../../shared/contract/keys.js";
-import type { Context } from "../../command.js";
-import { endOn, timeFields } from "../../dates.js";
-import { printable } from "../../printable.js";
-import { shellWord } from "../../shell-word.js";
+import type { Context } from "../../command/command.js";
+import { endOn, timeFields } from "../../output/dates.js";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
+import { shellWord } from "../../output/shell-word.js";
 import { KeyFile } from "./key-file.js";
 
 interface MadeKey<Made extends NewKey> {
@@ -47,7 +47,7 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
   const ends = expiresAt === undefined ? "never ends" : `ends ${endOn(expiresAt, Date.now())}`;
   const { fields = {}, note = "" } = more?.(made) ?? {};
   output.note(
-    `key ${id}: ${printable(name)}, ${role}, namespaces ${printable(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +
+    `key ${id}: ${sanitizeForTerminal(name)}, ${role}, namespaces ${sanitizeForTerminal(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +
       (file ? `the key is in ${file.path}, and nowhere else` : "keep it now, it is not shown again:"),
   );
   output.result(

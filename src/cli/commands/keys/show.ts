@@ -1,10 +1,10 @@
 import { list } from "../../../shared/contract/keys.js";
 import { show } from "../../../shared/contract/session.js";
-import { CommandError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { ago, endsIn, toDateTime, toMinute } from "../../dates.js";
-import { exitCodes } from "../../exit-codes.js";
+import { CommandError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { ago, endsIn, toDateTime, toMinute } from "../../output/dates.js";
+import { exitCodes } from "../../command/exit-codes.js";
 import { keyDocument, keyFields } from "./key-document.js";
 import { parseKeyId } from "./key-id.js";
 

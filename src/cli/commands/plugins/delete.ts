@@ -1,10 +1,10 @@
 import { remove } from "../../../shared/contract/plugins.js";
-import { actOnEach } from "../../act-on-each.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { parsePluginName } from "../../package-reference.js";
-import { confirmDestruction } from "../../prompts.js";
+import { runBatch } from "../../command/run-batch.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { parsePluginName } from "../../command/package-reference.js";
+import { confirmDestruction } from "../../output/prompts.js";
 
 export const command = defineCommand<[names: readonly string[]]>({
   arguments: [{ syntax: "<name...>", description: "The plugins, such as @team/guard" }],
@@ -23,10 +23,10 @@ export const command = defineCommand<[names: readonly string[]]>({
     const { client, settings } = await connect(context, { plugins: { remove } });
     await confirmDestruction(context, {
       consequence: `Delete the plugin${names.length === 1 ? "" : "s"} ${names.join(", ")}`,
-      name: names.length === 1 ? (names[0] ?? "") : counted(names.length, "plugin"),
+      name: names.length === 1 ? (names[0] ?? "") : pluralize(names.length, "plugin"),
       settings,
     });
-    await actOnEach(context, {
+    await runBatch(context, {
       items: names.map((name) => ({ name, label: name, fields: { name } })),
       noun: "plugins",
       done: "deleted",

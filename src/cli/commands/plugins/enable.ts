@@ -1,4 +1,4 @@
-import { defineCommand } from "../../command.js";
+import { defineCommand } from "../../command/command.js";
 import { togglePlugin } from "./toggle-plugin.js";
 
 export const command = defineCommand<[name: string]>({

@@ -1,7 +1,7 @@
 import { list } from "../../../shared/contract/plugins.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
 import { pluginFields } from "./plugin-fields.js";
 
 export const command = defineCommand<[]>({
@@ -20,7 +20,7 @@ export const command = defineCommand<[]>({
     context.output.footer(
       rows.length === 0
         ? "no plugin is installed yet; upload a folder with: runtimectl plugins upload ./dir"
-        : `${counted(rows.length, "plugin")}${where}`,
+        : `${pluralize(rows.length, "plugin")}${where}`,
     );
   },
 });

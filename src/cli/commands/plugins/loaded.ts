@@ -1,7 +1,7 @@
 import { loaded } from "../../../shared/contract/plugins.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "base", "dependencies", "optionalDependencies", "menus"],
@@ -22,7 +22,7 @@ export const command = defineCommand<[]>({
     context.output.footer(
       rows.length === 0
         ? "no plugin is loaded; runtimectl plugins list says why"
-        : `${counted(rows.length, "plugin")}, hooks run in this order`,
+        : `${pluralize(rows.length, "plugin")}, hooks run in this order`,
     );
   },
 });

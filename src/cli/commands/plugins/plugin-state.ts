@@ -1,8 +1,8 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { list, Plugin } from "../../../shared/contract/plugins.js";
-import type { Context } from "../../command.js";
-import type { Connection } from "../../connection.js";
-import { exitCodes, type ExitCode } from "../../exit-codes.js";
+import type { Context } from "../../command/command.js";
+import type { Connection } from "../../client/connection.js";
+import { exitCodes, type ExitCode } from "../../command/exit-codes.js";
 
 export type PluginState = Pick<Plugin, "status" | "error">;
 

@@ -1,7 +1,7 @@
 import { reload } from "../../../shared/contract/plugins.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "version", "loaded", "error"],
@@ -19,7 +19,7 @@ export const command = defineCommand<[]>({
     context.output.footer(
       rows.length === 0
         ? "no plugin is installed yet; upload a folder with: runtimectl plugins upload ./dir"
-        : `${loadedCount} of ${counted(rows.length, "plugin")} loaded`,
+        : `${loadedCount} of ${pluralize(rows.length, "plugin")} loaded`,
     );
   },
 });

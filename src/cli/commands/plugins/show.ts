@@ -1,9 +1,9 @@
 import { list, loaded } from "../../../shared/contract/plugins.js";
-import { CommandError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
-import { parsePluginName } from "../../package-reference.js";
+import { CommandError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { parsePluginName } from "../../command/package-reference.js";
 import { pluginFields } from "./plugin-fields.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 

@@ -1,8 +1,8 @@
 import { disable, enable, list } from "../../../shared/contract/plugins.js";
-import type { Context } from "../../command.js";
-import { connect } from "../../connection.js";
-import { exitCodes, type ExitCode } from "../../exit-codes.js";
-import { parsePluginName } from "../../package-reference.js";
+import type { Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { exitCodes, type ExitCode } from "../../command/exit-codes.js";
+import { parsePluginName } from "../../command/package-reference.js";
 import { pluginState, tellFailure } from "./plugin-state.js";
 
 /** Enables or disables a plugin, and says what became of it. */

@@ -1,9 +1,9 @@
 import { list, upload } from "../../../shared/contract/plugins.js";
 import { formatSize } from "../../../shared/size.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
 import { mainFiles } from "../../../shared/packing/main-files.js";
-import { describeParcel, makeParcel, parcelFields, sendParcel } from "../../pack/parcel.js";
+import { describeParcel, createArchive, parcelFields, sendParcel } from "../../pack/package-archive.js";
 import { showPlan } from "../../pack/show-plan.js";
 import { pluginState, tellFailure } from "./plugin-state.js";
 
@@ -27,7 +27,7 @@ export const command = defineCommand<[source: string], Options>({
     "Ends with 1 and a warning when the plugin is installed but could not be loaded; the others go on as they were.",
   async run(context, [source], options) {
     const { output } = context;
-    const parcel = await makeParcel(context, source, { kind: "plugin" });
+    const parcel = await createArchive(context, source, { kind: "plugin" });
     const { plan, sizeBytes, sha256 } = parcel;
     if (options.dryRun) return showPlan(output, plan, parcel);
     if (plan) describeParcel(context, plan, parcel);

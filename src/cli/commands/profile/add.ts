@@ -1,7 +1,7 @@
-import { defineCommand } from "../../command.js";
-import { usageError } from "../../command-error.js";
-import { ConfigFile } from "../../config-file.js";
-import { profileName } from "../../profile-name.js";
+import { defineCommand } from "../../command/command.js";
+import { usageError } from "../../command/command-error.js";
+import { ConfigFile } from "../../config/config-file.js";
+import { profileName } from "../../config/profile-name.js";
 import { givenSettings, profileDocument, profileFields, profileOptions, type ProfileOptions } from "./profile-options.js";
 
 export const command = defineCommand<[name: string], ProfileOptions>({

@@ -1,6 +1,6 @@
-import { CommandError } from "../../command-error.js";
-import type { ConfigFile, Profile } from "../../config-file.js";
-import { exitCodes } from "../../exit-codes.js";
+import { CommandError } from "../../command/command-error.js";
+import type { ConfigFile, Profile } from "../../config/config-file.js";
+import { exitCodes } from "../../command/exit-codes.js";
 
 /** The profile of that name; a failure that names the others when there is none. */
 export function existingProfile(config: ConfigFile, name: string): Profile {

@@ -1,6 +1,6 @@
-import { defineCommand } from "../../command.js";
-import { ConfigFile } from "../../config-file.js";
-import { CredentialsFile } from "../../credentials-file.js";
+import { defineCommand } from "../../command/command.js";
+import { ConfigFile } from "../../config/config-file.js";
+import { CredentialsFile } from "../../config/credentials-file.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "url", "current", "production", "readonly", "hasKey"],

@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { Context, OptionDefinition } from "../../command.js";
-import type { Profile } from "../../config-file.js";
-import { parseOrigin } from "../../settings.js";
+import type { Context, OptionDefinition } from "../../command/command.js";
+import type { Profile } from "../../config/config-file.js";
+import { parseOrigin } from "../../config/settings.js";
 
 export interface ProfileOptions {
   readonly production?: boolean;

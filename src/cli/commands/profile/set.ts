@@ -1,6 +1,6 @@
-import { defineCommand } from "../../command.js";
-import { usageError } from "../../command-error.js";
-import { ConfigFile } from "../../config-file.js";
+import { defineCommand } from "../../command/command.js";
+import { usageError } from "../../command/command-error.js";
+import { ConfigFile } from "../../config/config-file.js";
 import { existingProfile } from "./existing-profile.js";
 import { givenSettings, profileDocument, profileFields, profileOptions, type ProfileOptions } from "./profile-options.js";
 

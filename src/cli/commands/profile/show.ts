@@ -1,7 +1,7 @@
-import { defineCommand } from "../../command.js";
-import { ConfigFile } from "../../config-file.js";
-import { CredentialsFile } from "../../credentials-file.js";
-import { usageError } from "../../command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { ConfigFile } from "../../config/config-file.js";
+import { CredentialsFile } from "../../config/credentials-file.js";
+import { usageError } from "../../command/command-error.js";
 import { existingProfile } from "./existing-profile.js";
 import { profileDocument, profileFields } from "./profile-options.js";
 

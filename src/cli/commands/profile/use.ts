@@ -1,5 +1,5 @@
-import { defineCommand } from "../../command.js";
-import { ConfigFile } from "../../config-file.js";
+import { defineCommand } from "../../command/command.js";
+import { ConfigFile } from "../../config/config-file.js";
 import { existingProfile } from "./existing-profile.js";
 
 export const command = defineCommand<[name: string]>({

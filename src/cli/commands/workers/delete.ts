@@ -1,11 +1,11 @@
 import { remove, removeVersion } from "../../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { actOnEach } from "../../act-on-each.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { parsePackageReference } from "../../package-reference.js";
-import { confirmDestruction } from "../../prompts.js";
+import { runBatch } from "../../command/run-batch.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { parsePackageReference } from "../../command/package-reference.js";
+import { confirmDestruction } from "../../output/prompts.js";
 
 export const command = defineCommand<[references: readonly string[]]>({
   arguments: [{ syntax: "<name[@version]...>", description: "The workers, or single versions of them" }],
@@ -28,10 +28,10 @@ export const command = defineCommand<[references: readonly string[]]>({
     const whats = items.map(({ name, version, label }) => (version === undefined ? `${name} with all its versions` : label));
     await confirmDestruction(context, {
       consequence: `Delete ${whats.join(", ")}`,
-      name: items.length === 1 ? (items[0]?.label ?? "") : counted(items.length, "item"),
+      name: items.length === 1 ? (items[0]?.label ?? "") : pluralize(items.length, "item"),
       settings,
     });
-    await actOnEach(context, {
+    await runBatch(context, {
       items,
       noun: "workers",
       done: "deleted",

@@ -1,4 +1,4 @@
-import { defineCommand } from "../../command.js";
+import { defineCommand } from "../../command/command.js";
 import { toggleVersion } from "./toggle-version.js";
 
 export const command = defineCommand<[reference: string]>({

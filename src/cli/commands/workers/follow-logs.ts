@@ -1,6 +1,6 @@
 import type { ClientOf } from "../../../shared/client.js";
 import type { LogEntry, logs } from "../../../shared/contract/worker-logs.js";
-import { followStream, type StreamReader } from "../../follow-stream.js";
+import { streamWithReconnect, type StreamReader } from "../../client/follow-stream.js";
 
 type LogsClient = ClientOf<{ workers: { logs: typeof logs } }>;
 type LogsInput = Parameters<LogsClient["workers"]["logs"]["follow"]>[0];
@@ -14,5 +14,5 @@ export async function followLogs(
   client: LogsClient,
   { input, onOpen }: { readonly input: LogsInput; readonly onOpen?: () => void },
 ): Promise<void> {
-  await followStream(reader, (options) => client.workers.logs.follow(input, options), { onOpen });
+  await streamWithReconnect(reader, (options) => client.workers.logs.follow(input, options), { onOpen });
 }

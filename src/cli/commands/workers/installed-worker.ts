@@ -1,8 +1,8 @@
 import type { list } from "../../../shared/contract/workers.js";
 import { toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
-import { CommandError } from "../../command-error.js";
-import type { Connection } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
+import { CommandError } from "../../command/command-error.js";
+import type { Connection } from "../../client/connection.js";
+import { exitCodes } from "../../command/exit-codes.js";
 
 export type Listing = Connection<{ workers: { list: typeof list } }>;
 

@@ -1,10 +1,10 @@
 import { list } from "../../../shared/contract/workers.js";
 import type { Deployment } from "../../../shared/deployment.js";
 import { answeringVersion, installedVersions } from "../../../shared/worker-versions.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connect } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { ago, toDateTime } from "../../dates.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { ago, toDateTime } from "../../output/dates.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 
 const shortCommitLength = 7;
@@ -48,11 +48,11 @@ export const command = defineCommand<[], { all?: boolean }>({
     );
     context.output.table({ workers }, ["NAME", "VERSION", "STATE", "LIVE", "SOURCE", ...(origins ? ["COMMIT", "DEPLOYED"] : [])], rows);
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
-    const note = hidden === 0 ? "" : ` · ${counted(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
+    const note = hidden === 0 ? "" : ` · ${pluralize(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
     context.output.footer(
       rows.length === 0
         ? `nothing is installed yet; upload a folder with: runtimectl workers upload ./dir${note}`
-        : `${counted(rows.length, "version")} of ${counted(workers.length, "worker")}${where}${note}`,
+        : `${pluralize(rows.length, "version")} of ${pluralize(workers.length, "worker")}${where}${note}`,
     );
   },
 });

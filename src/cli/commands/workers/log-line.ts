@@ -1,6 +1,6 @@
 import type { LogEntry, LogLevel } from "../../../shared/contract/worker-logs.js";
-import type { Terminal } from "../../output.js";
-import { printable } from "../../printable.js";
+import type { Terminal } from "../../output/output.js";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 
 const colorOf: Readonly<Record<LogLevel, string>> = { debug: "2", info: "36", warn: "33", error: "31" };
 const levelWidth = 5;
@@ -9,7 +9,7 @@ const levelWidth = 5;
 export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "hasColor">, showVersion: boolean): string {
   const color = (code: string, text: string): string => (hasColor ? `\x1b[${code}m${text}\x1b[0m` : text);
   const time = localTime(new Date(entry.time), new Date());
-  const version = showVersion ? `${printable(entry.version)} ` : "";
+  const version = showVersion ? `${sanitizeForTerminal(entry.version)} ` : "";
   const indent = " ".repeat(time.length + 1 + levelWidth + 1 + version.length);
   const lines = textLines(entry).map((line) => (entry.source === "runtime" ? color("2", line) : line));
   return `${color("2", time)} ${color(colorOf[entry.level], entry.level.padEnd(levelWidth))} ${version}${lines.join(`\n${indent}`)}`;
@@ -18,7 +18,7 @@ export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "
 /** An entry for pipes: time, level, version, source and text between tabs; further lines of its text leave the other columns empty. */
 export function entryForPipe(entry: LogEntry): string {
   const [first, ...rest] = textLines(entry);
-  const head = [new Date(entry.time).toISOString(), entry.level, printable(entry.version), entry.source, first].join("\t");
+  const head = [new Date(entry.time).toISOString(), entry.level, sanitizeForTerminal(entry.version), entry.source, first].join("\t");
   return [head, ...rest.map((line) => `\t\t\t\t${line}`)].join("\n");
 }
 
@@ -29,7 +29,7 @@ export function entryDocument({ id, time, ...entry }: LogEntry): Record<string, 
 
 /** What comes from a worker may be meant to steer the terminal. Tabs are harmless, and common in stacks. */
 function textLines({ text }: LogEntry): string[] {
-  return text.split("\n").map((line) => printable(line.replaceAll("\t", "    ")));
+  return text.split("\n").map((line) => sanitizeForTerminal(line.replaceAll("\t", "    ")));
 }
 
 /** `14:03:22.120`, with the day in front when it is another. */

@@ -1,11 +1,11 @@
 import { logLevels, logs, type LogEntry, type LogLevel } from "../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { usageError } from "../../command-error.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connect } from "../../connection.js";
-import { followUntilInterrupted } from "../../follow-until-interrupted.js";
-import { parsePackageReference } from "../../package-reference.js";
-import { timeOption } from "../../time-option.js";
+import { usageError } from "../../command/command-error.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { followUntilInterrupted } from "../../client/follow-until-interrupted.js";
+import { parsePackageReference } from "../../command/package-reference.js";
+import { timeOption } from "../../command/time-option.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";
 
 interface Options {

@@ -1,11 +1,11 @@
 import { list } from "../../../shared/contract/workers.js";
-import { CommandError } from "../../command-error.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connect } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
+import { CommandError } from "../../command/command-error.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { exitCodes } from "../../command/exit-codes.js";
 import { hasDesktop, openBrowser } from "../../open-browser.js";
-import { parsePackageReference } from "../../package-reference.js";
-import { canAsk } from "../../prompts.js";
+import { parsePackageReference } from "../../command/package-reference.js";
+import { canAsk } from "../../output/prompts.js";
 import { answeringVersion } from "../../../shared/worker-versions.js";
 import { findWorker } from "./installed-worker.js";
 

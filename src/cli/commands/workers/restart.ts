@@ -1,12 +1,12 @@
 import { restart } from "../../../shared/contract/worker-changes.js";
 import { list } from "../../../shared/contract/workers.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import { CommandError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import { connect, type Connection } from "../../connection.js";
-import { counted } from "../../counted.js";
-import { exitCodes } from "../../exit-codes.js";
-import { parsePackageReference } from "../../package-reference.js";
+import { CommandError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { connect, type Connection } from "../../client/connection.js";
+import { pluralize } from "../../output/pluralize.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { parsePackageReference } from "../../command/package-reference.js";
 
 type Restarting = Connection<{ workers: { list: typeof list; restart: typeof restart } }>;
 
@@ -26,7 +26,7 @@ export const command = defineCommand<[reference: string]>({
     const restarted = [];
     for (const one of versions) {
       const { data } = await connection.client.workers.restart({ params: { ...toPathSegments(name), version: one } });
-      context.output.note(`${data.name}@${data.version} answers again; ${counted(data.restarted, "isolate")} let go`);
+      context.output.note(`${data.name}@${data.version} answers again; ${pluralize(data.restarted, "isolate")} let go`);
       restarted.push(data);
     }
     context.output.result({ name, versions: restarted });

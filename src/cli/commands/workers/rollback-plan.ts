@@ -1,11 +1,11 @@
 import { latestVersion } from "../../../shared/package-name.js";
-import { CommandError } from "../../command-error.js";
-import { exitCodes } from "../../exit-codes.js";
-import { printable } from "../../printable.js";
+import { CommandError } from "../../command/command-error.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import {
   answeringVersion,
   isStable,
-  versionsInTheWay,
+  conflictingVersions,
   type InstalledVersion,
   type InstalledWorker,
 } from "../../../shared/worker-versions.js";
@@ -29,12 +29,14 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
   if (to === undefined)
     throw new CommandError(
       "NO_EARLIER_VERSION",
-      from === undefined ? `no version of ${name} is on` : `${name} has no version before ${printable(from.version)}, which answers`,
+      from === undefined
+        ? `no version of ${name} is on`
+        : `${name} has no version before ${sanitizeForTerminal(from.version)}, which answers`,
       { exitCode: exitCodes.conflict, hint: `choose one with --to; ${hint}` },
     );
   if (to === from)
     throw new CommandError("ANSWERS_ALREADY", `${name} is answered by ${to.version} already`, { exitCode: exitCodes.conflict, hint });
-  return { from, to, inTheWay: versionsInTheWay(to, versions) };
+  return { from, to, inTheWay: conflictingVersions(to, versions) };
 }
 
 /** The next lower one; for a stable version, or latest, a stable one if there is any. */

@@ -1,15 +1,15 @@
 import { disable, enable } from "../../../shared/contract/worker-changes.js";
 import { list } from "../../../shared/contract/workers.js";
 import { isPackageVersion } from "../../../shared/package-name.js";
-import { anyAnswer, checkAnswer, parseAnswerCheck } from "../../answer-check.js";
-import { CommandError, usageError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import { connect } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
-import { parsePackageReference } from "../../package-reference.js";
+import { anyAnswer, checkAnswer, parseAnswerCheck } from "../../client/answer-check.js";
+import { CommandError, usageError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { parsePackageReference } from "../../command/package-reference.js";
 import { findWorker } from "./installed-worker.js";
 import { planRollback } from "./rollback-plan.js";
-import { VersionSwitches } from "./version-switches.js";
+import { VersionTransaction } from "./version-transaction.js";
 
 interface Options {
   readonly to?: string;
@@ -37,7 +37,7 @@ export const command = defineCommand<[name: string], Options>({
     const check = options.check === undefined ? anyAnswer : parseAnswerCheck(options.check);
     const connection = await connect(context, { workers: { list, enable, disable } });
     const { from, to, inTheWay } = planRollback(await findWorker(connection, name), wanted);
-    const switches = new VersionSwitches(context, connection, name);
+    const switches = new VersionTransaction(context, connection, name);
     const answer = await unlessItFails(switches, async () => {
       if (!to.enabled) await switches.enable(to.version);
       const answered = await checkAnswer(context, connection, { base: `/${name}@${to.version}`, check });
@@ -76,7 +76,7 @@ function versionOf(text: string): string {
 }
 
 /** Does what is told; when that fails, switches everything back first. */
-async function unlessItFails<Result>(switches: VersionSwitches, act: () => Promise<Result>): Promise<Result> {
+async function unlessItFails<Result>(switches: VersionTransaction, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
   } catch (error) {

@@ -1,15 +1,15 @@
 import { show as showMetrics, type WorkerMetrics } from "../../../shared/contract/metrics.js";
 import { list } from "../../../shared/contract/workers.js";
-import { CommandError } from "../../command-error.js";
-import { defineCommand } from "../../command.js";
-import type { Output } from "../../output.js";
-import { connect } from "../../connection.js";
-import { exitCodes } from "../../exit-codes.js";
-import { factLines } from "../../facts.js";
-import { ago } from "../../dates.js";
-import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
-import { parsePackageReference } from "../../package-reference.js";
-import { alignedTable } from "../../table.js";
+import { CommandError } from "../../command/command-error.js";
+import { defineCommand } from "../../command/command.js";
+import type { Output } from "../../output/output.js";
+import { connect } from "../../client/connection.js";
+import { exitCodes } from "../../command/exit-codes.js";
+import { factLines } from "../../output/facts.js";
+import { ago } from "../../output/dates.js";
+import { toMegabytes, toMilliseconds, toRate } from "../../output/figures.js";
+import { parsePackageReference } from "../../command/package-reference.js";
+import { alignedTable } from "../../output/table.js";
 import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { findWorker } from "./installed-worker.js";
 

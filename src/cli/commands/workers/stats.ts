@@ -1,9 +1,9 @@
 import { show, type WorkerMetrics } from "../../../shared/contract/metrics.js";
 import { isPackageName } from "../../../shared/package-name.js";
-import { defineCommand } from "../../command.js";
-import { usageError } from "../../command-error.js";
-import { connect } from "../../connection.js";
-import { toMegabytes, toMilliseconds, toRate } from "../../figures.js";
+import { defineCommand } from "../../command/command.js";
+import { usageError } from "../../command/command-error.js";
+import { connect } from "../../client/connection.js";
+import { toMegabytes, toMilliseconds, toRate } from "../../output/figures.js";
 
 const headings = ["NAME", "VERSION", "REQ/S (1M)", "P50 (1M)", "P99 (1M)", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
 

@@ -1,8 +1,8 @@
 import { disable, enable } from "../../../shared/contract/worker-changes.js";
 import { toPathSegments } from "../../../shared/package-name.js";
-import type { Context } from "../../command.js";
-import { connect } from "../../connection.js";
-import { parseVersionReference } from "../../package-reference.js";
+import type { Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
+import { parseVersionReference } from "../../command/package-reference.js";
 
 /** Enables or disables the version that the reference names, and says so. */
 export async function toggleVersion(context: Context, reference: string, verb: "enable" | "disable"): Promise<void> {

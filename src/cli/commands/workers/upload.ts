@@ -2,12 +2,12 @@ import { upload } from "../../../shared/contract/worker-changes.js";
 import { list } from "../../../shared/contract/workers.js";
 import { latestVersion } from "../../../shared/package-name.js";
 import { formatSize } from "../../../shared/size.js";
-import { defineCommand, type Context } from "../../command.js";
-import { connect } from "../../connection.js";
+import { defineCommand, type Context } from "../../command/command.js";
+import { connect } from "../../client/connection.js";
 import type { PackPlan } from "../../pack/pack-plan.js";
-import { describeParcel, makeParcel, parcelFields, sendParcel } from "../../pack/parcel.js";
+import { describeParcel, createArchive, parcelFields, sendParcel } from "../../pack/package-archive.js";
 import { showPlan } from "../../pack/show-plan.js";
-import { answeringUrl } from "./answering-url.js";
+import { activeUrl } from "./active-url.js";
 
 interface Options {
   readonly dryRun?: boolean;
@@ -35,7 +35,7 @@ export const command = defineCommand<[source: string], Options>({
     "--bundle keeps a source map for stack traces, which no client can fetch; tsconfig.json counts as esbuild reads it.\n" +
     "A file that holds an API key stops the upload. Links are packed as what they lead to, never from outside the folder.",
   async run(context, [source], options) {
-    const parcel = await makeParcel(context, source, { kind: "worker", bundle: options.bundle ?? false });
+    const parcel = await createArchive(context, source, { kind: "worker", bundle: options.bundle ?? false });
     if (options.dryRun) return showPlan(context.output, parcel.plan, parcel);
     if (parcel.plan) {
       describeParcel(context, parcel.plan, parcel);
@@ -43,7 +43,7 @@ export const command = defineCommand<[source: string], Options>({
     }
     const connection = await connect(context, { workers: { list, upload } });
     const { worker } = (await sendParcel(context, parcel, (file) => connection.client.workers.upload({ file }))).data;
-    const url = await answeringUrl(context, connection, worker);
+    const url = await activeUrl(context, connection, worker);
     context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(parcel.sizeBytes)}; it answers at`);
     context.output.result({ ...worker, url, sizeBytes: parcel.sizeBytes, sha256: parcel.sha256 }, url);
   },

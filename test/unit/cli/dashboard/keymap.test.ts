@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { actionTable, Keymap, type ActionId } from "../../../../src/cli/tui/keymap.js";
+import { actionTable, Keymap, type ActionId } from "../../../../src/cli/dashboard/keymap.js";
 
 test("the keys as they are have no conflict", () => {
   const keymap = new Keymap();

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { readArchiveContent } from "../../../../src/cli/pack/archive-content.js";
-import { archiveSource, readPackageFacts } from "../../../../src/cli/pack/package-facts.js";
+import { archiveSource, readPackageFacts } from "../../../../src/cli/pack/package-info.js";
 import { manifestOf, packFiles } from "../../../support/pack-files.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 

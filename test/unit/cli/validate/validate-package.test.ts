@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { planPack } from "../../../../src/cli/pack/pack-plan.js";
-import { folderSource } from "../../../../src/cli/pack/package-facts.js";
+import { folderSource } from "../../../../src/cli/pack/package-info.js";
 import { findPackageKind } from "../../../../src/cli/pack/package-kind.js";
 import { findLayoutProblems } from "../../../../src/cli/validate/layout-problems.js";
 import { findManifestProblems } from "../../../../src/cli/validate/manifest-problems.js";

@@ -1,0 +1,139 @@
+import type { TransportRequest } from "../../shared/client.js";
+import { version } from "../version.js";
+import { Clock } from "./clock.js";
+import { connectionFailure, timeoutFailure } from "./connection-failure.js";
+import { HttpClient, type ConnectSettings, type OutgoingRequest } from "./http-client.js";
+import { refuseRedirect, toResponse, type HttpResponse } from "./http-response.js";
+
+/** An upload is unpacked and installed before it is answered. */
+const uploadAnswerTimeoutMs = 10 * 60_000;
+/** A stream that is silent for longer is lost: the daemon gives a sign of life every 15 s. */
+const longestSilenceMs = 45_000;
+
+export interface TransportOptions {
+  readonly origin: string;
+  readonly settings: ConnectSettings;
+  readonly signal: AbortSignal;
+  /** Told of every call, without credentials; its headers are of level 2. */
+  readonly trace: (line: string, level?: 1 | 2) => void;
+}
+
+/** Sends requests to one origin. Follows no redirect: a key must not travel where nobody sent it. */
+export class HttpTransport {
+  readonly #client: HttpClient;
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#client = new HttpClient(options.origin, options.settings);
+  }
+
+  /**
+   * Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts again with each
+   * piece. A response that is streamed may last as long as it likes.
+   */
+  async send(request: TransportRequest, key: string | undefined): Promise<HttpResponse> {
+    const { origin, signal, trace } = this.#options;
+    signal.throwIfAborted();
+    trace(`> ${request.method} ${origin}${request.path}`);
+    const { method, path, body, streamUntil: until } = request;
+    const outgoing = { method, path, headers: headersOf(request, { origin, key }) };
+    for (const [name, value] of Object.entries(outgoing.headers)) trace(`> ${shownHeader(name, value)}`, 2);
+    const response = until ? await this.#open(outgoing, until) : await this.#exchange(outgoing, body);
+    refuseRedirect(response, origin);
+    return response;
+  }
+
+  /** Sends a request and reads its response whole. */
+  async #exchange(request: OutgoingRequest, body: TransportRequest["body"]): Promise<HttpResponse> {
+    const { origin, signal, trace, settings } = this.#options;
+    const limitMs = settings.timeout.value;
+    const startedAtMs = Date.now();
+    const end = new AbortController();
+    const clock = new Clock((ms) => end.abort(timeoutFailure(origin, ms)));
+    const until = AbortSignal.any([signal, end.signal]);
+    clock.start(limitMs);
+    try {
+      const sent = typeof body === "object" ? watched(body, clock, limitMs) : body;
+      const { statusCode, headers, body: received } = await this.#client.send(request, sent, until);
+      const response = toResponse(statusCode, headers, Buffer.from(await received.arrayBuffer()));
+      const id = response.requestId === undefined ? "" : `, request ${response.requestId}`;
+      trace(`< ${response.status} in ${Date.now() - startedAtMs} ms${id}`);
+      for (const [name, value] of Object.entries(response.headers)) trace(`< ${shownHeader(name, value)}`, 2);
+      return response;
+    } catch (error) {
+      throw this.#failureOf(error, until);
+    } finally {
+      clock.stop();
+    }
+  }
+
+  /** Sends a request whose response is read as it comes; the time limit is for its head. One other than 200 is read whole. */
+  async #open(request: OutgoingRequest, until: AbortSignal): Promise<HttpResponse> {
+    const { origin, settings } = this.#options;
+    const end = new AbortController();
+    const clock = new Clock((ms) => end.abort(timeoutFailure(origin, ms)));
+    const signal = AbortSignal.any([until, end.signal]);
+    clock.start(settings.timeout.value);
+    try {
+      const { statusCode, headers, body } = await this.#client.send(request, undefined, signal);
+      if (statusCode === 200) return { ...toResponse(statusCode, headers, Buffer.alloc(0)), pieces: this.#pieces(body, { clock, signal }) };
+      return toResponse(statusCode, headers, Buffer.from(await body.arrayBuffer()));
+    } catch (error) {
+      clock.stop();
+      throw this.#failureOf(error, signal);
+    }
+  }
+
+  async *#pieces(body: AsyncIterable<Uint8Array>, { clock, signal }: { clock: Clock; signal: AbortSignal }): AsyncGenerator<Uint8Array> {
+    clock.start(longestSilenceMs);
+    try {
+      for await (const piece of body) {
+        clock.start(longestSilenceMs);
+        yield piece;
+      }
+    } catch (error) {
+      throw this.#failureOf(error, signal);
+    } finally {
+      clock.stop();
+    }
+  }
+
+  /** Ends what is under way and closes the connections. */
+  close(): void {
+    this.#client.close();
+  }
+
+  #failureOf(error: unknown, until: AbortSignal): unknown {
+    const { origin, settings } = this.#options;
+    return until.aborted ? until.reason : connectionFailure({ origin, proxy: settings.proxy?.value }, error);
+  }
+}
+
+/** What goes with every request. */
+function headersOf(
+  request: Pick<TransportRequest, "headers">,
+  { origin, key }: { origin: string; key: string | undefined },
+): Record<string, string> {
+  return {
+    accept: "application/json",
+    origin,
+    "user-agent": `runtimectl/${version}`,
+    ...request.headers,
+    ...(key === undefined ? {} : { "x-api-key": key }),
+  };
+}
+
+const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);
+
+function shownHeader(name: string, value: unknown): string {
+  return `${name}: ${secretHeaders.has(name.toLowerCase()) ? "[hidden]" : String(value)}`;
+}
+
+async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTimeoutMs: number): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    clock.start(pieceTimeoutMs);
+    yield piece;
+  }
+  clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
+}

@@ -1,0 +1,83 @@
+import { ApiError } from "../../shared/api-error.js";
+import { CommandError } from "./command-error.js";
+import type { Context } from "./command.js";
+import { exitCodes } from "./exit-codes.js";
+import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
+
+export interface Target {
+  /** What messages call it, such as `key 7 (ci)`. */
+  readonly label: string;
+  /** What documents say of it, such as `{ id: 7 }`. */
+  readonly fields: object;
+}
+
+interface Action<Item extends Target> {
+  readonly items: readonly Item[];
+  /** Under which documents list the items: the noun. */
+  readonly noun: string;
+  /** What is true of an item afterwards, such as `revoked`. */
+  readonly done: string;
+  readonly act: (item: Item) => Promise<unknown>;
+}
+
+interface Outcome<Item extends Target> {
+  readonly item: Item;
+  /** Why it was not done; undefined when it was. */
+  readonly failure: Error | undefined;
+}
+
+/**
+ * Does the same to several things, one after the other, and shows what became of each. What the daemon refuses for one does not keep the
+ * others; any other failure ends it. When nothing was done, the first failure is the command's; when some was, the command ends with 9.
+ */
+export async function runBatch<Item extends Target>(context: Context, { items, noun, done, act }: Action<Item>): Promise<void> {
+  const outcomes: Outcome<Item>[] = [];
+  for (const item of items) {
+    const ending = outcomes.find(({ failure }) => failure !== undefined && !(failure instanceof ApiError));
+    const failure = ending ? notTried() : await failureOf(() => act(item));
+    if (failure === undefined) context.output.note(`${done} ${sanitizeForTerminal(item.label)}`);
+    else if (items.length > 1)
+      context.output.note(`not ${done} ${sanitizeForTerminal(item.label)}: ${sanitizeForTerminal(failure.message)}`);
+    outcomes.push({ item, failure });
+  }
+  const failures = outcomes.flatMap(({ failure }) => failure ?? []);
+  if (failures[0] !== undefined && failures.length === items.length) throw failures[0];
+  showOutcomes(context, { outcomes, noun, done });
+  if (failures.length === 0) return;
+  throw new CommandError("PARTLY_DONE", `${done} ${items.length - failures.length} of ${items.length}; these failed:`, {
+    exitCode: exitCodes.partlyDone,
+    details: outcomes.flatMap(({ item, failure }) => (failure ? [`${item.label}: ${failure.message} (${codeOf(failure)})`] : [])),
+    cause: failures[0],
+  });
+}
+
+async function failureOf(act: () => Promise<unknown>): Promise<Error | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function notTried(): Error {
+  return new CommandError("NOT_TRIED", "not tried after the failure before", { exitCode: exitCodes.failed });
+}
+
+function showOutcomes<Item extends Target>(
+  { output }: Context,
+  { outcomes, noun, done }: { outcomes: readonly Outcome<Item>[]; noun: string; done: string },
+): void {
+  const documents = outcomes.map(({ item, failure }) => ({
+    ...item.fields,
+    [done]: failure === undefined,
+    ...(failure && { error: { code: codeOf(failure), message: failure.message } }),
+  }));
+  const rows = outcomes.map(({ item, failure }) => [item.label, failure ? codeOf(failure) : done]);
+  // Whoever named one thing knows what it was.
+  output.table({ [noun]: documents }, [noun.toUpperCase(), "OUTCOME"], rows.length === 1 ? [] : rows);
+}
+
+function codeOf(failure: Error): string {
+  return failure instanceof ApiError || failure instanceof CommandError ? failure.code : "FAILED";
+}

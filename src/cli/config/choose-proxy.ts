@@ -1,0 +1,43 @@
+import { usageError } from "../command/command-error.js";
+import type { Environment } from "./environment.js";
+import type { ResolvedSetting } from "./settings.js";
+
+/** The proxy on the way to an https origin, where the environment names one; http origins are always reached directly. */
+export function chooseProxy(origin: string, environment: Environment): ResolvedSetting<string> | undefined {
+  const { protocol, hostname, port } = new URL(origin);
+  if (protocol !== "https:") return undefined;
+  const name = environment.https_proxy === undefined ? "HTTPS_PROXY" : "https_proxy";
+  const text = environment[name];
+  if (text === undefined || isExempt({ hostname, port: port || "443" }, environment.no_proxy ?? environment.NO_PROXY ?? ""))
+    return undefined;
+  return { value: parseProxy(text, name), source: name };
+}
+
+/** `proxy:3128` is an http proxy, as curl takes it. */
+function parseProxy(text: string, source: string): string {
+  const given = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  // The text may hold a password.
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "")
+    throw usageError(
+      `${source} is not the URL of a proxy such as http://proxy.example:3128`,
+      `unset ${source}, or name the host in NO_PROXY`,
+    );
+  return url.href;
+}
+
+/** Entries of NO_PROXY: `*`, a host with all that end in it, either with a port, between commas or blanks. */
+function isExempt({ hostname, port }: { hostname: string; port: string }, list: string): boolean {
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .some((entry) => {
+      if (entry === "*") return true;
+      const [, host = "", onlyPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? ["", entry];
+      const name = host.replace(/^\*?\./, "");
+      return (
+        (onlyPort === undefined || onlyPort === port) && (hostname === name || hostname === `[${name}]` || hostname.endsWith(`.${name}`))
+      );
+    });
+}

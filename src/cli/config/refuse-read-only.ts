@@ -1,0 +1,12 @@
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
+import type { Settings } from "./settings.js";
+
+/** Refuses a change through a profile that is for looking only. */
+export function refuseReadOnly({ isReadOnly, profile }: Settings): void {
+  if (!isReadOnly || profile === undefined) return;
+  throw new CommandError("PROFILE_READ_ONLY", `profile ${profile.value} is read-only; nothing was changed`, {
+    exitCode: exitCodes.forbidden,
+    hint: `use another profile with --profile, or allow it: runtimectl profile set ${profile.value} --no-readonly`,
+  });
+}

@@ -1,0 +1,42 @@
+import { show } from "../../shared/contract/session.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import type { Context } from "../command/command.js";
+import type { ConfigFile, Profile } from "./config-file.js";
+import { connectAnonymously } from "../client/connection.js";
+import type { CredentialsFile } from "./credentials-file.js";
+import type { Settings } from "./settings.js";
+
+/** A key that the daemon accepted. */
+export interface VerifiedKey {
+  readonly key: string;
+  readonly principal: Principal;
+  /** Where the API of the daemon is. */
+  readonly api: string;
+}
+
+interface KeptKey {
+  readonly config: ConfigFile;
+  readonly credentials: CredentialsFile;
+  /** The profile to write. */
+  readonly name: string;
+  readonly profile: Omit<Profile, "url">;
+  readonly settings: Settings;
+}
+
+/** Asks the daemon who the key is; rejects when the daemon rejects the key. `source` is where it came from, for messages. */
+export async function verifyKey(context: Context, settings: Settings, key: string, source: string): Promise<VerifiedKey> {
+  const asGiven = { ...settings, key: { value: key, source }, apiBase: undefined };
+  const { client, discover } = await connectAnonymously(context, { session: { show } }, asGiven);
+  const { principal } = await client.session.show();
+  return { key, principal, api: (await discover()).api };
+}
+
+/** Keeps a verified key, and makes its profile the current one. */
+export async function keepKey({ key, api }: VerifiedKey, { config, credentials, name, profile, settings }: KeptKey): Promise<void> {
+  const origin = settings.origin.value;
+  config.setProfile(name, { url: origin, ...profile });
+  config.setCurrent(name);
+  credentials.set(name, { origin, key, api });
+  await credentials.save();
+  await config.save();
+}

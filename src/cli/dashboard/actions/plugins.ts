@@ -1,0 +1,64 @@
+import type { Client } from "../../../shared/client.js";
+import type { Plugin } from "../../../shared/contract/plugins.js";
+import { pluralize } from "../../output/pluralize.js";
+import { reloadLines } from "../reload-lines.js";
+import type { Action, Outcome } from "./action.js";
+import { pluginRemovalText } from "../../../shared/plugin-source.js";
+
+/** A plugin, as far as its keys need it. */
+export interface PluginTarget {
+  readonly plugin: Plugin;
+  /** The names of those at work that cannot do without it. */
+  readonly neededBy: readonly string[];
+}
+
+export const togglePlugin: Action<PluginTarget> = {
+  id: "plugins.toggle",
+  line: ({ plugin: { name, enabled } }) => `runtimectl plugins ${enabled ? "disable" : "enable"} ${name}`,
+  permission: "plugins:install",
+  run: (client, { plugin: { name, enabled } }) => setEnabled(client, name, !enabled),
+  undo: (client, { plugin: { name, enabled } }) => setEnabled(client, name, enabled),
+};
+
+export const deletePlugin: Action<PluginTarget> = {
+  id: "plugins.delete",
+  line: ({ plugin: { name } }) => `runtimectl plugins delete ${name}`,
+  permission: "plugins:remove",
+  refusal: ({ plugin: { name, removable } }) =>
+    removable ? undefined : `${name} is built in and cannot be deleted; it can be switched off`,
+  confirmation: ({ plugin, neededBy }) => ({
+    consequence:
+      `Delete ${pluginRemovalText(plugin, `${plugin.name} ${plugin.version}`)} for good` +
+      (neededBy.length === 0 ? "" : `; ${pluralize(neededBy.length, "plugin")} cannot do without it: ${neededBy.join(", ")}`),
+    name: plugin.name,
+  }),
+  run: async (client, { plugin: { name } }) => {
+    await client.plugins.remove({ params: { name } });
+    return `${name} is deleted`;
+  },
+};
+
+/** Of all plugins, whichever is selected. */
+export const reloadPlugins: Action<unknown> = {
+  id: "plugins.reload",
+  line: () => "runtimectl plugins reload",
+  permission: "plugins:install",
+  doing: "loading all plugins again",
+  run: async (client) => {
+    const before = await client.plugins.list();
+    const { plugins } = (await client.plugins.reload()).data;
+    const loadedCount = plugins.filter(({ loaded }) => loaded).length;
+    return {
+      text: `${loadedCount} of ${pluralize(plugins.length, "plugin")} loaded`,
+      isWarning: plugins.some(({ error }) => error !== undefined),
+      lines: reloadLines(before, await client.plugins.list()),
+    };
+  },
+};
+
+async function setEnabled(client: Client, name: string, isEnabled: boolean): Promise<Outcome> {
+  const { data } = await client.plugins[isEnabled ? "enable" : "disable"]({ params: { name } });
+  const found = (await client.plugins.list()).find((plugin) => plugin.name === name);
+  if (found?.status !== "failed") return { text: `${name} is ${data.enabled ? "on" : "off"}` };
+  return { text: `${name} is on, but could not be loaded: ${found.error ?? "the daemon's log says why"}`, isWarning: true };
+}

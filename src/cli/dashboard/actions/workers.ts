@@ -1,0 +1,123 @@
+import type { Client } from "../../../shared/client.js";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { CommandError } from "../../command/command-error.js";
+import type { InstalledWorker } from "../../../shared/worker-versions.js";
+import { planRollback, type RollbackPlan } from "../../commands/workers/rollback-plan.js";
+import { pluralize } from "../../output/pluralize.js";
+import { runLine } from "../run-line.js";
+import type { Session } from "../session.js";
+import type { Action } from "./action.js";
+
+/** A version of a worker, as the workers screen lists them. */
+export interface WorkerVersion {
+  readonly name: string;
+  readonly version: string;
+  readonly isEnabled: boolean;
+  readonly source: "built-in" | "uploaded";
+  readonly isRemovable: boolean;
+  /** The worker with all its versions. */
+  readonly worker: InstalledWorker;
+}
+
+const builtIn = ({ name, isRemovable }: WorkerVersion) => (isRemovable ? undefined : `${name} is built in and stays as it is`);
+
+export const toggleVersion: Action<WorkerVersion> = {
+  id: "workers.toggle",
+  line: ({ name, version, isEnabled }) => `runtimectl workers ${isEnabled ? "disable" : "enable"} ${name}@${version}`,
+  permission: "workers:install",
+  refusal: builtIn,
+  run: (client, target) => setEnabled(client, target, !target.isEnabled),
+  undo: (client, target) => setEnabled(client, target, target.isEnabled),
+};
+
+export const restartVersion: Action<WorkerVersion> = {
+  id: "workers.restart",
+  line: ({ name, version }) => `runtimectl workers restart ${name}@${version}`,
+  permission: "workers:restart",
+  refusal: ({ name, version, isEnabled }) => (isEnabled ? undefined : `${name} ${version} is off`),
+  run: async (client, target) => {
+    const { data } = await client.workers.restart({ params: params(target) });
+    return `${data.name} ${data.version} answers again; ${pluralize(data.restarted, "isolate")} let go`;
+  },
+};
+
+export const rollbackWorker: Action<WorkerVersion> = {
+  id: "workers.rollback",
+  line: ({ name }) => `runtimectl workers rollback ${name}`,
+  permission: "workers:install",
+  refusal: (target) => {
+    const plan = rollbackPlan(target);
+    return plan instanceof CommandError ? plan.message : undefined;
+  },
+  run: (_client, target, session) => rollBack(session, target),
+  undo: async (client, target) => {
+    const plan = rollbackPlan(target);
+    if (plan instanceof CommandError) throw plan;
+    for (const { version } of plan.inTheWay) await setEnabled(client, { ...target, version }, true);
+    if (!plan.to.enabled) await setEnabled(client, { ...target, version: plan.to.version }, false);
+    return `${target.name} is answered by ${plan.from?.version} again`;
+  },
+};
+
+export const deleteVersion: Action<WorkerVersion> = {
+  id: "workers.delete",
+  line: ({ name, version }) => `runtimectl workers delete ${name}@${version}`,
+  permission: "workers:remove",
+  refusal: builtIn,
+  confirmation: ({ name, version, worker }) => {
+    const others = worker.versions.length - 1;
+    if (others === 0) return { consequence: `Delete ${name} ${version}, its only version: /${name}/ is 404 then`, name };
+    return {
+      consequence: `Delete 1 version of ${name}, ${version}; ${pluralize(others, "version")} of it ${others === 1 ? "stays" : "stay"}`,
+    };
+  },
+  run: async (client, { name, version }) => {
+    await client.workers.removeVersion({ params: params({ name, version }) });
+    return `${name} ${version} is deleted`;
+  },
+};
+
+export const deleteWorker: Action<WorkerVersion> = {
+  id: "workers.deleteAll",
+  line: ({ name }) => `runtimectl workers delete ${name}`,
+  permission: "workers:remove",
+  refusal: builtIn,
+  confirmation: ({ name, worker }) => {
+    const removed = worker.versions.filter(({ source }) => source === "uploaded").length;
+    const isAll = removed === worker.versions.length;
+    return {
+      consequence: `Delete ${name} with ${isAll ? "all of it, " : "what was uploaded of it, "}${pluralize(removed, "version")}${isAll ? `: /${name}/ is 404 then` : ""}`,
+      name,
+    };
+  },
+  run: async (client, { name }) => {
+    await client.workers.remove({ params: toPathSegments(name) });
+    return `${name} is deleted with all that was uploaded of it`;
+  },
+};
+
+/** What a rollback would do, or why there is none. */
+function rollbackPlan({ worker }: WorkerVersion): RollbackPlan | CommandError {
+  try {
+    return planRollback(worker, undefined);
+  } catch (error) {
+    if (error instanceof CommandError) return error;
+    throw error;
+  }
+}
+
+/** As the command does it: the version before is asked before it takes over. */
+async function rollBack({ context }: Session, { name }: WorkerVersion): Promise<string> {
+  const { lines, exitCode } = await runLine(`workers rollback ${name}`, context, { signal: context.signal, isAccessible: false });
+  if (exitCode === 0) return lines.find((line) => line.startsWith(name)) ?? `${name} is rolled back`;
+  throw new Error((lines[0] ?? "the rollback failed").replace(/^error: /, ""));
+}
+
+async function setEnabled(client: Client, target: WorkerVersion, isEnabled: boolean): Promise<string> {
+  const { data } = await client.workers[isEnabled ? "enable" : "disable"]({ params: params(target) });
+  return `${data.name} ${data.version} is ${data.enabled ? "on" : "off"}`;
+}
+
+function params({ name, version }: Pick<WorkerVersion, "name" | "version">) {
+  return { ...toPathSegments(name), version };
+}

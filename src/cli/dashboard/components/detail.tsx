@@ -1,0 +1,38 @@
+import { Box, Text } from "ink";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
+import { useSize } from "../hooks/use-size.js";
+import { SafeText } from "./safe-text.js";
+
+export interface Fact {
+  readonly name: string;
+  /** Shown on one line, cut where the room ends. */
+  readonly value: string;
+  readonly color?: string | undefined;
+  /** Takes as many lines as it needs. */
+  readonly isLong?: boolean;
+}
+
+interface Props {
+  readonly title?: string;
+  readonly facts: readonly Fact[];
+  readonly isStale?: boolean;
+}
+
+/** What is known of one thing: a fact a line. */
+export function Detail({ title, facts, isStale = false }: Props) {
+  const { rows } = useSize();
+  const nameWidth = Math.max(0, ...facts.map(({ name }) => name.length)) + 2;
+  return (
+    <Box flexDirection="column" flexGrow={1}>
+      {title !== undefined && <SafeText bold>{title}</SafeText>}
+      {facts.slice(0, rows - (title === undefined ? 0 : 1)).map(({ name, value, color, isLong = false }) => (
+        <Text key={`${name} ${value}`} wrap={isLong ? "wrap" : "truncate-end"}>
+          <Text dimColor>{name.padEnd(nameWidth)}</Text>
+          <Text dimColor={isStale} {...(color === undefined ? {} : { color })}>
+            {sanitizeForTerminal(value)}
+          </Text>
+        </Text>
+      ))}
+    </Box>
+  );
+}

@@ -1,0 +1,37 @@
+import { useState } from "react";
+import { completePath } from "../complete-path.js";
+import { useDashboard } from "../hooks/use-dashboard.js";
+import { afterTyping, withHome } from "../typed-path.js";
+import { PromptLine } from "./prompt-line.js";
+import { SafeText } from "./safe-text.js";
+
+interface Props {
+  readonly label: string;
+  readonly initial: string;
+  readonly hint: string;
+  /** Whether `tab` completes to any file, and not to folders and archives alone. */
+  readonly anyFile?: boolean;
+  /** Gets the path with the home folder in place of `~`. */
+  readonly onSubmit: (path: string) => void;
+  readonly onCancel: () => void;
+}
+
+/** Asks for a path of this machine; nothing typed cancels. */
+export function PathPrompt({ label, initial, hint, anyFile = false, onSubmit, onCancel }: Props) {
+  const { workingDirectory, directories } = useDashboard().context;
+  const [candidates, setCandidates] = useState<readonly string[]>([]);
+  const complete = (key: string, typed: string, set: (text: string) => void): boolean => {
+    if (key !== "tab") return false;
+    const completion = completePath(typed, { workingDirectory, home: directories.home, anyFile });
+    set(completion.text);
+    setCandidates(completion.candidates);
+    return true;
+  };
+  const submit = (text: string) => (text.trim() === "" ? onCancel() : onSubmit(withHome(text.trim(), directories.home)));
+  return (
+    <>
+      <PromptLine {...{ label, initial, onCancel, afterTyping }} onSubmit={submit} onKey={complete} />
+      <SafeText dimColor>{candidates.length > 1 ? candidates.slice(0, 20).join("  ") : hint}</SafeText>
+    </>
+  );
+}

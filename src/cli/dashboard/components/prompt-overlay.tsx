@@ -1,0 +1,24 @@
+import type { Prompt } from "../overlays.js";
+import { PathPrompt } from "./path-prompt.js";
+import { PromptLine } from "./prompt-line.js";
+import { SafeText } from "./safe-text.js";
+
+interface Props {
+  readonly prompt: Prompt;
+  readonly onClose: () => void;
+}
+
+/** Asks for a line; nothing typed is a no. */
+export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, onSubmit }, onClose }: Props) {
+  const submit = (text: string) => {
+    onClose();
+    if (text.trim() !== "") onSubmit(text.trim());
+  };
+  if (completesFiles) return <PathPrompt {...{ label, initial, hint }} anyFile onSubmit={submit} onCancel={onClose} />;
+  return (
+    <>
+      <PromptLine {...{ label, initial }} onSubmit={submit} onCancel={onClose} />
+      <SafeText dimColor>{hint}</SafeText>
+    </>
+  );
+}

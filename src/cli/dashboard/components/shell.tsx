@@ -1,0 +1,87 @@
+import { repeatFlags } from "../../command/repeated-flags.js";
+import { Box } from "ink";
+import { useMemo, useState, useSyncExternalStore } from "react";
+import { useDashboard } from "../hooks/use-dashboard.js";
+import { useKeyScope } from "../hooks/use-key-scope.js";
+import { NavigationContext, type Navigation } from "../hooks/use-navigation.js";
+import { SizeContext, useSize } from "../hooks/use-size.js";
+import type { Handlers } from "../key-dispatcher.js";
+import { screens, type ScreenId } from "../screens/screens.js";
+import type { Session } from "../session.js";
+import { Footer } from "./footer.js";
+import { Header } from "./header.js";
+import { OverlayView } from "./overlay-view.js";
+import { StatusLine } from "./status-line.js";
+import { Tabs } from "./tabs.js";
+import { SafeText } from "./safe-text.js";
+
+/** Header, tabs, status and footer. */
+const frameRows = 4;
+
+interface Props {
+  readonly firstScreen: ScreenId;
+  readonly session: Session | undefined;
+}
+
+/** What is on every screen, and the body of one of them, or what lies over it. */
+export function Shell({ firstScreen, session }: Props) {
+  const dashboard = useDashboard();
+  const { overlays } = dashboard;
+  const { columns, rows } = useSize();
+  const { overlay } = useSyncExternalStore(overlays.subscribe, overlays.state);
+  const [wanted, setWanted] = useState<{ screen: ScreenId; subject: string | undefined }>({ screen: firstScreen, subject: undefined });
+  const navigation: Navigation = useMemo(
+    () => ({ subject: wanted.subject, show: (screen, subject) => setWanted({ screen, subject }) }),
+    [wanted.subject],
+  );
+  const current: ScreenId = session ? wanted.screen : "connect";
+  useKeyScope({ handlers: useShellKeys(current, session, navigation.show) });
+  const { component: Screen } = screens.find(({ id }) => id === current) ?? screens[0];
+  const body = { columns, rows: rows - frameRows };
+  return (
+    <Box flexDirection="column" width={columns} height={rows} overflowY="hidden">
+      {session ? <Header /> : <SafeText bold>runtimectl not connected</SafeText>}
+      <Tabs current={current} />
+      <SizeContext.Provider value={body}>
+        <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden" display={overlay ? "none" : "flex"}>
+          <NavigationContext.Provider value={navigation}>
+            <Screen key={session?.id ?? ""} />
+          </NavigationContext.Provider>
+        </Box>
+        {overlay && (
+          <Box flexDirection="column" height={body.rows} flexShrink={0} overflowY="hidden">
+            <OverlayView overlay={overlay} session={session} />
+          </Box>
+        )}
+      </SizeContext.Provider>
+      <StatusLine />
+      <Footer />
+    </Box>
+  );
+}
+
+/** What keys do on every screen. */
+function useShellKeys(current: ScreenId, session: Session | undefined, show: (screen: ScreenId) => void): Handlers {
+  const { overlays, dispatcher, undo, quit } = useDashboard();
+  const always: Handlers = { help: () => overlays.show({ kind: "help", valid: dispatcher.valid() }), quit };
+  if (session === undefined) return always;
+  const step = (by: number) => {
+    const index = screens.findIndex(({ id }) => id === current);
+    show(screens[(index + by + screens.length) % screens.length]?.id ?? current);
+  };
+  return {
+    ...always,
+    ...Object.fromEntries(screens.map(({ id, action }) => [action, () => show(id)])),
+    "screen.next": () => step(1),
+    "screen.previous": () => step(-1),
+    palette: () => overlays.show({ kind: "palette" }),
+    commandLine: () =>
+      overlays.show({
+        kind: "lines",
+        title: "The same as commands",
+        lines: dispatcher.lines().map((line) => repeatFlags(line, session.context.flags)),
+      }),
+    refresh: () => session.live.refresh(),
+    ...(undo.isPossible ? { undo: () => void undo.run() } : {}),
+  };
+}

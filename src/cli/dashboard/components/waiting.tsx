@@ -1,0 +1,20 @@
+import { useKeyScope } from "../hooks/use-key-scope.js";
+import { SafeText } from "./safe-text.js";
+
+/** Something takes its time, and can be cancelled. */
+export function Waiting({ text, onCancel }: { readonly text: string; readonly onCancel: () => void }) {
+  useKeyScope({
+    handlers: {},
+    isModal: true,
+    takeKey: (key) => {
+      if (key === "esc") onCancel();
+      return true;
+    },
+  });
+  return (
+    <>
+      <SafeText>{text}</SafeText>
+      <SafeText dimColor>esc cancels</SafeText>
+    </>
+  );
+}

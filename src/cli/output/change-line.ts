@@ -1,0 +1,41 @@
+import type { AuditEntry } from "../../shared/contract/audit.js";
+import type { ChangePrincipal, ChangeSubject } from "../../shared/contract/changes.js";
+import type { RuntimeEvent } from "../../shared/contract/events.js";
+import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
+
+/** What a change is about, in one word: `app@1.0.0`, or a key with its id. */
+function subjectText({ name, version, id, paths = [], replacedBy }: ChangeSubject = {}): string {
+  const named = name === undefined ? "" : `${name}${version === undefined ? "" : `@${version}`}`;
+  const numbered = id === undefined ? "" : `key ${id}${replacedBy === undefined ? "" : ` → ${replacedBy}`}`;
+  return [paths.length > 0 ? "" : named, numbered, ...paths].filter((part) => part !== "").join(" ");
+}
+
+function principalText(principal: ChangePrincipal | undefined): string {
+  if (!principal) return "";
+  return principal.id === 0 ? principal.name : `${principal.name} (${principal.id})`;
+}
+
+/** Headings of the columns of an audit entry. */
+export const auditHeadings = ["TIME", "ACTION", "OUTCOME", "SUBJECT", "WHO", "FROM", "REQUEST"];
+
+export function auditCells(entry: AuditEntry, time: string): string[] {
+  const { action, outcome, code, subject, principal, clientAddress, requestId, skippedCount } = entry;
+  const about = skippedCount === undefined ? subjectText(subject) : `${skippedCount} not written`;
+  return [time, action, code === undefined ? outcome : `${outcome} ${code}`, about, principalText(principal), clientAddress, requestId];
+}
+
+/** An event in columns: time, type, subject, who, message. */
+export function eventCells({ type, subject, principal, message = "" }: RuntimeEvent, time: string): string[] {
+  return [time, type, subjectText(subject), principalText(principal), message];
+}
+
+/** One line of many that come one after the other: for people without what is empty, between tabs in a pipe. */
+export function changeLine(cells: readonly string[], isForPeople: boolean): string {
+  const safe = cells.map((cell) => sanitizeForTerminal(cell));
+  return isForPeople ? safe.filter((cell) => cell !== "").join("  ") : safe.join("\t");
+}
+
+/** A document with the time as text and as the number that the API gave. */
+export function changeDocument({ id, at, ...rest }: RuntimeEvent | AuditEntry): object {
+  return { id, at: new Date(at).toISOString(), atMilliseconds: at, ...rest };
+}

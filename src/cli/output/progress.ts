@@ -1,0 +1,58 @@
+import { formatSize } from "../../shared/size.js";
+import type { Context } from "../command/command.js";
+
+const barWidth = 24;
+/** A rate is shown from here on: earlier it describes the start of the transfer only. */
+const firstRateMs = 1000;
+
+export interface ProgressOptions {
+  readonly label: string;
+  readonly totalBytes: number;
+  /** The text after the last byte, until the work ends. */
+  readonly afterwards?: string;
+}
+
+/** Shows a byte progress bar on stderr while the work runs, when a person is looking; silent otherwise. */
+export async function withProgress<Result>(
+  { io, terminal, flags, environment }: Context,
+  { label, totalBytes, afterwards = label }: ProgressOptions,
+  work: (onBytes: (count: number) => void) => Promise<Result>,
+): Promise<Result> {
+  if (!terminal.stderrIsTty || flags.quiet || flags.json || environment.TERM === "dumb") return work(() => {});
+  const { default: ora } = await import("ora");
+  const spinner = ora({ text: label, stream: io.stderr, discardStdin: false }).start();
+  const startedAtMs = performance.now();
+  let doneBytes = 0;
+  try {
+    return await work((count) => {
+      doneBytes += count;
+      const progress = { doneBytes, totalBytes, elapsedMs: performance.now() - startedAtMs };
+      spinner.text = doneBytes < totalBytes ? `${label} ${describeProgress(progress)}` : afterwards;
+    });
+  } finally {
+    spinner.stop();
+  }
+}
+
+/** `███░░░ 1.0 MB of 2.0 MB, 1.0 MB/s, 1 s left`; without rate and time during the first second. */
+export function describeProgress({
+  doneBytes,
+  totalBytes,
+  elapsedMs,
+}: {
+  doneBytes: number;
+  totalBytes: number;
+  elapsedMs: number;
+}): string {
+  const amount = `${bar(doneBytes / totalBytes)} ${formatSize(doneBytes)} of ${formatSize(totalBytes)}`;
+  if (elapsedMs < firstRateMs || doneBytes === 0) return amount;
+  const bytesPerSecond = doneBytes / (elapsedMs / 1000);
+  const leftSeconds = Math.ceil((totalBytes - doneBytes) / bytesPerSecond);
+  const left = leftSeconds < 120 ? `${leftSeconds} s` : `${Math.ceil(leftSeconds / 60)} min`;
+  return `${amount}, ${formatSize(bytesPerSecond)}/s, ${left} left`;
+}
+
+function bar(share: number): string {
+  const filled = Math.round(Math.min(1, share) * barWidth);
+  return "█".repeat(filled) + "░".repeat(barWidth - filled);
+}

@@ -1,0 +1,39 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import path from "node:path";
+import { usageError } from "../command/command-error.js";
+import type { Redactor } from "./redactor.js";
+import { printableJson } from "./sanitize-for-terminal.js";
+
+/** The file of RUNTIMECTL_OUTPUT_FILE: a line of JSON for each result and each failure, whatever is shown. Keys are left out of it. */
+export class ResultFile {
+  readonly #descriptor: number;
+  readonly #command: string;
+  readonly #concealment: Redactor;
+
+  private constructor(descriptor: number, command: string, concealment: Redactor) {
+    this.#descriptor = descriptor;
+    this.#command = command;
+    this.#concealment = concealment;
+  }
+
+  /** Opened before the command does anything: a file that cannot be written is no reason to fail afterwards. */
+  static open(
+    file: string,
+    { workingDirectory, command, concealment }: { workingDirectory: string; command: string; concealment: Redactor },
+  ): ResultFile {
+    try {
+      return new ResultFile(openSync(path.resolve(workingDirectory, file), "a", 0o600), command, concealment);
+    } catch (error) {
+      throw usageError(`RUNTIMECTL_OUTPUT_FILE: ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+    }
+  }
+
+  append(outcome: { readonly result: unknown } | { readonly error: unknown }): void {
+    const line = printableJson({ command: this.#command, time: new Date().toISOString(), ...outcome });
+    writeSync(this.#descriptor, `${this.#concealment.redact(line)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}

@@ -1,0 +1,120 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { Facts } from "./facts.js";
+import { ready } from "../../shared/contract/health.js";
+import * as keys from "../../shared/contract/keys.js";
+import { show as showMetrics } from "../../shared/contract/metrics.js";
+import * as plugins from "../../shared/contract/plugins.js";
+import { show } from "../../shared/contract/session.js";
+import * as workers from "../../shared/contract/workers.js";
+import type { Context } from "../command/command.js";
+import { connectAnonymously, type Connection } from "../client/connection.js";
+import { pluralize } from "./pluralize.js";
+import { timeFields, endOn } from "./dates.js";
+import { toRate } from "./figures.js";
+import { uploadedWorkers } from "../uploaded-workers.js";
+
+const operations = {
+  health: { ready },
+  session: { show },
+  workers: { list: workers.list },
+  plugins: { list: plugins.list },
+  metrics: { show: showMetrics },
+  keys: { list: keys.list },
+};
+export type StatusConnection = Connection<typeof operations>;
+
+export interface StatusReport {
+  readonly document: { readonly url: string; readonly ready: boolean; readonly readiness: string; readonly load: object | null };
+  readonly facts: Facts;
+}
+
+export function connectForStatus(context: Context): Promise<StatusConnection> {
+  return connectAnonymously(context, operations);
+}
+
+/** Asks the daemon for its health, and for what the key may see of the rest. */
+export async function readStatus(connection: StatusConnection): Promise<StatusReport> {
+  const { client, origin, settings } = connection;
+  const { version } = await connection.discover();
+  const readiness = await readinessOf(connection);
+  const principal = settings.key && (await client.session.show()).principal;
+  const mayRead = (noun: "workers" | "plugins" | "keys") => principal?.permissions.includes(`${noun}:read`) ?? false;
+  const installed = mayRead("workers") ? uploadedWorkers(await client.workers.list()) : undefined;
+  const load = installed && (await ifKnown(client.metrics.show({ query: { detail: "totals" } })));
+  const installedPlugins = mayRead("plugins") ? await ifKnown(client.plugins.list()) : undefined;
+  const failedCount = installedPlugins?.filter(({ status }) => status === "failed").length ?? 0;
+  const active = mayRead("keys") ? (await client.keys.list()).keys : undefined;
+  const versions = installed?.reduce((sum, worker) => sum + worker.versions.length, 0);
+  const { expiresAt, ...shown } = principal ?? {};
+  return {
+    document: {
+      url: origin,
+      profile: settings.profile?.value ?? null,
+      version,
+      ready: readiness === "ready",
+      readiness,
+      principal: principal ? { ...shown, ...timeFields("expiresAt", expiresAt) } : null,
+      workers: installed?.length ?? null,
+      workerVersions: versions ?? null,
+      plugins: installedPlugins?.length ?? null,
+      failedPlugins: installedPlugins ? failedCount : null,
+      keys: active?.length ?? null,
+      load: load ? { uptimeSeconds: load.daemon.uptimeSeconds, ...load.totals } : null,
+    } as StatusReport["document"],
+    facts: [
+      ["daemon", `${origin}${settings.isProduction ? "  PRODUCTION" : ""}`],
+      ["version", version],
+      ["health", readiness],
+      ["signed in", principal ? `${principal.name}, ${principal.role}` : "no"],
+      ...fact("key ends", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
+      ...fact("workers", installed && `${installed.length} (${pluralize(versions ?? 0, "version")})`),
+      ...fact("plugins", installedPlugins && `${installedPlugins.length}${failedCount > 0 ? ` (${failedCount} failed)` : ""}`),
+      ...fact(
+        "load",
+        load && `${toRate(load.totals.requests.perSecond)} requests/s, ${pluralize(load.totals.isolates.running, "isolate")}`,
+      ),
+      ...fact("keys", active && String(active.length)),
+    ],
+  };
+}
+
+/** What there is to say while the daemon does not answer. */
+export function statusWithoutAnswer({ origin, settings }: StatusConnection, reason: string): StatusReport {
+  return {
+    document: {
+      url: origin,
+      profile: settings.profile?.value ?? null,
+      ready: false,
+      readiness: reason,
+      load: null,
+    } as StatusReport["document"],
+    facts: [
+      ["daemon", origin],
+      ["health", reason],
+    ],
+  };
+}
+
+function fact(name: string, value: string | undefined): readonly (readonly [string, string])[] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+/** Undefined when the daemon is older than what it was asked for. */
+async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+/** `ready`, or what the daemon says keeps it from that. */
+async function readinessOf({ client }: StatusConnection): Promise<string> {
+  try {
+    return (await client.health.ready()).status;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "NOT_READY") return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
+import { stateNames, stateStyle, styled } from "./styles.js";
+
+const wideCharacter =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+const columnGap = "  ";
+
+export interface TableStyle {
+  readonly widthColumns: number;
+  readonly hasColor: boolean;
+}
+
+/**
+ * Aligned columns under a bold heading for people, states in color. Columns that do not fit are left out from the right; of the first,
+ * the part that fits is shown.
+ */
+export function alignedTable(headings: readonly string[], rows: readonly (readonly string[])[], style: TableStyle): string {
+  const lines = [headings, ...rows.map((row) => row.map(sanitizeForTerminal))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ""))));
+  let shown = widths.length;
+  while (shown > 1 && totalWidth(widths.slice(0, shown)) > style.widthColumns) shown -= 1;
+  return lines
+    .map((line, row) => {
+      const cells = line.slice(0, shown);
+      const lastColumn = cells.findLastIndex((cell) => cell !== "");
+      return cells
+        .slice(0, lastColumn + 1)
+        .map((cell, column) => {
+          const text = shortened(cell, style.widthColumns);
+          const padding = column === lastColumn ? "" : " ".repeat((widths[column] ?? 0) - displayWidth(text));
+          return styled(row === 0 ? "bold" : cellStyle(headings[column], cell), text, style) + padding;
+        })
+        .join(columnGap)
+        .trimEnd();
+    })
+    .join("\n");
+}
+
+function cellStyle(heading: string | undefined, cell: string) {
+  return heading !== undefined && stateNames.has(heading) ? stateStyle(cell) : undefined;
+}
+
+/** Values between tabs, one row a line, no heading: for cut, awk and friends. */
+export function tabSeparated(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => row.map(sanitizeForTerminal).join("\t")).join("\n");
+}
+
+function shortened(line: string, widthColumns: number): string {
+  if (displayWidth(line) <= widthColumns) return line;
+  let [kept, width] = ["", 1];
+  for (const character of line) {
+    width += displayWidth(character);
+    if (width > widthColumns) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + columnGap.length * (widths.length - 1);
+}
+
+function displayWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += wideCharacter.test(character) ? 2 : 1;
+  return width;
+}

@@ -1,0 +1,187 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import * as z from "zod";
+import { longestManifestBytes, readManifest as readYaml } from "../../shared/manifest-yaml.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import { isPackageName, isPackageVersion, latestVersion } from "../../shared/package-name.js";
+import { PackageJson } from "../../shared/packing/package-json.js";
+import { usualEntrypoints } from "../../shared/packing/main-files.js";
+import { usualPluginEntries } from "../../shared/plugin-manifest.js";
+import { CommandError } from "../command/command-error.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
+import { exitCodes } from "../command/exit-codes.js";
+import type { ArchiveContent } from "./archive-content.js";
+
+const Manifest = z.object({
+  name: z.unknown().optional(),
+  version: z.unknown().optional(),
+  entrypoint: z.string().optional(),
+  pluginEntry: z.string().optional(),
+});
+
+export type PackageKind = "worker" | "plugin";
+
+/** What packing must know about a folder before it packs. */
+export interface PackageInfo {
+  readonly name: string;
+  readonly version: string;
+  /** The manifest's and package.json's file names, those that exist. */
+  readonly metadataFiles: readonly string[];
+  readonly packageJson: PackageJson | undefined;
+  /** Relative, with forward slashes; undefined when nothing in the folder can be served. */
+  readonly entrypoint: string | undefined;
+  /** A plugin's module; undefined when there is none, as beside a manifest for a built-in plugin. */
+  readonly pluginEntry?: string | undefined;
+}
+
+/** Where a package lies: in a folder, or in an archive that is ready. */
+export interface PackageSource {
+  /** How messages call it. */
+  readonly label: string;
+  /** The text of a file, by its path with forward slashes; undefined when there is none. */
+  readonly read: (file: string) => Promise<string | undefined>;
+  readonly isFile: (file: string) => Promise<boolean>;
+}
+
+export function folderSource(folder: string): PackageSource {
+  return {
+    label: folder,
+    read: async (file) => readFileIfThere(path.join(folder, file)),
+    isFile: (file) => isFile(path.join(folder, file)),
+  };
+}
+
+export function archiveSource(label: string, { files, metadata }: ArchiveContent): PackageSource {
+  const paths = new Set(files.map((file) => file.path));
+  return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
+}
+
+/** What the command line says in place of the manifest. */
+export type PackageIdentity = Partial<Pick<PackageInfo, "name" | "version">>;
+
+/** Reads name, version and what it starts with as the daemon will; what it would refuse is refused here, before a byte is sent. */
+export async function readPackageFacts(
+  source: PackageSource,
+  kind: PackageKind = "worker",
+  given: PackageIdentity = {},
+): Promise<PackageInfo> {
+  const manifest = await readManifest(source);
+  const packageJson = await readPackageJson(source);
+  const name = given.name ?? manifest?.fields.name ?? packageJson?.name;
+  const version = given.version ?? manifest?.fields.version ?? packageJson?.version ?? latestVersion;
+  if (name === undefined) throw noName(source.label, manifest?.file ?? (packageJson && "package.json"));
+  if (typeof name !== "string" || !isPackageName(name))
+    throw refused(
+      "INVALID_PACKAGE_NAME",
+      `${JSON.stringify(name)} cannot name a package`,
+      "lower case, digits, - . _, optionally @scope/ in front",
+    );
+  if (typeof version !== "string" || !isPackageVersion(version)) throw badVersion(version);
+  return {
+    name,
+    version,
+    packageJson,
+    metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
+    ...(kind === "worker"
+      ? { entrypoint: await findEntrypoint(source, manifest, packageJson) }
+      : { entrypoint: await declaredFile(source, manifest, "entrypoint"), pluginEntry: await findPluginEntry(source, manifest) }),
+  };
+}
+
+type ManifestFile = { readonly file: string; readonly fields: z.output<typeof Manifest> };
+
+async function readManifest(source: PackageSource): Promise<ManifestFile | undefined> {
+  for (const file of manifestFileNames) {
+    const text = await source.read(file);
+    if (text === undefined) continue;
+    if (Buffer.byteLength(text) > longestManifestBytes) throw unreadable(file, "it is larger than 64 kB");
+    const { manifest, faults } = readYaml(text);
+    if (!manifest) throw unreadable(file, `${faults[0].message}${placeIn(text, faults[0].offset)}`);
+    const parsed = Manifest.safeParse(dropNulls(manifest.fields));
+    if (!parsed.success) throw unreadable(file, z.prettifyError(parsed.error));
+    return { file, fields: parsed.data };
+  }
+  return undefined;
+}
+
+/** ` at line 3, column 1`; empty where the place is not known. */
+function placeIn(text: string, offset: number | undefined): string {
+  if (offset === undefined) return "";
+  const lines = text.slice(0, offset).split("\n");
+  return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+async function readPackageJson(source: PackageSource): Promise<PackageJson | undefined> {
+  const text = await source.read("package.json");
+  if (text === undefined) return undefined;
+  try {
+    return PackageJson.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
+  } catch (error) {
+    throw unreadable("package.json", error instanceof SyntaxError ? error.message : "it is not a JSON object");
+  }
+}
+
+function dropNulls<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as Fields;
+}
+
+async function findEntrypoint(
+  source: PackageSource,
+  manifest: ManifestFile | undefined,
+  packageJson: PackageJson | undefined,
+): Promise<string | undefined> {
+  const declared = await declaredFile(source, manifest, "entrypoint");
+  if (declared !== undefined) return declared;
+  const main = packageJson?.main === undefined ? undefined : path.posix.normalize(packageJson.main);
+  for (const candidate of usualEntrypoints(main)) if (!candidate.startsWith("..") && (await source.isFile(candidate))) return candidate;
+  return undefined;
+}
+
+async function findPluginEntry(source: PackageSource, manifest: ManifestFile | undefined): Promise<string | undefined> {
+  const declared = await declaredFile(source, manifest, "pluginEntry");
+  if (declared !== undefined) return declared;
+  for (const candidate of usualPluginEntries) if (await source.isFile(candidate)) return candidate;
+  return undefined;
+}
+
+/** A file that the manifest names, which must be there. */
+async function declaredFile(
+  source: PackageSource,
+  manifest: ManifestFile | undefined,
+  key: "entrypoint" | "pluginEntry",
+): Promise<string | undefined> {
+  const declared = manifest?.fields[key];
+  if (declared === undefined) return undefined;
+  const file = path.posix.normalize(declared);
+  if (file.startsWith("../") || path.posix.isAbsolute(file))
+    throw unreadable(manifest?.file ?? "manifest", `its ${key} ${declared} lies outside the folder`);
+  if (await source.isFile(file)) return file;
+  throw refused("ENTRYPOINT_NOT_FOUND", `the ${key} ${declared} is not there`, `build it first, or correct ${key} in the manifest`);
+}
+
+async function isFile(file: string): Promise<boolean> {
+  return stat(file).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+}
+
+function noName(folder: string, metadataFile: string | undefined): CommandError {
+  if (metadataFile === undefined)
+    return refused("MISSING_PACKAGE_NAME", `${folder} has neither manifest.yaml nor package.json`, "echo 'name: hello' > manifest.yaml");
+  return refused("MISSING_PACKAGE_NAME", `${path.join(folder, metadataFile)} gives no name`, "add a line such as name: hello");
+}
+
+function badVersion(version: unknown): CommandError {
+  const hint =
+    typeof version === "number" ? `quote it, and give three parts: version: "${version}.0"` : "three parts, such as 1.2.0, or leave it out";
+  return refused("INVALID_PACKAGE_VERSION", `${JSON.stringify(version)} is not a version`, hint);
+}
+
+function unreadable(file: string, problem: string): CommandError {
+  return refused("INVALID_PACKAGE_METADATA", `${file} cannot be used: ${problem}`);
+}
+
+function refused(code: string, message: string, hint?: string): CommandError {
+  return new CommandError(code, message, { exitCode: exitCodes.failed, hint });
+}

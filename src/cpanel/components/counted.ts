@@ -1,4 +1,0 @@
-/** `1 key`, `2,000 keys`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-GB")} ${noun}${count === 1 ? "" : "s"}`;
-}

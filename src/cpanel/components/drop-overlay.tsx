@@ -1,0 +1,35 @@
+import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
+import "./drop-veil.css";
+
+/** Takes what is dropped anywhere on the page; while something is held over it, says what would become of it. */
+export function DropOverlay({ onDrop, children }: { onDrop: (transfer: DataTransfer) => void; children: ReactNode }) {
+  const [isOver, setOver] = useState(false);
+  const drop = useEffectEvent(onDrop);
+  useEffect(() => watchDrops({ onOver: setOver, onDrop: (transfer) => drop(transfer) }), []);
+  if (!isOver) return null;
+  return (
+    <div className="drop-veil" aria-hidden="true">
+      <p>{children}</p>
+    </div>
+  );
+}
+
+/** Listens to the whole window: a file that is dropped beside would else be opened in place of the panel. */
+function watchDrops({ onOver, onDrop }: { onOver: (isOver: boolean) => void; onDrop: (transfer: DataTransfer) => void }): () => void {
+  const end = new AbortController();
+  const on = (name: "dragenter" | "dragover" | "dragleave" | "drop", act: (event: DragEvent) => void) =>
+    addEventListener(name, (event) => event.dataTransfer?.types.includes("Files") && act(event), { signal: end.signal });
+  on("dragenter", (event) => {
+    event.preventDefault();
+    onOver(true);
+  });
+  on("dragover", (event) => event.preventDefault());
+  // Without a related target the pointer has left the window.
+  on("dragleave", (event) => event.relatedTarget === null && onOver(false));
+  on("drop", (event) => {
+    event.preventDefault();
+    onOver(false);
+    if (event.dataTransfer) onDrop(event.dataTransfer);
+  });
+  return () => end.abort();
+}

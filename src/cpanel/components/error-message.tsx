@@ -1,0 +1,33 @@
+import { ApiError } from "../../shared/api-error.js";
+import type { ReactNode } from "react";
+import "./error-note.css";
+
+/** What went wrong in words, with the code and the id under which the daemon logged it. */
+export function ErrorMessage({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
+  const { message, code, requestId } = factsOf(error);
+  return (
+    <div className="error-note" role="alert">
+      {title !== undefined && <p className="error-note-title">{title}</p>}
+      <p>{message}</p>
+      {(code !== undefined || requestId !== undefined) && (
+        <p className="small">
+          {code !== undefined && <code>{code}</code>}
+          {requestId !== undefined && (
+            <>
+              {" "}
+              request <code className="error-note-id">{requestId}</code>
+            </>
+          )}
+        </p>
+      )}
+      {children}
+    </div>
+  );
+}
+
+function factsOf(error: unknown): { message: string; code?: string | undefined; requestId?: string | undefined } {
+  if (error instanceof ApiError) return { message: error.message, code: error.code, requestId: error.requestId };
+  if (!(error instanceof Error)) return { message: "Something went wrong that the panel does not know." };
+  const { requestId } = error as { requestId?: unknown };
+  return { message: error.message, requestId: typeof requestId === "string" ? requestId : undefined };
+}

@@ -1,0 +1,40 @@
+import { lazy, Suspense, type ComponentType } from "react";
+import { PanelLink } from "../router/panel-link.js";
+import { useRoute } from "../router/use-route.js";
+import { sections } from "../pages/sections.js";
+import "./navigation.css";
+
+/** Loaded apart, since the first screen does without it; where that fails, the section of plugins says so. */
+const PluginMenus = lazy(async () => ({ default: await loadPluginMenus().catch(() => Nothing) }));
+
+export function Navigation() {
+  const { segments, search } = useRoute();
+  // A page of a plugin has its own place below.
+  const current = search.has("at") ? undefined : segments[0];
+  return (
+    <>
+      <nav aria-label="Sections" className="navigation">
+        <ul>
+          {sections.map(({ path, title }) => (
+            <li key={path}>
+              <PanelLink to={path} className="navigation-link" {...(path === current ? { "aria-current": "page" } : {})}>
+                {title}
+              </PanelLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Suspense>
+        <PluginMenus />
+      </Suspense>
+    </>
+  );
+}
+
+async function loadPluginMenus(): Promise<ComponentType> {
+  return (await import("../pages/plugins/plugin-menus.js")).PluginMenus;
+}
+
+function Nothing() {
+  return null;
+}

@@ -1,0 +1,90 @@
+import type { ClientOf } from "../../shared/client.js";
+import { ApiError } from "../../shared/api-error.js";
+import { stream } from "../../shared/contract/events.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { touchedBy, type EventResource } from "../../shared/touched-resources.js";
+import type { Connection } from "./connection.js";
+import { pause } from "./pause.js";
+
+const operations = { events: { stream } };
+const firstRetryMs = 1000;
+/** A daemon that has no stream to give is asked for one so seldom. */
+const longestRetryMs = 60_000;
+/** Many changes in a row are asked for together, so often. */
+const collectMs = 500;
+
+interface ChangeFeedOptions {
+  readonly connection: Pick<Connection, "client">;
+  /** Whether the daemon tells of changes now. */
+  readonly onFed: (isFed: boolean) => void;
+  readonly onTouched: (touched: ReadonlySet<EventResource>) => void;
+  /** The credential does not count any more. */
+  readonly onRefused: () => void;
+}
+
+/** Follows what happens on the daemon, for one reader at a time, and says what that touched. At its beginning everything may be. */
+export class EventSubscription {
+  readonly #options: ChangeFeedOptions;
+  readonly #pending = new Set<EventResource>();
+  #reader: Principal | undefined;
+  #end = new AbortController();
+  #retryMs = firstRetryMs;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+  }
+
+  /** For whom: another one, or one who signed in again, gets a stream of their own. Undefined while nobody is to be told. */
+  setReader(reader: Principal | undefined): void {
+    if (reader === this.#reader) return;
+    this.#reader = reader;
+    this.#end.abort();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#pending.clear();
+    this.#options.onFed(false);
+    if (!reader) return;
+    this.#end = new AbortController();
+    void this.#run(this.#options.connection.client(operations), this.#end.signal);
+  }
+
+  async #run(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
+    this.#retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      try {
+        await this.#follow(client, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof ApiError && error.status === 401) return this.#options.onRefused();
+      }
+      if (signal.aborted) return;
+      this.#options.onFed(false);
+      await pause(this.#retryMs, signal);
+      this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+    }
+  }
+
+  async #follow(client: ClientOf<typeof operations>, signal: AbortSignal): Promise<void> {
+    for await (const { type } of client.events.stream.follow({ query: {} }, { signal })) {
+      if (signal.aborted) return;
+      // Not sooner: a proxy may hand on the head of a stream and keep what is in it.
+      this.#options.onFed(true);
+      this.#retryMs = firstRetryMs;
+      this.#touch(touchedBy(type));
+    }
+  }
+
+  #touch(touched: readonly EventResource[]): void {
+    for (const resource of touched) this.#pending.add(resource);
+    if (this.#timer === undefined) this.#flush();
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    if (this.#pending.size === 0) return;
+    this.#options.onTouched(new Set(this.#pending));
+    this.#pending.clear();
+    this.#timer = setTimeout(() => this.#flush(), collectMs);
+  }
+}

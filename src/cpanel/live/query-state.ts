@@ -1,0 +1,92 @@
+import { Observable } from "./observable.js";
+
+/** After failures a resource is asked for less often, down to once in this time. */
+const longestPauseMs = 60_000;
+
+export interface ResourceState<Data> {
+  /** The last answer; it stays while the daemon is away. */
+  readonly data: Data | undefined;
+  /** Why the last question failed; undefined once one succeeded again. */
+  readonly error: unknown;
+  readonly isAsking: boolean;
+  /** When the last answer came; milliseconds of the clock. */
+  readonly answeredAtMs: number | undefined;
+}
+
+/** What holds for a resource besides what its watchers want. */
+export interface ResourceConditions {
+  /** False when questions make no sense: the tab is hidden, the daemon is away, or the session has ended. */
+  readonly isOpen: () => boolean;
+  /** It is asked for no sooner than after this time, however often somebody wants it. */
+  readonly leastIntervalMs: () => number;
+}
+
+/** One thing that the panel shows, asked for again and again while somebody looks at it. */
+export class QueryState<Data> {
+  readonly state = new Observable<ResourceState<Data>>({ data: undefined, error: undefined, isAsking: false, answeredAtMs: undefined });
+  readonly #conditions: ResourceConditions;
+  readonly #watchers = new Map<symbol, { readonly ask: () => Promise<Data>; readonly intervalMs: number }>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  #asking: Promise<void> | undefined;
+
+  constructor(conditions: ResourceConditions) {
+    this.#conditions = conditions;
+  }
+
+  /** Asks at once, then in turn, until the returned function is called. */
+  watch(ask: () => Promise<Data>, intervalMs: number): () => void {
+    const watcher = Symbol("watcher");
+    this.#watchers.set(watcher, { ask, intervalMs });
+    void this.refresh();
+    return () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) clearTimeout(this.#timer);
+    };
+  }
+
+  /** Asks now, or waits for the answer that is on its way. */
+  async refresh(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+      this.plan();
+    });
+    await this.#asking;
+  }
+
+  /** Asks after what is on its way has come: that may have been read before a change. */
+  async refreshAfterChange(): Promise<void> {
+    await this.#asking;
+    await this.refresh();
+  }
+
+  /** It may be asked for again, or has changed: asks, if somebody watches. */
+  wake(): void {
+    if (this.#watchers.size > 0) void this.refreshAfterChange();
+  }
+
+  /** The time until the next question begins again. */
+  plan(): void {
+    clearTimeout(this.#timer);
+    if (this.#watchers.size === 0 || !this.#conditions.isOpen()) return;
+    const wantedMs = Math.min(...[...this.#watchers.values()].map(({ intervalMs }) => intervalMs));
+    if (!Number.isFinite(wantedMs)) return;
+    const intervalMs = Math.max(wantedMs, this.#conditions.leastIntervalMs());
+    const pauseMs = Math.min(intervalMs * 2 ** Math.min(this.#failures, 10), Math.max(intervalMs, longestPauseMs));
+    this.#timer = setTimeout(() => void this.refresh(), pauseMs);
+  }
+
+  async #ask(): Promise<void> {
+    const [watcher] = this.#watchers.values();
+    if (!watcher || !this.#conditions.isOpen()) return;
+    this.state.set({ ...this.state.get(), isAsking: true });
+    try {
+      const data = await watcher.ask();
+      this.#failures = 0;
+      this.state.set({ data, error: undefined, isAsking: false, answeredAtMs: Date.now() });
+    } catch (error) {
+      this.#failures += 1;
+      this.state.set({ ...this.state.get(), error, isAsking: false });
+    }
+  }
+}

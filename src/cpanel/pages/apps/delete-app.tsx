@@ -1,0 +1,53 @@
+import { toPathSegments } from "../../../shared/package-name.js";
+import { answeringVersion } from "../../../shared/worker-versions.js";
+import { ConfirmByName } from "../../components/confirm-by-name.js";
+import { pluralize } from "../../components/pluralize.js";
+import { useApi } from "../../live/use-api.js";
+import { usePanel } from "../../use-panel.js";
+import type { App } from "./app.js";
+import { appOperations } from "./app-operations.js";
+
+interface DeleteAppProps {
+  readonly app: App;
+  /** One version; undefined = the app with all that were uploaded. */
+  readonly version: string | undefined;
+  readonly onClose: () => void;
+  readonly onDeleted: () => Promise<void>;
+}
+
+/** Asks for the name, then deletes: this cannot be taken back. */
+export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) {
+  const api = useApi(appOperations);
+  const { toasts, router } = usePanel();
+  const what = version === undefined ? app.name : `${app.name}@${version}`;
+  const isLast = version === undefined || app.versions.length === 1;
+  const remove = async () => {
+    const params = toPathSegments(app.name);
+    if (version === undefined) await api.workers.remove({ params });
+    else await api.workers.removeVersion({ params: { ...params, version } });
+    toasts.say(`${what} is deleted.`);
+    if (isLast) router.go("apps");
+    await onDeleted();
+  };
+  return (
+    <ConfirmByName
+      title={`Delete ${what}?`}
+      name={what}
+      action={version === undefined ? "Delete app" : "Delete version"}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {version === undefined
+        ? `${pluralize(app.versions.length, "version")} with all files: gone for good. `
+        : "The version with its files is gone for good. "}
+      {consequence(app, version)}
+    </ConfirmByName>
+  );
+}
+
+function consequence(app: App, version: string | undefined): string {
+  const left = app.versions.filter((installed) => version !== undefined && installed.version !== version);
+  const serving = answeringVersion(left);
+  if (serving) return `/${app.name}/ is answered by ${serving.version} then.`;
+  return `/${app.name}/ answers with 404 then.`;
+}

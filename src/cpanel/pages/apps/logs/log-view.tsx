@@ -1,0 +1,98 @@
+import { useEffect, useRef, useState, useDeferredValue } from "react";
+import { logLevels, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
+import { Button } from "../../../components/button.js";
+import { ErrorMessage } from "../../../components/error-message.js";
+import { ScrollRegion } from "../../../components/scroll-region.js";
+import { SearchField } from "../../../components/search-field.js";
+import { SelectField } from "../../../components/select-field.js";
+import { EmptyState } from "../../../components/empty-state.js";
+import { Toolbar } from "../../../components/toolbar.js";
+import { useSearch } from "../../../router/use-search.js";
+import type { App } from "../app.js";
+import { LogLines } from "./log-lines.js";
+import { useFollowEnd } from "./use-follow-end.js";
+import { useLogs } from "./use-logs.js";
+import "./logs.css";
+
+/** Levels from this one on are shown at first. */
+const usualLevel: LogLevel = "debug";
+
+const phases = { connecting: "Connecting…", live: "Live", lost: "Connection lost; trying again…", refused: "Not followed" } as const;
+
+/** What the app writes, following live; the filters are the daemon's, so what they hide is not sent. */
+export function LogView({ app }: { app: App }) {
+  const [level, setLevel] = useSearch("level");
+  const [version, setVersion] = useSearch("version");
+  const [text, setText] = useSearch("text");
+  const wanted = useSettled(text.trim());
+  const { entries, total, phase, error, retry } = useLogs(app.name, {
+    level: logLevels.find((known) => known === level) ?? usualLevel,
+    version: app.versions.some((installed) => installed.version === version) ? version : undefined,
+    text: wanted === "" ? undefined : wanted,
+  });
+  const [paused, setPaused] = useState<{ readonly entries: readonly LogEntry[]; readonly total: number }>();
+  const shown = useDeferredValue(paused?.entries ?? entries);
+  const isFiltered = level !== "" || version !== "" || text !== "";
+  return (
+    <>
+      <Toolbar label="Filter logs">
+        <SearchField label="Search in text" value={text} onChange={setText} />
+        <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
+        <SelectField
+          label="Version"
+          value={version}
+          onChange={setVersion}
+          choices={[
+            { value: "", label: "all" },
+            ...app.versions.map((installed) => ({ value: installed.version, label: installed.version })),
+          ]}
+        />
+        <Button onPress={() => setPaused(paused ? undefined : { entries, total })} aria-pressed={paused !== undefined}>
+          {paused ? `Resume (${Math.max(0, total - paused.total).toLocaleString("en-GB")} new)` : "Pause"}
+        </Button>
+        <span role="status" className={`log-phase log-phase-${phase}`}>
+          {paused ? "Paused" : phases[phase]}
+        </span>
+      </Toolbar>
+      {phase === "refused" && (
+        <ErrorMessage title="The log cannot be followed" error={error}>
+          <Button onPress={retry}>Try again</Button>
+        </ErrorMessage>
+      )}
+      {shown.length === 0 && phase === "live" && (
+        <EmptyState title={isFiltered ? "Nothing in the log matches" : "Nothing in the log yet"}>
+          {isFiltered ? "New lines that match appear here as they come." : "What the app writes to its console appears here as it comes."}
+        </EmptyState>
+      )}
+      {shown.length > 0 && <LogBox entries={shown} isHeld={paused !== undefined} label={`Log of ${app.name}`} />}
+    </>
+  );
+}
+
+const levelChoices = [
+  { value: "", label: "all" },
+  { value: "info", label: "info and above" },
+  { value: "warn", label: "warn and above" },
+  { value: "error", label: "error" },
+];
+
+/** Opens at its end and follows it until the user scrolls up. */
+function LogBox({ entries, isHeld, label }: { entries: readonly LogEntry[]; isHeld: boolean; label: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const onScroll = useFollowEnd(box, { content: entries, isHeld });
+  return (
+    <ScrollRegion ref={box} className="log-box" label={label} onScroll={onScroll}>
+      <LogLines entries={entries} />
+    </ScrollRegion>
+  );
+}
+
+/** A text once nobody has typed for a moment: each one is a new stream. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}

@@ -1,0 +1,22 @@
+import { latestVersion } from "../../../shared/package-name.js";
+import { pluralize } from "../../components/pluralize.js";
+import type { PackageInfo } from "../../upload/package-info.js";
+import type { App } from "./app.js";
+
+/** What the upload would do to what is installed; `app` is what there is under the name. */
+export function effectOf({ name, version }: PackageInfo, app: App | undefined): string {
+  if (!app) return `A new app at /${name}/`;
+  const now = app.serving ? `${app.serving.version} answers now` : "none of it is on now";
+  const isThere = app.versions.some((installed) => installed.version === version && installed.source === "uploaded");
+  return isThere ? `Replaces ${version}, which is there; ${now}` : `Beside ${pluralize(app.versions.length, "version")}; ${now}`;
+}
+
+/** What whoever uploads an app should know first. */
+export function notesOf({ entrypoint, version, isEnabled, isPlugin }: PackageInfo): string[] {
+  return [
+    ...(isPlugin ? ["Its manifest is that of a plugin: those are uploaded in Plugins."] : []),
+    ...(entrypoint === undefined && !isPlugin ? ["Nothing in it can be served: no index.html, index.js or entrypoint."] : []),
+    ...(version === latestVersion ? ["No version is declared: it becomes latest, and answers before all others."] : []),
+    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and off."]),
+  ];
+}

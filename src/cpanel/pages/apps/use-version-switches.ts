@@ -1,0 +1,77 @@
+import { useMemo } from "react";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { answeringVersion, conflictingVersions, type InstalledVersion } from "../../../shared/worker-versions.js";
+import { pluralize } from "../../components/pluralize.js";
+import { useMutation } from "../../components/use-mutation.js";
+import { useApi } from "../../live/use-api.js";
+import { usePanel } from "../../use-panel.js";
+import type { App } from "./app.js";
+import { appOperations } from "./app-operations.js";
+
+export interface VersionTransaction {
+  readonly isPending: boolean;
+  readonly error: unknown;
+  readonly toggle: (installed: InstalledVersion) => void;
+  /** Lets a version answer: it is switched on, then those that would answer in its stead are switched off. */
+  readonly serve: (installed: InstalledVersion) => void;
+  readonly restart: (installed: InstalledVersion) => void;
+}
+
+type Step = readonly [verb: "enable" | "disable", version: string];
+
+const opposite = { enable: "disable", disable: "enable" } as const;
+
+/** What is done with versions and can be taken back, so nobody is asked first: the message that says it is done offers the way back. */
+export function useVersionSwitches(app: App, onChanged: () => Promise<void>): VersionTransaction {
+  const api = useApi(appOperations);
+  const { toasts } = usePanel();
+  const { isPending, error, run } = useMutation();
+  return useMemo(() => {
+    const params = (version: string) => ({ params: { ...toPathSegments(app.name), version } });
+    const take = async (steps: readonly Step[]) => {
+      const done: Step[] = [];
+      try {
+        for (const [verb, version] of steps) {
+          await api.workers[verb](params(version));
+          done.unshift([opposite[verb], version]);
+        }
+      } catch (failure) {
+        // What cannot be taken back either shows in the list.
+        for (const [verb, version] of done) await api.workers[verb](params(version)).catch(() => undefined);
+        throw failure;
+      } finally {
+        await onChanged();
+      }
+      return done;
+    };
+    const say = (text: string, back: readonly Step[]) =>
+      toasts.say(text, { action: { label: "Undo", run: () => void run(async () => void (await take(back))) } });
+    const toggle = (installed: InstalledVersion) =>
+      void run(async () => {
+        const verb = installed.enabled ? "disable" : "enable";
+        const back = await take([[verb, installed.version]]);
+        say(`${app.name} ${installed.version} is ${verb}d. ${afterwards(app, installed)}`, back);
+      });
+    const serve = (installed: InstalledVersion) =>
+      void run(async () => {
+        const inTheWay = conflictingVersions(installed, app.versions);
+        const on: readonly Step[] = installed.enabled ? [] : [["enable", installed.version]];
+        const back = await take([...on, ...inTheWay.map(({ version }): Step => ["disable", version])]);
+        const off = inTheWay.length === 0 ? "" : ` ${inTheWay.map(({ version }) => version).join(", ")} is off.`;
+        say(`${app.name} is answered by ${installed.version}.${off}`, back);
+      });
+    const restart = (installed: InstalledVersion) =>
+      void run(async () => {
+        const { data } = await api.workers.restart(params(installed.version));
+        toasts.say(`${app.name} ${installed.version} answers again; ${pluralize(data.restarted, "isolate")} let go.`);
+      });
+    return { isPending, error, toggle, serve, restart };
+  }, [api, app, onChanged, toasts, isPending, error]);
+}
+
+/** What answers once that version is the other way. */
+function afterwards(app: App, toggled: InstalledVersion): string {
+  const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
+  const serving = answeringVersion(versions);
+  return serving ? `${serving.version} answers.` : "Nothing answers now.";
+}

@@ -1,0 +1,67 @@
+import type { FileEntry } from "../../../shared/contract/files.js";
+import { formatSize } from "../../../shared/size.js";
+import { RelativeTime } from "../../components/relative-time.js";
+import { Button } from "../../components/button.js";
+import type { Column } from "../../components/data-table.js";
+import { PanelLink } from "../../router/panel-link.js";
+import { pageAt, type Folder } from "./package-ref.js";
+
+/** What can be asked for an entry. */
+export type EntryAction = "rename" | "move" | "delete";
+
+export interface EntryColumnsOptions {
+  readonly folder: Folder;
+  readonly may: { readonly change: boolean; readonly remove: boolean };
+  readonly downloadUrl: (path: string) => string;
+  readonly onAsk: (deed: EntryAction, entry: FileEntry) => void;
+}
+
+export function entryColumns(options: EntryColumnsOptions): readonly Column<FileEntry>[] {
+  const { folder } = options;
+  return [
+    {
+      id: "name",
+      title: "Name",
+      sortBy: ({ name, isDirectory }) => `${isDirectory ? 0 : 1}${name}`,
+      cell: ({ name, path, isDirectory }) => (
+        <PanelLink to={isDirectory ? pageAt(folder.of, path) : pageAt(folder.of, folder.path, name)} className="entry-name">
+          {name}
+          {isDirectory && "/"}
+        </PanelLink>
+      ),
+    },
+    {
+      id: "size",
+      title: "Size",
+      isNumeric: true,
+      sortBy: ({ size }) => size,
+      cell: ({ size, isDirectory }) => (isDirectory ? <span className="quiet">–</span> : formatSize(size)),
+    },
+    {
+      id: "changed",
+      title: "Changed",
+      shownFrom: "wide",
+      sortBy: ({ updatedAt }) => updatedAt,
+      cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+    },
+    { id: "actions", title: "Actions", isActions: true, cell: (entry) => <EntryActions {...options} entry={entry} /> },
+  ];
+}
+
+function EntryActions({ may, downloadUrl, onAsk, entry }: EntryColumnsOptions & { entry: FileEntry }) {
+  const action = (deed: EntryAction, label: string) => (
+    <Button kind="bare" aria-label={`${label} ${entry.name}`} onPress={() => onAsk(deed, entry)}>
+      {label}
+    </Button>
+  );
+  return (
+    <span className="row-actions">
+      <a className="entry-download" href={downloadUrl(entry.path)} download aria-label={`Download ${entry.name}`}>
+        Download
+      </a>
+      {may.change && action("rename", "Rename")}
+      {may.change && action("move", "Move")}
+      {may.remove && action("delete", "Delete")}
+    </span>
+  );
+}

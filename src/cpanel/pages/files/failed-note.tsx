@@ -1,0 +1,27 @@
+import { Button } from "../../components/button.js";
+import { PanelLink } from "../../router/panel-link.js";
+import type { PackageRef } from "./package-ref.js";
+import type { Failed } from "./use-package-check.js";
+
+interface BrokenNoteProps {
+  readonly of: PackageRef;
+  readonly failed: Failed;
+  /** Left out where the change cannot be undone. */
+  readonly onUndo?: () => void;
+}
+
+/** Reports that files are changed and their package is not served since, with the way back. */
+export function FailedNote({ of: { kind, name }, failed: { change, text, failure }, onUndo }: BrokenNoteProps) {
+  return (
+    <div className="error-note" role="alert">
+      <p className="error-note-title">
+        {change}, and {text}
+      </p>
+      <pre className="file-failure">{failure}</pre>
+      <p className="folder-bar">
+        {onUndo && <Button onPress={onUndo}>Undo the save</Button>}
+        {kind === "workers" && <PanelLink to={`apps/${name}/logs?level=error`}>See logs</PanelLink>}
+      </p>
+    </div>
+  );
+}

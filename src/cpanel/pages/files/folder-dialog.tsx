@@ -1,0 +1,95 @@
+import type { FileEntry } from "../../../shared/contract/files.js";
+import { ConfirmByName } from "../../components/confirm-by-name.js";
+import type { Folder } from "./package-ref.js";
+import type { FileToSend } from "./dropped-files.js";
+import type { EntryAction } from "./entry-columns.js";
+import { PathDialog } from "./path-dialog.js";
+import { UploadFiles } from "./upload-files.js";
+import { useFileApi } from "./use-file-api.js";
+
+/** What somebody wants done in a folder. */
+export type FolderQuestion =
+  | { readonly deed: "make" }
+  | { readonly deed: "upload"; readonly files: readonly FileToSend[] }
+  | { readonly deed: EntryAction; readonly entry: FileEntry };
+
+interface FolderDialogProps {
+  readonly folder: Folder;
+  readonly entries: readonly FileEntry[];
+  readonly question: FolderQuestion;
+  readonly onClose: () => void;
+  /** Gets what was done, such as `old.txt is deleted`. */
+  readonly onChanged: (change: string) => Promise<void>;
+}
+
+/** Asks for what a deed needs, and has it done. */
+export function FolderDialog({ folder, entries, question, onClose, onChanged }: FolderDialogProps) {
+  if (question.deed === "upload")
+    return <UploadFiles folder={folder} entries={entries} files={question.files} onClose={onClose} onUploaded={onChanged} />;
+  if (question.deed === "make") return <MakeFolder folder={folder} onClose={onClose} onChanged={onChanged} />;
+  const props = { folder, entry: question.entry, onClose, onChanged };
+  if (question.deed === "rename") return <RenameEntry {...props} />;
+  return question.deed === "move" ? <MoveEntry {...props} /> : <DeleteEntry {...props} />;
+}
+
+type DialogProps = Pick<FolderDialogProps, "folder" | "onClose" | "onChanged">;
+type EntryDialogProps = DialogProps & { readonly entry: FileEntry };
+
+function MakeFolder({ folder, onClose, onChanged }: DialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const make = async (name: string) => {
+    await api.mkdir({ body: { path: `${folder.path}/${name}` } });
+    await onChanged(`The folder ${name} is there`);
+  };
+  return <PathDialog title="New folder" label="Name" initial="" action="Make folder" onSubmit={make} onClose={onClose} />;
+}
+
+function RenameEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const rename = async (newName: string) => {
+    await api.rename({ body: { path: entry.path, newName } });
+    await onChanged(`${entry.name} is renamed to ${newName}`);
+  };
+  return (
+    <PathDialog title={`Rename ${entry.name}`} label="New name" initial={entry.name} action="Rename" onSubmit={rename} onClose={onClose} />
+  );
+}
+
+function MoveEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const move = async (destPath: string) => {
+    await api.move({ body: { path: entry.path, destPath } });
+    await onChanged(`${entry.name} is moved to ${destPath}`);
+  };
+  return (
+    <PathDialog
+      title={`Move ${entry.name}`}
+      label="To"
+      hint="A folder that is there, or a path where nothing is. Nothing is overwritten."
+      initial={entry.path}
+      action="Move"
+      onSubmit={move}
+      onClose={onClose}
+    />
+  );
+}
+
+function DeleteEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
+  const api = useFileApi(folder.of.kind);
+  const remove = async () => {
+    await api.remove({ body: { path: entry.path } });
+    await onChanged(`${entry.name} is deleted`);
+  };
+  return (
+    <ConfirmByName
+      title={`Delete ${entry.name}?`}
+      name={entry.name}
+      action={entry.isDirectory ? "Delete folder" : "Delete file"}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {entry.isDirectory ? "The folder with all that is in it is gone for good." : "The file is gone for good."} It is not served any more
+      at once.
+    </ConfirmByName>
+  );
+}

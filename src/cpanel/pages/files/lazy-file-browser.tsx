@@ -1,0 +1,14 @@
+import { lazy, Suspense } from "react";
+import { LoadingRows } from "../../components/loading-rows.js";
+import type { PackageRef } from "./package-ref.js";
+
+const FileBrowser = lazy(async () => ({ default: (await import("./file-browser.js")).FileBrowser }));
+
+/** The files of a package; the code for it is loaded when it is first shown. */
+export function LazyFileBrowser({ of }: { of: PackageRef }) {
+  return (
+    <Suspense fallback={<LoadingRows noun="file" />}>
+      <FileBrowser of={of} />
+    </Suspense>
+  );
+}

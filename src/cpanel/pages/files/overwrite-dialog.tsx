@@ -1,0 +1,38 @@
+import { Button } from "../../components/button.js";
+import { Modal } from "../../components/modal.js";
+import type { EditConflict } from "./use-save.js";
+
+interface OverwriteDialogProps {
+  readonly name: string;
+  readonly how: EditConflict;
+  readonly onOverwrite: () => Promise<void>;
+  /** Gives up what was written here. */
+  readonly onReload: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before a save undoes what somebody else did. */
+export function OverwriteDialog({ name, how, onOverwrite, onReload, onClose }: OverwriteDialogProps) {
+  const overwrite = async () => {
+    onClose();
+    await onOverwrite();
+  };
+  return (
+    <Modal title={`${name} was ${how} meanwhile`} onClose={onClose} isAlert>
+      <p>
+        {how === "deleted"
+          ? "It was deleted after it was opened here. Nothing was saved yet; saving makes it again."
+          : "Somebody changed it after it was opened here. Nothing was saved yet; saving overwrites what they wrote."}
+      </p>
+      <div className="modal-buttons">
+        <Button onPress={onClose} autoFocus>
+          Keep editing
+        </Button>
+        {how === "changed" && <Button onPress={onReload}>Show what is there now</Button>}
+        <Button kind="danger" onPress={() => void overwrite()}>
+          {how === "deleted" ? "Save again" : "Overwrite"}
+        </Button>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,69 @@
+import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { Button } from "../../components/button.js";
+import { ErrorMessage } from "../../components/error-message.js";
+import { FailedNote } from "./failed-note.js";
+import type { Folder } from "./package-ref.js";
+import { OverwriteDialog } from "./overwrite-dialog.js";
+import { UnsavedDialog } from "./unsaved-dialog.js";
+import { useSave, type OpenedFile } from "./use-save.js";
+import { useUnsaved } from "./use-unsaved.js";
+
+interface TextEditorProps {
+  readonly folder: Folder;
+  readonly name: string;
+  readonly opened: OpenedFile;
+  readonly download: ReactNode;
+  readonly onReload: () => void;
+}
+
+/** A text to change. What was written and not saved is not left by accident. */
+export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
+  const { saved, changedMeanwhile, isPending, error, broken, save, forget } = useSave(folder, name, opened);
+  const [draft, setDraft] = useState(opened.text.text);
+  const isChanged = draft !== saved;
+  const unsaved = useUnsaved(isChanged);
+  const saveByKey = (event: KeyboardEvent) => {
+    if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (isChanged) void save(draft);
+  };
+  return (
+    <div className="file-editor">
+      <div className="folder-bar">
+        <Button kind="primary" isDisabled={!isChanged} isPending={isPending} onPress={() => void save(draft)}>
+          {isPending ? "Saving…" : "Save"}
+        </Button>
+        {isChanged && <Button onPress={() => setDraft(saved)}>Discard changes</Button>}
+        {download}
+        <span className="quiet" role="status">
+          {isChanged ? "Not saved" : ""}
+        </span>
+      </div>
+      {error !== undefined && <ErrorMessage title="It was not saved" error={error} />}
+      {broken && (
+        <FailedNote
+          of={folder.of}
+          failed={broken}
+          onUndo={() => {
+            setDraft(broken.before);
+            void save(broken.before);
+          }}
+        />
+      )}
+      <textarea
+        className="input file-text"
+        aria-label={`Text of ${name}`}
+        value={draft}
+        spellCheck={false}
+        autoComplete="off"
+        wrap="off"
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={saveByKey}
+      />
+      {changedMeanwhile && (
+        <OverwriteDialog name={name} how={changedMeanwhile} onOverwrite={() => save(draft, true)} onReload={onReload} onClose={forget} />
+      )}
+      {unsaved.isAsking && <UnsavedDialog name={name} onStay={unsaved.stay} onDiscard={() => setDraft(saved)} />}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { useState } from "react";
+import { useApi } from "../../live/use-api.js";
+import { useServedAt } from "../../live/use-served-at.js";
+import { usePanel } from "../../use-panel.js";
+import { askServed, servedOperations, type Served } from "./ask-served.js";
+import type { Folder } from "./package-ref.js";
+
+/** A package that is not served since a change of its files. */
+export interface Failed extends Served {
+  /** Such as `index.js is saved`. */
+  readonly change: string;
+  readonly failure: string;
+}
+
+interface PackageCheck {
+  /** Undefined while the package is served, as far as the last check found. */
+  readonly failed: Failed | undefined;
+  /** Requests the package after this change, such as `index.js is saved`, and tells the person what it answers. */
+  readonly check: (change: string) => Promise<void>;
+}
+
+/** Whether the package of a folder is still served after a change of its files. */
+export function usePackageCheck(folder: Folder): PackageCheck {
+  const { toasts } = usePanel();
+  const client = useApi(servedOperations);
+  const servedAt = useServedAt();
+  const [failed, setFailed] = useState<Failed>();
+  const check = async (change: string) => {
+    const served = await askServed(folder, { client, servedAt, fetch: (...call) => fetch(...call) }).catch(() => undefined);
+    const failure = served?.failure;
+    setFailed(failure === undefined ? undefined : { text: served?.text ?? "", failure, change });
+    if (failure === undefined) toasts.say(`${change}${served ? `; ${served.text}` : ""}.`);
+  };
+  return { failed, check };
+}

@@ -1,0 +1,92 @@
+import { useState } from "react";
+import { ApiError } from "../../../shared/api-error.js";
+import { useMutation } from "../../components/use-mutation.js";
+import { usePanel } from "../../use-panel.js";
+import type { Folder } from "./package-ref.js";
+import type { FileApi } from "./file-operations.js";
+import { toBytesText } from "./file-text.js";
+import { readFile, type FileContent } from "./read-file.js";
+import { sendFiles } from "./send-files.js";
+import { useFileApi } from "./use-file-api.js";
+import { usePackageCheck, type Failed } from "./use-package-check.js";
+
+/** A tag that no file has. */
+const noTag = '"none"';
+
+/** What somebody else did to a file since it was read. */
+export type EditConflict = "changed" | "deleted";
+
+/** A file with text in it, as it was read. */
+export type OpenedFile = Extract<FileContent, { kind: "text" }>;
+
+/** A package that is not served since a save. */
+export interface Broken extends Failed {
+  /** The text before the save. */
+  readonly before: string;
+}
+
+interface Save {
+  /** The text as the daemon has it, as far as is known here. */
+  readonly saved: string;
+  /** Why the last save waits for a word. */
+  readonly changedMeanwhile: EditConflict | undefined;
+  readonly isPending: boolean;
+  readonly error: unknown;
+  /** What the last save broke. */
+  readonly broken: Broken | undefined;
+  /** Only over the file as it was read or saved last, unless it is to be overwritten whatever it is now. */
+  readonly save: (text: string, isOverwriting?: boolean) => Promise<void>;
+  /** The question is answered: nothing is saved. */
+  readonly forget: () => void;
+}
+
+/** The way of a text back into its file. */
+export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
+  const api = useFileApi(folder.of.kind);
+  const { connection } = usePanel();
+  const { isPending, error, run } = useMutation();
+  const [saved, setSaved] = useState({ text: opened.text.text, etag: opened.etag });
+  const { failed, check } = usePackageCheck(folder);
+  const [before, setBefore] = useState("");
+  const [changedMeanwhile, setChangedMeanwhile] = useState<EditConflict>();
+  const path = `${folder.path}/${name}`;
+  const save = async (text: string, isOverwriting = false) => {
+    await run(async () => {
+      const written = toBytesText({ ...opened.text, text });
+      const etags = isOverwriting || saved.etag === undefined ? {} : { etags: [saved.etag] };
+      const ending = { onSent: () => undefined, signal: new AbortController().signal };
+      try {
+        await sendFiles(connection, folder, [{ file: new Blob([written]), filename: name }], { ...etags, ...ending });
+      } catch (refusal) {
+        if (!isCode(refusal, "PRECONDITION_FAILED")) throw refusal;
+        return setChangedMeanwhile(await editConflict(api, path));
+      }
+      setSaved({ text, etag: await etagOfWritten(api, path, written) });
+      setBefore(saved.text);
+      await check(`${name} is saved`);
+    });
+  };
+  const broken = failed && { ...failed, before };
+  return { saved: saved.text, changedMeanwhile, isPending, error, broken, save, forget: () => setChangedMeanwhile(undefined) };
+}
+
+async function editConflict(api: FileApi, path: string): Promise<EditConflict> {
+  try {
+    await readFile(api, path, new AbortController().signal);
+    return "changed";
+  } catch (error) {
+    if (isCode(error, "PATH_NOT_FOUND")) return "deleted";
+    throw error;
+  }
+}
+
+/** A tag of no file when it is another one already: then the next save asks. */
+async function etagOfWritten(api: FileApi, path: string, written: string): Promise<string | undefined> {
+  const now = await readFile(api, path, new AbortController().signal).catch(() => undefined);
+  const isOurs = now?.kind === "text" && toBytesText(now.text) === written;
+  return isOurs ? now.etag : noTag;
+}
+
+function isCode(error: unknown, code: ApiError["code"]): boolean {
+  return error instanceof ApiError && error.code === code;
+}

@@ -1,0 +1,14 @@
+import { Badge } from "../../components/badge.js";
+import { AbsoluteTime } from "../../components/absolute-time.js";
+import { keyState } from "./key-state.js";
+
+/** When a key ends, as a date; with a word when that is soon or past. */
+export function KeyEnd({ expiresAt }: { expiresAt: number | undefined }) {
+  if (expiresAt === undefined) return "never";
+  const state = keyState({ expiresAt }, Date.now() / 1000);
+  return (
+    <>
+      <AbsoluteTime at={expiresAt} /> {state !== "active" && <Badge tone={state === "ended" ? "bad" : "warn"}>{state}</Badge>}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import type { Principal } from "../../../shared/contract/principal.js";
+import { parseLifetimeSeconds } from "../../../shared/duration.js";
+import { isNamespace } from "../../../shared/namespace.js";
+import type { Permission, Role } from "../../../shared/permissions.js";
+
+/** A key that is being made, as its form has it. */
+export interface KeyFormState {
+  readonly name: string;
+  readonly role: Role;
+  readonly permissions: readonly Permission[];
+  /** Separated by spaces or commas. */
+  readonly namespaces: string;
+  /** `never`, or a lifetime such as `90d`. */
+  readonly expiresIn: string;
+}
+
+export const otherLifetime = "other";
+
+/** What is wrong with a draft, by field; empty when it can be sent. */
+export function problemsOf(draft: KeyFormState): Partial<Record<keyof KeyFormState, string>> {
+  const namespaces = namespacesOf(draft);
+  const wrong = namespaces.find((namespace) => !isNamespace(namespace));
+  return {
+    ...(draft.name.trim() === "" ? { name: "Give the key a name that says who uses it." } : {}),
+    ...(draft.role === "custom" && draft.permissions.length === 0 ? { permissions: "Choose at least one permission." } : {}),
+    ...(namespaces.length === 0 ? { namespaces: "Name at least one, or * for all." } : {}),
+    ...(wrong === undefined ? {} : { namespaces: `${wrong} is no namespace: it takes * or names such as @team.` }),
+    ...(endOf(draft, 0) === "malformed" ? { expiresIn: "It takes a whole number of d, w, m (30 days) or y, such as 45d." } : {}),
+  };
+}
+
+export function namespacesOf({ namespaces }: Pick<KeyFormState, "namespaces">): string[] {
+  return namespaces.split(/[\s,]+/).filter((entry) => entry !== "");
+}
+
+/** Unix time in seconds at which the key would end when it is made now; undefined = never. */
+export function endOf({ expiresIn }: Pick<KeyFormState, "expiresIn">, nowSeconds: number): number | "malformed" | undefined {
+  if (expiresIn === "never") return undefined;
+  const seconds = parseLifetimeSeconds(expiresIn.trim());
+  return seconds === undefined ? "malformed" : Math.floor(nowSeconds) + seconds;
+}
+
+/** Whether this principal may grant all of these. */
+export function mayGrant(principal: Principal, permissions: readonly Permission[]): boolean {
+  return permissions.every((permission) => principal.permissions.includes(permission));
+}

@@ -1,0 +1,73 @@
+import { useEffect, useRef, useState } from "react";
+import type { NewKey } from "../../../shared/contract/keys.js";
+import { Button } from "../../components/button.js";
+import { CheckChoice } from "../../components/check-choice.js";
+import { Modal } from "../../components/modal.js";
+import { toDay } from "../../components/absolute-time.js";
+import { usePanel } from "../../use-panel.js";
+
+/** Shows a secret the one time that there is; nothing closes it but the word that it is stored. */
+export function KeyReveal({ created, onStored }: { created: NewKey; onStored: () => void }) {
+  const { router } = usePanel();
+  const [isStored, setStored] = useState(false);
+  const [copied, setCopied] = useState<"no" | "yes" | "refused">("no");
+  const secret = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const hold = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", hold);
+    const leave = router.guard(() => false);
+    return () => {
+      removeEventListener("beforeunload", hold);
+      leave();
+    };
+  }, [router]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(created.key);
+      setCopied("yes");
+    } catch {
+      // Without https a browser has no clipboard.
+      secret.current?.select();
+      setCopied("refused");
+    }
+  };
+  return (
+    <Modal title={`The key ${created.name}`} onClose={() => undefined} isAlert isHeld>
+      <p>
+        It is shown this one time; the daemon keeps only its hash. It{" "}
+        {created.expiresAt === undefined ? "never ends" : `ends on ${toDay(created.expiresAt)}`}.
+      </p>
+      <div className="key-secret">
+        <input
+          ref={secret}
+          className="key-secret-text"
+          aria-label="Secret"
+          readOnly
+          value={created.key}
+          onFocus={(event) => event.target.select()}
+        />
+        <Button onPress={() => void copy()}>Copy</Button>
+      </div>
+      <p role="status" className="quiet small">
+        {copied === "yes" && "Copied."}
+        {copied === "refused" && "The browser refuses its clipboard here: the text is selected, copy it by keyboard."}
+      </p>
+      <CheckChoice isSelected={isStored} onChange={setStored}>
+        I have stored it
+      </CheckChoice>
+      <div className="modal-buttons">
+        <Button
+          kind="primary"
+          isDisabled={!isStored}
+          onPress={() => {
+            onStored();
+            // The list is what comes next, once this no longer holds the page.
+            setTimeout(() => router.go("keys"));
+          }}
+        >
+          Done
+        </Button>
+      </div>
+    </Modal>
+  );
+}

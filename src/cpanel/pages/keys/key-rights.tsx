@@ -1,0 +1,57 @@
+import { CheckboxGroup } from "react-aria-components/CheckboxGroup";
+import { FieldError } from "react-aria-components/FieldError";
+import { Label } from "react-aria-components/Label";
+import type { CallOutput } from "../../../shared/contract/endpoint.js";
+import type * as keys from "../../../shared/contract/keys.js";
+import type { Permission, Role } from "../../../shared/permissions.js";
+import { CheckChoice } from "../../components/check-choice.js";
+import { RadioChoices } from "../../components/radio-choices.js";
+import { usePrincipal } from "../../session/use-principal.js";
+import { mayGrant, type KeyFormState } from "./key-form-state.js";
+
+interface KeyRightsProps {
+  readonly meta: CallOutput<typeof keys.meta>;
+  readonly draft: KeyFormState;
+  readonly onChange: (part: Partial<KeyFormState>) => void;
+  readonly problem: string | undefined;
+}
+
+const roleNotes: Readonly<Record<Role, string>> = {
+  admin: "Everything, keys included.",
+  editor: "Installs, removes and restarts apps and plugins.",
+  viewer: "Sees everything, changes nothing.",
+  custom: "Exactly the permissions that you choose.",
+};
+
+/** Role, and with `custom` the permissions one by one; what the own key does not hold cannot be given. */
+export function KeyRights({ meta, draft, onChange, problem }: KeyRightsProps) {
+  const principal = usePrincipal();
+  const roles = meta.roles.map((role) => {
+    const isBeyond = !mayGrant(principal, meta.rolePermissions[role] ?? []);
+    return { value: role, label: role, note: isBeyond ? "More than your own key may." : roleNotes[role], isDisabled: isBeyond };
+  });
+  return (
+    <>
+      <RadioChoices label="Role" choices={roles} value={draft.role} onChange={(role) => onChange({ role: role as Role })} />
+      {draft.role === "custom" && (
+        <CheckboxGroup
+          className="field"
+          value={[...draft.permissions]}
+          onChange={(permissions) => onChange({ permissions: permissions as Permission[] })}
+          isInvalid={problem !== undefined}
+          validationBehavior="aria"
+        >
+          <Label className="field-label">Permissions</Label>
+          <div className="key-permissions">
+            {meta.permissions.map((permission) => (
+              <CheckChoice key={permission} value={permission} isDisabled={!principal.permissions.includes(permission)}>
+                <code>{permission}</code>
+              </CheckChoice>
+            ))}
+          </div>
+          <FieldError className="field-error">{problem}</FieldError>
+        </CheckboxGroup>
+      )}
+    </>
+  );
+}

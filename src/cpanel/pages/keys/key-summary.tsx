@@ -1,0 +1,19 @@
+import { pluginsRunAsDaemon, rolePermissions } from "../../../shared/permissions.js";
+import { toDay } from "../../components/absolute-time.js";
+import { endOf, namespacesOf, type KeyFormState } from "./key-form-state.js";
+
+/** The draft in one sentence, so that a slip is seen before there is a key. */
+export function KeySummary({ draft }: { draft: KeyFormState }) {
+  const namespaces = namespacesOf(draft);
+  const end = endOf(draft, Date.now() / 1000);
+  const rights = draft.role === "custom" ? `have ${draft.permissions.join(", ") || "no permission yet"}` : `act as ${draft.role}`;
+  const runsPlugins =
+    draft.role === "custom" ? draft.permissions.includes("plugins:install") : rolePermissions[draft.role].includes("plugins:install");
+  return (
+    <p className="key-summary" role="status">
+      {draft.name.trim() || "The key"} may {rights} in{" "}
+      {namespaces.includes("*") ? "all namespaces" : namespaces.join(", ") || "no namespace yet"}
+      {end === "malformed" ? "" : end === undefined ? ", without an end" : ` until ${toDay(end)}`}.{runsPlugins && ` ${pluginsRunAsDaemon}`}
+    </p>
+  );
+}

@@ -1,0 +1,51 @@
+import { useState } from "react";
+import { toDay } from "../../components/absolute-time.js";
+import { RadioChoices } from "../../components/radio-choices.js";
+import { TextInput } from "../../components/text-input.js";
+import { endOf, otherLifetime } from "./key-form-state.js";
+
+const lifetimes = [
+  { value: "30d", label: "30 days" },
+  { value: "90d", label: "90 days" },
+  { value: "1y", label: "1 year" },
+];
+
+interface LifetimeChoiceProps {
+  readonly value: string;
+  readonly onChange: (expiresIn: string) => void;
+  readonly problem: string | undefined;
+}
+
+/** When the key ends, each choice with the date that comes of it. */
+export function LifetimeChoice({ value, onChange, problem }: LifetimeChoiceProps) {
+  const [isOther, setOther] = useState(() => value !== "never" && !lifetimes.some((lifetime) => lifetime.value === value));
+  const choices = [
+    ...lifetimes.map(({ value: lifetime, label }) => ({ value: lifetime, label, note: dateNote(lifetime) })),
+    { value: "never", label: "Never", note: "Until somebody revokes it." },
+    { value: otherLifetime, label: "Another time" },
+  ];
+  const choose = (choice: string) => {
+    setOther(choice === otherLifetime);
+    onChange(choice === otherLifetime ? "45d" : choice);
+  };
+  return (
+    <>
+      <RadioChoices label="Ends after" choices={choices} value={isOther ? otherLifetime : value} onChange={choose} />
+      {isOther && (
+        <TextInput
+          label="Lifetime"
+          hint={dateNote(value) ?? "Such as 45d, 2w, 6m, 2y."}
+          value={value}
+          onChange={onChange}
+          error={problem}
+          autoComplete="off"
+        />
+      )}
+    </>
+  );
+}
+
+function dateNote(lifetime: string): string | undefined {
+  const end = endOf({ expiresIn: lifetime }, Date.now() / 1000);
+  return typeof end === "number" ? `On ${toDay(end)}.` : undefined;
+}

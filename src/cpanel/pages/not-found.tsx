@@ -1,0 +1,23 @@
+import { PageHeading } from "../components/page-heading.js";
+import { EmptyState } from "../components/empty-state.js";
+import { PanelLink } from "../router/panel-link.js";
+import { sections } from "./sections.js";
+
+/** For paths that mean nothing here. */
+export function NotFound() {
+  return (
+    <>
+      <PageHeading title="Page not found" />
+      <EmptyState title="The panel has no page at this address">
+        Go to{" "}
+        {sections.map(({ path, title }, index) => (
+          <span key={path}>
+            {index > 0 && ", "}
+            <PanelLink to={path}>{title}</PanelLink>
+          </span>
+        ))}
+        .
+      </EmptyState>
+    </>
+  );
+}

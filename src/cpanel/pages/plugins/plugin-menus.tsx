@@ -1,0 +1,35 @@
+import { useApi } from "../../live/use-api.js";
+import { useResource } from "../../live/use-resource.js";
+import { useRoute } from "../../router/use-route.js";
+import { useMay } from "../../session/use-principal.js";
+import { nameIn } from "./plugin-address.js";
+import { PluginMenuLink } from "./plugin-menu-link.js";
+import { pluginOperations } from "./plugin-operations.js";
+
+/** Menus change when plugins do, which is seldom; whoever changes them here asks at once. */
+const intervalMs = 30_000;
+
+/** What plugins at work put into the navigation. */
+export function PluginMenus() {
+  const api = useApi(pluginOperations);
+  const { data = [] } = useResource("plugins.loaded", () => api.plugins.loaded(), { isWanted: useMay("plugins:read"), intervalMs });
+  const { segments, search } = useRoute();
+  const isAt = (name: string, path: string) => segments[0] === "plugins" && nameIn(segments.slice(1)) === name && search.get("at") === path;
+  if (data.every(({ menus }) => menus.length === 0)) return null;
+  return (
+    <nav aria-label="Pages of plugins" className="navigation navigation-plugins">
+      <p className="navigation-title quiet small" aria-hidden="true">
+        Pages of plugins
+      </p>
+      <ul>
+        {data.flatMap((plugin) =>
+          plugin.menus.map((menu) => (
+            <li key={`${plugin.name} ${menu.title} ${menu.path}`}>
+              <PluginMenuLink plugin={plugin} menu={menu} className="navigation-link" isCurrent={isAt(plugin.name, menu.path)} />
+            </li>
+          )),
+        )}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,42 @@
+import { PageHeading } from "../components/page-heading.js";
+import { useObserved } from "../live/use-observed.js";
+import { ThemeSwitch } from "../layout/theme-switch.js";
+import { usePanel } from "../use-panel.js";
+import { SignInForm } from "./sign-in-form.js";
+import "./gate.css";
+
+/** What whoever is not signed in sees, whichever page was asked for; that page comes next. */
+export function SignInPage() {
+  const { connection, session } = usePanel();
+  const state = useObserved(session.state);
+  const { discovery } = useObserved(connection.state);
+  const isPlain = location.protocol === "http:" && !isLoopback(location.hostname);
+  return (
+    <main className="gate">
+      <div className="gate-card">
+        <PageHeading
+          title="Sign in"
+          note={
+            <>
+              runtimed {discovery?.version} at {location.host}
+            </>
+          }
+        />
+        {state.phase === "signed-out" && state.hasLeft && (
+          <p role="status" className="gate-note">
+            You have signed out.
+          </p>
+        )}
+        {isPlain && (
+          <p className="gate-note gate-warning">This connection is not encrypted: others on the network can read the key. Use https.</p>
+        )}
+        <SignInForm />
+      </div>
+      <ThemeSwitch />
+    </main>
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || host.endsWith(".localhost") || host.startsWith("127.");
+}

@@ -1,0 +1,33 @@
+import type { PackageInfo, PackageKind } from "./package-info.js";
+import { readPackageFacts } from "./package-info.js";
+import { readArchive } from "./read-archive.js";
+import type { Offer } from "./offer.js";
+
+/** What is ready to be sent, and what is known of it. */
+export interface PackageArchive {
+  readonly facts: PackageInfo;
+  readonly file: Blob;
+  readonly filename: string;
+  readonly fileCount: number;
+  /** Of a folder: what is not packed, with the rule. */
+  readonly leftOut: readonly { readonly path: string; readonly rule: string }[];
+}
+
+/** Reads an archive, or packs a folder. Throws what the daemon would answer to what is in it. */
+export async function createArchive(offer: Offer, kind: PackageKind, signal: AbortSignal): Promise<PackageArchive> {
+  if (offer.kind === "archive") {
+    const text = await readArchive(offer.file, signal);
+    return {
+      facts: await readPackageFacts(text, kind),
+      file: offer.file,
+      filename: offer.file.name,
+      fileCount: text.fileCount,
+      leftOut: [],
+    };
+  }
+  const [{ planFolder }, { packFolder }] = await Promise.all([import("./folder-plan.js"), import("./pack-folder.js")]);
+  const plan = await planFolder(offer.folder, kind, signal);
+  const file = await packFolder(offer.folder, plan, signal);
+  const filename = `${plan.facts.name.replace("@", "").replace("/", "-")}-${plan.facts.version}.tgz`;
+  return { facts: plan.facts, file, filename, fileCount: plan.files.length, leftOut: plan.leftOut };
+}

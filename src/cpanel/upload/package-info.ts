@@ -1,0 +1,92 @@
+import { ApiError } from "../../shared/api-error.js";
+import { manifestFileNames } from "../../shared/metadata-file-names.js";
+import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
+import { usualEntrypoints } from "../../shared/packing/main-files.js";
+import { PackageJson } from "../../shared/packing/package-json.js";
+import type { ReadText } from "../../shared/packing/read-text.js";
+
+/** What a package says of itself, as the daemon will read it. */
+export interface PackageInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly isEnabled: boolean;
+  /** Undefined when nothing in it can be served. */
+  readonly entrypoint: string | undefined;
+  /** A plugin's module; undefined when there is none, as beside a manifest for a built-in plugin. */
+  readonly pluginEntry: string | undefined;
+  readonly packageJson: PackageJson | undefined;
+  /** The manifest's and package.json's names, those that are there. */
+  readonly metadataFiles: readonly string[];
+  /** It has a key that only manifests of plugins have. */
+  readonly isPlugin: boolean;
+}
+
+export type PackageKind = "worker" | "plugin";
+
+export interface PackageText {
+  readonly read: ReadText;
+  readonly isFile: (path: string) => Promise<boolean>;
+}
+
+/** Keys that only a plugin's manifest has. */
+const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
+
+/** Throws what the daemon would answer to a manifest that is missing or cannot be used. */
+export async function readPackageFacts(text: PackageText, kind: PackageKind): Promise<PackageInfo> {
+  const manifest = await readManifest(text.read);
+  const written = await text.read("package.json");
+  const packageJson = written === undefined ? undefined : parsePackageJson(written);
+  const fields = { name: packageJson?.name, version: packageJson?.version, ...manifest?.fields };
+  return {
+    name: nameOf(fields),
+    version: versionOf(fields, undefined),
+    isEnabled: enabledOf(fields),
+    entrypoint: await firstFile(text, entrypoints(kind, manifest?.fields["entrypoint"], packageJson?.main)),
+    pluginEntry: kind === "plugin" ? await findPluginEntry(text, manifest?.fields["pluginEntry"]) : undefined,
+    packageJson,
+    metadataFiles: [...(manifest ? [manifest.file] : []), ...(packageJson ? ["package.json"] : [])],
+    isPlugin: pluginKeys.some((key) => manifest?.fields[key] !== undefined),
+  };
+}
+
+async function readManifest(read: ReadText): Promise<{ file: string; fields: Record<string, unknown> } | undefined> {
+  for (const file of manifestFileNames) {
+    const text = await read(file);
+    if (text === undefined) continue;
+    // Large, and needed by nobody who only looks.
+    const { parseManifest } = await import("../../shared/manifest-yaml.js");
+    const { fields } = parseManifest(text, file);
+    return { file, fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) };
+  }
+  return undefined;
+}
+
+function parsePackageJson(text: string): PackageJson {
+  try {
+    return PackageJson.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
+  } catch (cause) {
+    throw new ApiError("INVALID_PACKAGE_METADATA", "package.json cannot be used: it is not a JSON object.", { cause });
+  }
+}
+
+/** A plugin serves only what its manifest names. */
+function entrypoints(kind: PackageKind, declared: unknown, main: string | undefined): readonly string[] {
+  if (typeof declared === "string") return [withoutDot(declared)];
+  return kind === "plugin" ? [] : usualEntrypoints(main === undefined ? undefined : withoutDot(main));
+}
+
+async function findPluginEntry(text: PackageText, declared: unknown): Promise<string | undefined> {
+  if (typeof declared === "string") return firstFile(text, [withoutDot(declared)]);
+  // Large, with all that a plugin's manifest may hold.
+  const { usualPluginEntries } = await import("../../shared/plugin-manifest.js");
+  return firstFile(text, usualPluginEntries);
+}
+
+async function firstFile({ isFile }: PackageText, candidates: readonly string[]): Promise<string | undefined> {
+  for (const candidate of candidates) if (await isFile(candidate)) return candidate;
+  return undefined;
+}
+
+function withoutDot(path: string): string {
+  return path.replace(/^\.\//, "");
+}

@@ -1,0 +1,64 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
+import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
+
+interface OpenOptions {
+  /** The root key, if none is given. */
+  readonly key?: string;
+  /** Another way to the daemon. */
+  readonly url?: string;
+  readonly provoked?: readonly Provoked[];
+}
+
+/** A daemon with workers on its disk and a watched browser in front of it. */
+export interface PanelFixture {
+  readonly daemon: TestDaemon;
+  readonly browser: PanelBrowser;
+  /** A new key of these rights. */
+  readonly key: (rights: Readonly<Record<string, unknown>>) => Promise<string>;
+  /** A page below the panel, signed in. */
+  readonly open: (path: string, how?: OpenOptions) => Promise<Page>;
+  /** The body that the API answers with, asked by root. */
+  readonly ask: (path: string) => Promise<unknown>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** `files` lie in the directory of the workers, by path. */
+export async function openPanelFixture(files: Readonly<Record<string, string>>): Promise<PanelFixture> {
+  const directory = await mkdtemp(path.join(tmpdir(), "runtimed-test-"));
+  await writeTree(path.join(directory, "workers"), files);
+  const [daemon, browser] = await Promise.all([startDaemon({ directory }), PanelBrowser.open()]);
+  const headers = { "x-api-key": daemon.rootKey, "content-type": "application/json" };
+  return {
+    daemon,
+    browser,
+    key: async (rights) => {
+      const body = JSON.stringify({ name: "somebody", expiresIn: "30d", ...rights });
+      const response = await fetch(`${daemon.url}/api/keys`, { method: "POST", headers, body });
+      expect(response.status).toBe(201);
+      return ((await response.json()) as { data: { key: string } }).data.key;
+    },
+    open: async (below, { key = daemon.rootKey, url = daemon.url, provoked = [] } = {}) => {
+      const page = await browser.page(`${url}/cpanel/${below}`, { provoked });
+      await signIn(page, key);
+      return page;
+    },
+    ask: async (asked) => (await fetch(`${daemon.url}${asked}`, { headers })).json(),
+    dispose: async () => {
+      // A browser writes a line when a daemon is killed in the midst of a stream.
+      await browser.close();
+      await daemon.dispose();
+    },
+  };
+}
+
+/** The files of one version of a static worker. */
+export function versionFiles(name: string, version: string, text: string, more = ""): Record<string, string> {
+  const folder = `${name}/${version}`;
+  return { [`${folder}/manifest.yaml`]: `name: "${name}"\nversion: "${version}"\n${more}`, [`${folder}/index.html`]: text };
+}

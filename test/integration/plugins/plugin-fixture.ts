@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import pino from "pino";
+import { onTestFinished } from "vitest";
+import type { InstalledPlugin } from "../../../src/server/packages/installed-plugin.js";
+import type { PluginCode as PluginCodeClass } from "../../../src/server/plugins/plugin-code.js";
+import { Plugins } from "../../../src/server/plugins/plugins.js";
+import { packageRoot } from "../../../src/server/package-root.js";
+import { PluginManifest } from "../../../src/shared/plugin-manifest.js";
+import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { writeTree } from "../../support/write-tree.js";
+
+interface AddedPlugin {
+  readonly manifest?: Record<string, unknown>;
+  readonly config?: Record<string, unknown>;
+  readonly enabled?: boolean;
+  readonly problem?: string;
+}
+
+/** Plugins in real folders, loaded as the daemon loads them. What they write to `globalThis.told` is what happened, in order. */
+export class PluginFixture {
+  readonly directory: string;
+  readonly plugins: Plugins;
+  readonly log: Record<string, unknown>[] = [];
+  readonly gone: string[] = [];
+  readonly #installed = new Map<string, InstalledPlugin>();
+
+  static async open(): Promise<PluginFixture> {
+    const directory = await temporaryDirectory();
+    const { PluginCode } = (await import(path.join(packageRoot, "build/server/plugins/plugin-code.js"))) as {
+      PluginCode: typeof PluginCodeClass;
+    };
+    const code = new PluginCode({ directory: path.join(directory, "code"), packageRoot });
+    await code.open();
+    const house = new PluginFixture(directory, code);
+    onTestFinished(() => house.plugins.close());
+    told().length = 0;
+    return house;
+  }
+
+  private constructor(directory: string, code: PluginCodeClass) {
+    this.directory = directory;
+    this.plugins = new Plugins({
+      discover: () => [...this.#installed.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      code,
+      reserved: new Set(["api", "_", "cpanel", ".well-known"]),
+      onGone: (name) => this.gone.push(name),
+      onAppGone: () => undefined,
+      apiBase: "/api",
+      version: "1.2.3",
+      verify: () => undefined,
+      counter: () => ({ add: () => undefined }),
+      log: pino({ level: "debug" }, { write: (line: string) => void this.log.push(JSON.parse(line) as Record<string, unknown>) }),
+    });
+  }
+
+  /** Puts a plugin there, in place of the one of that name; `code` is its plugin.js, or all its files. */
+  async add(name: string, code: string | Record<string, string>, { manifest = {}, ...rest }: AddedPlugin = {}): Promise<void> {
+    const folder = path.join(this.directory, name);
+    await rm(folder, { recursive: true, force: true });
+    await writeTree(folder, typeof code === "string" ? { "plugin.js": code } : code);
+    const parsed = PluginManifest.parse(manifest);
+    this.#installed.set(name, {
+      name,
+      version: "1.0.0",
+      folder,
+      path: folder,
+      source: "uploaded",
+      removable: true,
+      enabled: true,
+      manifest: parsed,
+      app: parsed.entrypoint === undefined ? undefined : WorkerManifest.parse(manifest),
+      config: {},
+      manifestHash: createHash("sha256")
+        .update(JSON.stringify([manifest, rest.config]))
+        .digest("hex"),
+      ...rest,
+    });
+  }
+
+  change(name: string, change: Partial<InstalledPlugin>): void {
+    this.#installed.set(name, { ...(this.#installed.get(name) as InstalledPlugin), ...change });
+  }
+
+  remove(name: string): void {
+    this.#installed.delete(name);
+  }
+
+  async load({ fresh = false } = {}): Promise<Record<string, string | true | undefined>> {
+    const report = await this.plugins.reload({ isFresh: () => fresh });
+    return Object.fromEntries(report.map(({ name, loaded, error }) => [name, loaded || error]));
+  }
+
+  get names(): string[] {
+    return this.plugins.set.plugins.map(({ name }) => name);
+  }
+}
+
+/** Where plugins under test write what happens to them. */
+export function told(): string[] {
+  const place = globalThis as { told?: string[] };
+  return (place.told ??= []);
+}

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { CommandError } from "../../../../src/cli/command/command-error.js";
+import { exitCodes } from "../../../../src/cli/command/exit-codes.js";
+import { QueryClient } from "../../../../src/cli/dashboard/query-client.js";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const unreachable = () => new CommandError("UNREACHABLE", "nothing listens there", { exitCode: exitCodes.unavailable });
+
+/** A daemon that counts what it is asked. */
+function daemon() {
+  const asked: number[] = [];
+  const state = { isThere: true, answer: 1 };
+  const ask = async () => {
+    asked.push(Date.now());
+    if (!state.isThere) throw unreachable();
+    return { answer: state.answer };
+  };
+  return { asked, state, ask };
+}
+
+function liveData() {
+  const refused: Error[] = [];
+  const live = new QueryClient({ refreshMs: 2000, onRefused: (error) => refused.push(error) });
+  return { live, refused };
+}
+
+test("what appears is asked for at once; then all take turns, one request a second at most", async () => {
+  const [{ live }, { asked, ask }] = [liveData(), daemon()];
+  for (const name of ["a", "b", "c", "d", "e"]) live.resource(name, ask).subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toHaveLength(5);
+  await vi.advanceTimersByTimeAsync(20_000);
+  const later = asked.slice(5);
+  expect(later.length).toBeGreaterThan(15);
+  for (const [index, at] of later.entries()) if (index > 0) expect(at - (later[index - 1] ?? 0)).toBeGreaterThanOrEqual(1000);
+  live.close();
+});
+
+test("what nobody looks at is not asked for", async () => {
+  const [{ live }, { asked, ask }] = [liveData(), daemon()];
+  const leave = live.resource("a", ask).subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(0);
+  leave();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(1);
+  live.close();
+});
+
+test("nobody is told of an answer that is the same as before", async () => {
+  const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
+  const told = vi.fn<() => void>();
+  live.resource("a", ask).subscribe(told);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked.length).toBeGreaterThan(3);
+  expect(told).toHaveBeenCalledTimes(1);
+  state.answer = 2;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(told).toHaveBeenCalledTimes(2);
+  live.close();
+});
+
+test("a daemon that is away is tried after 1 to 30 s, its last answers stay, and its return wakes all", async () => {
+  const [{ live, refused }, { asked, state, ask }] = [liveData(), daemon()];
+  const [first, second] = [live.resource("a", ask), live.resource("b", ask)];
+  first.subscribe(() => {});
+  second.subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(0);
+  state.isThere = false;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(live.contact()).toMatchObject({ kind: "away", error: { message: "nothing listens there" } });
+  expect(first.state().value).toEqual({ answer: 1 });
+  await vi.advanceTimersByTimeAsync(300_000);
+  const gapsMs = asked.slice(4).map((at, index) => at - (asked[index + 3] ?? 0));
+  expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(1000);
+  expect(Math.max(...gapsMs)).toBeLessThanOrEqual(30_000);
+  expect(Math.max(...gapsMs)).toBeGreaterThanOrEqual(15_000);
+  state.isThere = true;
+  state.answer = 2;
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(live.contact()).toEqual({ kind: "live" });
+  expect([first.state(), second.state()]).toEqual([
+    { value: { answer: 2 }, error: undefined },
+    { value: { answer: 2 }, error: undefined },
+  ]);
+  expect(refused).toEqual([]);
+  live.close();
+});
+
+test("refresh tries a daemon that is away at once", async () => {
+  const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
+  state.isThere = false;
+  live.resource("a", ask).subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(60_000);
+  const before = asked.length;
+  live.refresh();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toHaveLength(before + 1);
+  live.close();
+});
+
+test("a refusal is told, and is no absence", async () => {
+  const { live, refused } = liveData();
+  const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
+  const resource = live.resource("a", () => Promise.reject(error));
+  resource.subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(0);
+  expect(refused).toEqual([error]);
+  expect(resource.state().error).toBe(error);
+  expect(live.contact()).toEqual({ kind: "live" });
+  live.close();
+});

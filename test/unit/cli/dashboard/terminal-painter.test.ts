@@ -1,0 +1,14 @@
+import { EventEmitter } from "node:events";
+import { expect, test } from "vitest";
+import { TerminalPainter } from "../../../../src/cli/dashboard/terminal-painter.js";
+
+test("clears no character of a line that fills the terminal", () => {
+  let written = "";
+  const terminal = Object.assign(new EventEmitter(), { columns: 10, rows: 2, write: (text: string) => (written += text) !== "" });
+  const painter = new TerminalPainter(terminal);
+  painter.resume();
+  painter.write("2026-11-24\nshort");
+
+  // A terminal in its last column stays there until the next character: clearing to the end of the line would take the 4.
+  expect(written).toContain("\x1b[1;1H\x1b[K2026-11-24\x1b[2;1H\x1b[Kshort");
+});

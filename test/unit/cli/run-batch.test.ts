@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { runBatch } from "../../../src/cli/command/run-batch.js";
+import { CommandError } from "../../../src/cli/command/command-error.js";
+import type { Context } from "../../../src/cli/command/command.js";
+import { Output, type Terminal } from "../../../src/cli/output/output.js";
+import { ApiError } from "../../../src/shared/api-error.js";
+
+/** Acts on some words, each of which fails as told; answers with what was tried, shown and thrown. */
+async function actOn(failures: Readonly<Record<string, Error | undefined>>) {
+  let stdout = "";
+  const terminal: Terminal = {
+    stdinIsTty: false,
+    stdoutIsTty: false,
+    stderrIsTty: false,
+    widthColumns: 80,
+    hasColor: false,
+    writeStdout: (text) => void (stdout += text.toString()),
+    writeStderr: () => {},
+  };
+  const output = new Output(terminal, { format: "json" });
+  const tried: string[] = [];
+  const acting = runBatch({ output } as Context, {
+    items: Object.keys(failures).map((label) => ({ label, fields: { label } })),
+    noun: "words",
+    done: "said",
+    act: ({ label }) => {
+      tried.push(label);
+      const failure = failures[label];
+      return failure ? Promise.reject(failure) : Promise.resolve();
+    },
+  });
+  const thrown = await acting.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { tried, thrown, shown: stdout === "" ? undefined : (JSON.parse(stdout) as unknown) };
+}
+
+const refused = new ApiError("KEY_NOT_FOUND", "no such key");
+const unreachable = new CommandError("UNREACHABLE", "gone", { exitCode: 8 });
+
+test("what is refused for one does not keep the others, and the command ends with 9", async () => {
+  const { tried, thrown, shown } = await actOn({ a: undefined, b: refused, c: undefined });
+
+  expect(tried).toEqual(["a", "b", "c"]);
+  expect(thrown).toMatchObject({ code: "PARTLY_DONE", exitCode: 9, details: ["b: no such key (KEY_NOT_FOUND)"] });
+  expect(shown).toEqual({
+    words: [
+      { label: "a", said: true },
+      { label: "b", said: false, error: { code: "KEY_NOT_FOUND", message: "no such key" } },
+      { label: "c", said: true },
+    ],
+  });
+});
+
+test("a lost connection ends it: the rest is not tried, and is listed as such", async () => {
+  const { tried, thrown, shown } = await actOn({ a: undefined, b: unreachable, c: undefined });
+
+  expect(tried).toEqual(["a", "b"]);
+  expect(thrown).toMatchObject({ code: "PARTLY_DONE", exitCode: 9 });
+  expect(shown).toMatchObject({ words: [{ said: true }, { error: { code: "UNREACHABLE" } }, { error: { code: "NOT_TRIED" } }] });
+});
+
+test("when nothing was done, the first failure is the command's, and nothing is shown", async () => {
+  expect(await actOn({ a: unreachable, b: undefined })).toEqual({ tried: ["a"], thrown: unreachable, shown: undefined });
+  expect(await actOn({ a: refused, b: refused })).toEqual({ tried: ["a", "b"], thrown: refused, shown: undefined });
+});
