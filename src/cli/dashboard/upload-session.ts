@@ -17,16 +17,16 @@ export class UploadSession {
   readonly #session: Session;
   readonly #context: Context;
   readonly #cleanUps: readonly (() => void)[];
-  readonly #parcel: PackageArchive;
+  readonly #packageArchive: PackageArchive;
   /** What packing had to say, and later the daemon's answer. */
   readonly #said: string[];
   /** What would be installed, and what it would do to what is there. */
   readonly facts: readonly Fact[];
 
-  private constructor(session: Session, { context, parcel, said, cleanUps, facts }: Prepared) {
+  private constructor(session: Session, { context, packageArchive, said, cleanUps, facts }: Prepared) {
     this.#session = session;
     this.#context = context;
-    this.#parcel = parcel;
+    this.#packageArchive = packageArchive;
     this.#said = said;
     this.#cleanUps = cleanUps;
     this.facts = facts;
@@ -48,11 +48,11 @@ export class UploadSession {
       },
     };
     try {
-      const parcel = await createArchive(context, source, { kind: "worker" });
-      const installed = parcel.plan && (await installedWorker(session, parcel.plan.facts.name));
+      const packageArchive = await createArchive(context, source, { kind: "worker" });
+      const installed = packageArchive.plan && (await installedWorker(session, packageArchive.plan.facts.name));
       signal.throwIfAborted();
-      const facts = [...describe(parcel, installed), ...said.map((value) => ({ name: "note", value, color: "yellow" }))];
-      return new UploadSession(session, { context, parcel, said, cleanUps, facts });
+      const facts = [...describe(packageArchive, installed), ...said.map((value) => ({ name: "note", value, color: "yellow" }))];
+      return new UploadSession(session, { context, packageArchive, said, cleanUps, facts });
     } catch (error) {
       for (const cleanUp of cleanUps) cleanUp();
       throw error;
@@ -60,14 +60,14 @@ export class UploadSession {
   }
 
   get sizeBytes(): number {
-    return this.#parcel.sizeBytes;
+    return this.#packageArchive.sizeBytes;
   }
 
   /** Sends it; says where it answers. */
   async send(onBytes: (count: number) => void): Promise<string> {
     const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
-    const { worker } = (await connection.client.workers.upload({ file: uploadSource(this.#parcel, onBytes) })).data;
+    const { worker } = (await connection.client.workers.upload({ file: uploadSource(this.#packageArchive, onBytes) })).data;
     const url = await activeUrl(this.#context, connection, worker);
     return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
   }
@@ -80,7 +80,7 @@ export class UploadSession {
 
 interface Prepared {
   readonly context: Context;
-  readonly parcel: PackageArchive;
+  readonly packageArchive: PackageArchive;
   readonly said: string[];
   readonly cleanUps: readonly (() => void)[];
   readonly facts: readonly Fact[];

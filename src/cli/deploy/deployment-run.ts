@@ -6,7 +6,7 @@ import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import type { OpenedPackage } from "../pack/open-package.js";
-import { sendParcel } from "../pack/package-archive.js";
+import { sendArchive } from "../pack/package-archive.js";
 import { showFiles } from "../pack/show-plan.js";
 import { writeArchive } from "../pack/write-archive.js";
 import { confirmDestruction } from "../output/prompts.js";
@@ -81,13 +81,13 @@ export class DeploymentRun {
 
   async #upload(): Promise<number> {
     const { opened, options, deployable, target } = this.#parts;
-    const parcel = await packDeployable(this.#context, opened, { ...deployable, message: options.message });
+    const packageArchive = await packDeployable(this.#context, opened, { ...deployable, message: options.message });
     const send = (file: UploadSource) => target.upload(file, { isChecked: options.isChecked });
-    await sendParcel(this.#context, parcel, send).catch(async (error: unknown) => {
-      throw await loadFailure(error, { folder: opened.folder, files: parcel.plan.files });
+    await sendArchive(this.#context, packageArchive, send).catch(async (error: unknown) => {
+      throw await loadFailure(error, { folder: opened.folder, files: packageArchive.plan.files });
     });
-    noteStep(this.#context, "Upload", formatSize(parcel.sizeBytes));
-    return parcel.sizeBytes;
+    noteStep(this.#context, "Upload", formatSize(packageArchive.sizeBytes));
+    return packageArchive.sizeBytes;
   }
 
   async #check(url: string): Promise<HealthOutcome & { passed: true }> {

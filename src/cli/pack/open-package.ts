@@ -4,7 +4,7 @@ import { usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackPlan } from "./pack-plan.js";
-import { folderSource, readPackageFacts, type PackageIdentity, type PackageKind, type PackageSource } from "./package-info.js";
+import { folderSource, readPackageInfo, type PackageIdentity, type PackageKind, type PackageSource } from "./package-info.js";
 import { findPackageKind } from "./package-kind.js";
 import { planBundled } from "./package-archive.js";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -40,7 +40,7 @@ export async function openPackage(context: Context, given: string, kind?: Packag
       if (bundle && found === "plugin") throw usageError("--bundle is for workers");
       if ("files" in opened) {
         if (bundle) throw usageError("--bundle is for folders: an archive goes as it is");
-        return { facts: await readPackageFacts(source, found, identity), files: opened.files, leftOut: [], links: [] };
+        return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
       }
       return bundle
         ? planBundled(context, { folder: opened.folder, directory: workspace, identity })

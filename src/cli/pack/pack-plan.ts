@@ -5,7 +5,7 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { neverPackedPathReason, neverPackedReason } from "../../shared/packing/never-packed.js";
 import { mainFiles } from "../../shared/packing/main-files.js";
-import { folderSource, readPackageFacts, type PackageInfo, type PackageIdentity, type PackageKind } from "./package-info.js";
+import { folderSource, readPackageInfo, type PackageInfo, type PackageIdentity, type PackageKind } from "./package-info.js";
 import { archiveStem } from "./archive-name.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 
@@ -53,7 +53,7 @@ export async function planPack(
   { kind = "worker", identity = {}, withoutPackages = false }: PackOptions = {},
 ): Promise<PackPlan> {
   const source = folderSource(folder);
-  const facts = await readPackageFacts(source, kind, identity);
+  const facts = await readPackageInfo(source, kind, identity);
   const selection = await openSelection(source.read, facts);
   const walk = new Walk(await realpath(folder), facts, withoutPackages ? noPackages(selection) : selection);
   return walk.plan();

@@ -10,7 +10,7 @@ import { archiveName } from "./archive-name.js";
 import { readArchiveContent } from "./archive-content.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackedFile, type PackPlan } from "./pack-plan.js";
-import { archiveSource, readPackageFacts, type PackageKind } from "./package-info.js";
+import { archiveSource, readPackageInfo, type PackageKind } from "./package-info.js";
 import { planBundle, type BundleOptions } from "./plan-bundle.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { writeArchive, type Archive, type WrittenArchive } from "./write-archive.js";
@@ -28,8 +28,8 @@ export interface PackageArchive extends Archive {
   readonly plan: PackPlan | undefined;
 }
 
-/** What the documents of commands that upload say of a parcel, or of the plan for one. */
-export const parcelFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
+/** What the documents of commands that upload say of a archive, or of the plan for one. */
+export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
 
 /** Packs a folder, or takes an archive as it is. What is packed goes away with the command. */
 export async function createArchive(
@@ -46,25 +46,25 @@ export async function createArchive(
 }
 
 /** What a person would want to know before it is sent. */
-export function describeParcel({ output }: Context, { facts, files, links }: PackPlan, { sizeBytes }: Archive): void {
+export function describeArchive({ output }: Context, { facts, files, links }: PackPlan, { sizeBytes }: Archive): void {
   output.note(`${facts.name}@${facts.version}: ${files.length} files, ${formatSize(sizeBytes)} packed`);
   for (const link of links) output.warn(`${link.path} is left out: ${link.rule}`);
 }
 
-/** Has the parcel sent by an operation of the client, and shows how far it is. */
-export async function sendParcel<Result>(
+/** Has the archive sent by an operation of the client, and shows how far it is. */
+export async function sendArchive<Result>(
   context: Context,
-  parcel: PackageArchive,
+  packageArchive: PackageArchive,
   upload: (source: UploadSource) => Promise<Result>,
 ): Promise<Result> {
   return withProgress(
     context,
-    { label: `uploading ${parcel.filename}`, totalBytes: parcel.sizeBytes, afterwards: "installing" },
-    (onBytes) => upload(uploadSource(parcel, onBytes)),
+    { label: `uploading ${packageArchive.filename}`, totalBytes: packageArchive.sizeBytes, afterwards: "installing" },
+    (onBytes) => upload(uploadSource(packageArchive, onBytes)),
   );
 }
 
-/** The parcel as the client sends it; tells of every piece that goes. */
+/** The archive as the client sends it; tells of every piece that goes. */
 export function uploadSource({ file, filename, sizeBytes }: PackageArchive, onBytes: (count: number) => void): UploadSource {
   return { filename, sizeBytes, bytes: pluralize(file, onBytes) };
 }
@@ -91,7 +91,7 @@ async function packFolder(context: Context, { facts, files }: PackPlan, director
 async function planArchive(file: string, kind: PackageKind): Promise<PackPlan | undefined> {
   const content = await readArchiveContent(file);
   if (content === undefined) return undefined;
-  const facts = await readPackageFacts(archiveSource(path.basename(file), content), kind);
+  const facts = await readPackageInfo(archiveSource(path.basename(file), content), kind);
   return { facts, files: content.files.map((entry) => ({ ...entry, source: file, rule: "in the archive" })), leftOut: [], links: [] };
 }
 

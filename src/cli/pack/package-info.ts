@@ -60,7 +60,7 @@ export function archiveSource(label: string, { files, metadata }: ArchiveContent
 export type PackageIdentity = Partial<Pick<PackageInfo, "name" | "version">>;
 
 /** Reads name, version and what it starts with as the daemon will; what it would refuse is refused here, before a byte is sent. */
-export async function readPackageFacts(
+export async function readPackageInfo(
   source: PackageSource,
   kind: PackageKind = "worker",
   given: PackageIdentity = {},

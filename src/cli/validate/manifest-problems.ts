@@ -6,7 +6,7 @@ import { enabledOf, nameOf, versionOf } from "../../shared/package-metadata.js";
 import { pluginFields } from "../../shared/plugin-fields.js";
 import { PluginManifest, runtimeKeys } from "../../shared/plugin-manifest.js";
 import { WorkerManifest } from "../../shared/worker-manifest.js";
-import { readPackageFacts, type PackageKind, type PackageSource } from "../pack/package-info.js";
+import { readPackageInfo, type PackageKind, type PackageSource } from "../pack/package-info.js";
 import { placeOf, readManifestText, readPackageJsonText, type MetadataText } from "./metadata-text.js";
 import type { Problem } from "./problem.js";
 
@@ -84,7 +84,7 @@ class Metadata {
       missing.push(this.#problem([key], "ENTRYPOINT_NOT_FOUND", `the ${key} ${named} is not there; build it first, or correct ${key}`));
     }
     if (missing.length > 0) return missing;
-    const facts = await readPackageFacts(source, kind, { name: "any", version: "1.0.0" }).catch(() => undefined);
+    const facts = await readPackageInfo(source, kind, { name: "any", version: "1.0.0" }).catch(() => undefined);
     if (!facts || facts.entrypoint !== undefined || facts.pluginEntry !== undefined) return [];
     if (kind === "worker")
       return [this.#problem([], "ENTRYPOINT_NOT_FOUND", "nothing can be served: there is no index.html, index.js or entrypoint")];

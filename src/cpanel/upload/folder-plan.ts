@@ -3,7 +3,7 @@ import { neverPackedReason } from "../../shared/packing/never-packed.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 import { usualLimits } from "../../shared/archive/usual-limits.js";
 import type { Folder } from "./folder.js";
-import { readPackageFacts, type PackageInfo, type PackageKind } from "./package-info.js";
+import { readPackageInfo, type PackageInfo, type PackageKind } from "./package-info.js";
 
 export interface FolderPlan {
   readonly facts: PackageInfo;
@@ -16,7 +16,7 @@ export interface FolderPlan {
 /** Decides what of a folder is packed, by the rules by which `runtimectl` packs. */
 export async function planFolder(folder: Folder, kind: PackageKind, signal: AbortSignal): Promise<FolderPlan> {
   const read = async (path: string) => (await folder.open(path))?.text();
-  const facts = await readPackageFacts({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
+  const facts = await readPackageInfo({ read, isFile: async (path) => (await folder.open(path)) !== undefined }, kind);
   const walk = new Walk({ folder, facts, selection: await openSelection(read, facts), signal });
   return walk.plan();
 }

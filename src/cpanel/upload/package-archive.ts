@@ -1,5 +1,5 @@
 import type { PackageInfo, PackageKind } from "./package-info.js";
-import { readPackageFacts } from "./package-info.js";
+import { readPackageInfo } from "./package-info.js";
 import { readArchive } from "./read-archive.js";
 import type { Offer } from "./offer.js";
 
@@ -18,7 +18,7 @@ export async function createArchive(offer: Offer, kind: PackageKind, signal: Abo
   if (offer.kind === "archive") {
     const text = await readArchive(offer.file, signal);
     return {
-      facts: await readPackageFacts(text, kind),
+      facts: await readPackageInfo(text, kind),
       file: offer.file,
       filename: offer.file.name,
       fileCount: text.fileCount,

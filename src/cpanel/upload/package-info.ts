@@ -32,7 +32,7 @@ export interface PackageText {
 const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies", "menus", "config"];
 
 /** Throws what the daemon would answer to a manifest that is missing or cannot be used. */
-export async function readPackageFacts(text: PackageText, kind: PackageKind): Promise<PackageInfo> {
+export async function readPackageInfo(text: PackageText, kind: PackageKind): Promise<PackageInfo> {
   const manifest = await readManifest(text.read);
   const written = await text.read("package.json");
   const packageJson = written === undefined ? undefined : parsePackageJson(written);

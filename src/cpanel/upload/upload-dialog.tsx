@@ -3,7 +3,7 @@ import { ErrorMessage } from "../components/error-message.js";
 import { Modal } from "../components/modal.js";
 import { UploadProgress } from "../components/upload-progress.js";
 import type { Offer } from "./offer.js";
-import { ParcelPreview } from "./parcel-preview.js";
+import { ArchivePreview } from "./archive-preview.js";
 import type { UploadTarget } from "./upload-target.js";
 import { useUpload, type UploadState } from "./use-upload.js";
 
@@ -26,11 +26,11 @@ export function UploadDialog<Known>({ target, offer, onClose }: UploadDialogProp
           <Buttons onClose={onClose} />
         </>
       )}
-      {state.phase === "ready" && <ParcelPreview target={target} state={state} onSend={send} onClose={onClose} />}
+      {state.phase === "ready" && <ArchivePreview target={target} state={state} onSend={send} onClose={onClose} />}
       {state.phase === "sending" && (
         <UploadProgress
           sentBytes={state.sentBytes}
-          sizeBytes={state.parcel.file.size}
+          sizeBytes={state.packageArchive.file.size}
           afterwards="The daemon unpacks and checks it"
           onCancel={cancel}
         />
@@ -41,8 +41,8 @@ export function UploadDialog<Known>({ target, offer, onClose }: UploadDialogProp
 }
 
 function titleOf(state: UploadState<unknown>, label: string): string {
-  if (state.phase === "ready") return `Upload ${state.parcel.facts.name} ${state.parcel.facts.version}?`;
-  if (state.phase === "sending") return `Uploading ${state.parcel.facts.name} ${state.parcel.facts.version}`;
+  if (state.phase === "ready") return `Upload ${state.packageArchive.facts.name} ${state.packageArchive.facts.version}?`;
+  if (state.phase === "sending") return `Uploading ${state.packageArchive.facts.name} ${state.packageArchive.facts.version}`;
   return state.phase === "done" ? `${state.name} ${state.version} is installed` : label;
 }
 

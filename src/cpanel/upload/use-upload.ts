@@ -9,12 +9,12 @@ export type UploadState<Known> =
   | { readonly phase: "unreadable"; readonly error: unknown }
   | {
       readonly phase: "ready";
-      readonly parcel: PackageArchive;
+      readonly packageArchive: PackageArchive;
       readonly known: Known | undefined;
       readonly error?: unknown;
       readonly wasCancelled?: boolean;
     }
-  | { readonly phase: "sending"; readonly parcel: PackageArchive; readonly sentBytes: number }
+  | { readonly phase: "sending"; readonly packageArchive: PackageArchive; readonly sentBytes: number }
   | ({ readonly phase: "done" } & Installed<Known>);
 
 interface Upload<Known> {
@@ -31,9 +31,9 @@ export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upl
   useEffect(() => {
     const end = new AbortController();
     const read = async () => {
-      const parcel = await createArchive(offer, target.kind, end.signal);
-      const known = await target.find(parcel.facts.name);
-      if (!end.signal.aborted) setState({ phase: "ready", parcel, known });
+      const packageArchive = await createArchive(offer, target.kind, end.signal);
+      const known = await target.find(packageArchive.facts.name);
+      if (!end.signal.aborted) setState({ phase: "ready", packageArchive, known });
     };
     read().catch((error: unknown) => !end.signal.aborted && setState({ phase: "unreadable", error }));
     return () => {
@@ -42,17 +42,17 @@ export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upl
     };
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- an offer is read once: a new render must not read the folder again, nor end what is sent
   }, [offer]);
-  const send = async ({ parcel, known }: { parcel: PackageArchive; known: Known | undefined }) => {
+  const send = async ({ packageArchive, known }: { packageArchive: PackageArchive; known: Known | undefined }) => {
     const end = new AbortController();
     sending.current = end;
-    const onSent = (sentBytes: number) => !end.signal.aborted && setState({ phase: "sending", parcel, sentBytes });
+    const onSent = (sentBytes: number) => !end.signal.aborted && setState({ phase: "sending", packageArchive, sentBytes });
     onSent(0);
     try {
-      const { file, filename } = parcel;
+      const { file, filename } = packageArchive;
       const { name, version } = await target.install({ files: [{ file, filename }], onSent, signal: end.signal });
       setState({ phase: "done", name, version, known: await target.find(name).catch(() => undefined) });
     } catch (error) {
-      setState({ phase: "ready", parcel, known, ...(end.signal.aborted ? { wasCancelled: true } : { error }) });
+      setState({ phase: "ready", packageArchive, known, ...(end.signal.aborted ? { wasCancelled: true } : { error }) });
     }
   };
   return { state, send: () => state.phase === "ready" && void send(state), cancel: () => sending.current?.abort() };

@@ -5,7 +5,7 @@ import type { InstalledPlugin } from "./installed-plugin.js";
 import type { FileChange, PackageOwner } from "./files/package-owner.js";
 import type { Unit } from "./files/unit.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
-import { inStagedFolder } from "./transactions/in-transaction.js";
+import { inTransaction } from "./transactions/in-transaction.js";
 import { InstallAreas } from "./transactions/install-areas.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
 import { toggledManifest } from "./manifest-toggle.js";
@@ -84,7 +84,7 @@ export class PluginPackages implements PackageOwner {
   async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
-    return await inStagedFolder(area, async (staged) => {
+    return await inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name } = metadata;
@@ -118,7 +118,7 @@ export class PluginPackages implements PackageOwner {
     const { own, plugin: found } = this.#toggled(name);
     if (isDoneAlready(found)) return;
     const area = own ? this.#areas.of(own.directory.path) : await this.#installArea();
-    const isDone = await inStagedFolder(area, async (staged) => {
+    const isDone = await inTransaction(area, async (staged) => {
       let retiring: Promise<void>[] = [];
       const isHere = await area.exclusively(async () => {
         const { own: current, plugin } = this.#toggled(name);
@@ -241,7 +241,7 @@ export class PluginPackages implements PackageOwner {
   async #takeAway(area: StagingArea, name: string): Promise<boolean> {
     const findHere = () => this.#catalog.find(name)?.uploaded.filter(({ directory }) => directory.path === area.directory) ?? [];
     if (findHere().length === 0) return false;
-    return await inStagedFolder(area, async (staged) => {
+    return await inTransaction(area, async (staged) => {
       let retiring: Promise<void>[] = [];
       const isAnything = await area.exclusively(async () => {
         const folders = findHere();

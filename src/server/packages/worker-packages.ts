@@ -11,7 +11,7 @@ import { archiveFormat } from "./archive/archive-unpacker.js";
 import { CatalogPoll } from "./catalog-poll.js";
 import { changeableVersion, workerNotFound } from "./changeable-version.js";
 import { followWorkerChanges } from "./follow-worker-changes.js";
-import { inStagedFolder } from "./transactions/in-transaction.js";
+import { inTransaction } from "./transactions/in-transaction.js";
 import { InstallAreas } from "./transactions/install-areas.js";
 import type { InstalledVersion } from "./installed-version.js";
 import { writeInstallation } from "./installation-file.js";
@@ -117,7 +117,7 @@ export class WorkerPackages implements PackageOwner {
   ): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
     const area = await this.#installArea();
-    return await inStagedFolder(area, async (staged) => {
+    return await inTransaction(area, async (staged) => {
       const content = await staged.makeContentFolder();
       const { root, metadata } = await this.#options.tools.unpacker.unpack(file, format, content);
       const { name, version } = metadata;
@@ -148,7 +148,7 @@ export class WorkerPackages implements PackageOwner {
     const found = changeableVersion(this.#catalog, name, version);
     if (isDoneAlready(found)) return;
     const area = this.#areas.of(found.directory);
-    const isDone = await inStagedFolder(area, async (staged) => {
+    const isDone = await inTransaction(area, async (staged) => {
       const isHere = await area.exclusively(async () => {
         const current = changeableVersion(this.#catalog, name, version);
         if (current.directory !== area.directory) return false;
@@ -278,7 +278,7 @@ export class WorkerPackages implements PackageOwner {
     for (const area of this.#areas.all()) {
       const findHere = () => find().filter(({ directory, source }) => directory === area.directory && source === "uploaded");
       if (findHere().length === 0) continue;
-      await inStagedFolder(area, async (staged) => {
+      await inTransaction(area, async (staged) => {
         let retiring: Promise<void>[] = [];
         await area.exclusively(async () => {
           const versions = findHere();

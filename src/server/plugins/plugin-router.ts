@@ -10,7 +10,7 @@ import { ReservedPaths } from "../web/reserved-paths.js";
 import { PluginRequest } from "./plugin-request.js";
 import type { WorkersPort } from "./workers-port.js";
 
-export interface PluginDoorOptions {
+export interface PluginRouterOptions {
   /** The plugins at work now; asked once for each request. */
   readonly set: () => PluginSet;
   readonly workers: WorkersPort;
@@ -33,7 +33,7 @@ export interface PluginRouter {
 }
 
 /** The way in for served requests: past the plugins, or straight to the workers when no plugin has a part in it. */
-export function createPluginRouter(options: PluginDoorOptions): PluginRouter {
+export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   const { set, workers } = options;
   const copies: PassageHost["copies"] = new WeakMap();
   const host: PassageHost = {

@@ -14,7 +14,7 @@ import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 /** How often a folder is read that changes meanwhile. */
 const mostReadings = 5;
 
-export interface NextSetOptions extends PluginSurroundings {
+export interface PluginSetBuilderOptions extends PluginSurroundings {
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
   /** What is at work while the next set is built. */
@@ -34,10 +34,10 @@ export class PluginSetBuilder {
   readonly failures = new Map<string, string>();
   /** Instances of before that were ended already, since there is only one object of them. */
   readonly ended = new Set<RunningPlugin>();
-  readonly #options: NextSetOptions;
+  readonly #options: PluginSetBuilderOptions;
   readonly #claims: BaseClaims;
 
-  constructor(options: NextSetOptions) {
+  constructor(options: PluginSetBuilderOptions) {
     this.#options = options;
     this.#claims = new BaseClaims(options.reserved);
   }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { packFolder } from "../../../src/cpanel/upload/pack-folder.js";
-import { readPackageFacts } from "../../../src/cpanel/upload/package-info.js";
+import { readPackageInfo } from "../../../src/cpanel/upload/package-info.js";
 import { readArchive } from "../../../src/cpanel/upload/read-archive.js";
 import { buildTar, buildTgz, longName, paxHeader, type TarEntry } from "../../support/build-tar.js";
 import { buildZip } from "../../support/build-zip.js";
@@ -102,9 +102,9 @@ describe("readArchive", () => {
 });
 
 const facts = (files: Readonly<Record<string, string>>, kind: "worker" | "plugin" = "worker") =>
-  readPackageFacts({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
+  readPackageInfo({ read: async (path) => files[path], isFile: async (path) => Object.hasOwn(files, path) }, kind);
 
-describe("readPackageFacts", () => {
+describe("readPackageInfo", () => {
   test("prefers the manifest to package.json", async () => {
     const files = { "manifest.yaml": "name: shop\n", "package.json": '{"name":"other","version":"2.0.0"}', "index.js": "" };
     expect(await facts(files)).toMatchObject({
@@ -170,5 +170,5 @@ describe("packFolder", () => {
 });
 
 function factsOf(folder: ReturnType<typeof memoryFolder>) {
-  return readPackageFacts({ read: async (path) => (await folder.open(path))?.text(), isFile: async () => false }, "worker");
+  return readPackageInfo({ read: async (path) => (await folder.open(path))?.text(), isFile: async () => false }, "worker");
 }

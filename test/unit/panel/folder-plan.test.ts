@@ -75,10 +75,10 @@ describe("planFolder", () => {
   });
 });
 
-test("names the parcel of a folder after its package", async () => {
+test("names the archive of a folder after its package", async () => {
   const folder = memoryFolder("any", { "manifest.yaml": manifest, "index.js": "" });
-  const parcel = await createArchive({ kind: "folder", folder }, "worker", signal);
-  expect(parcel).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, leftOut: [], facts: { name: "@team/shop" } });
+  const packageArchive = await createArchive({ kind: "folder", folder }, "worker", signal);
+  expect(packageArchive).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, leftOut: [], facts: { name: "@team/shop" } });
 });
 
 test("lists a chosen folder by the relative paths of its files", async () => {

@@ -3,7 +3,7 @@ import { formatSize } from "../../../shared/size.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { mainFiles } from "../../../shared/packing/main-files.js";
-import { describeParcel, createArchive, parcelFields, sendParcel } from "../../pack/package-archive.js";
+import { describeArchive, createArchive, archiveFields, sendArchive } from "../../pack/package-archive.js";
 import { showPlan } from "../../pack/show-plan.js";
 import { pluginState, tellFailure } from "./plugin-state.js";
 
@@ -14,7 +14,7 @@ interface Options {
 export const command = defineCommand<[source: string], Options>({
   arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
   options: [{ flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" }],
-  fields: ["name", "version", "installedAt", "status", "error", ...parcelFields],
+  fields: ["name", "version", "installedAt", "status", "error", ...archiveFields],
   examples: [
     ["runtimectl plugins upload ./guard", "pack the folder, upload it, say whether it is loaded"],
     ["runtimectl plugins upload ./guard --dry-run", "what would go, what not, and why"],
@@ -27,14 +27,14 @@ export const command = defineCommand<[source: string], Options>({
     "Ends with 1 and a warning when the plugin is installed but could not be loaded; the others go on as they were.",
   async run(context, [source], options) {
     const { output } = context;
-    const parcel = await createArchive(context, source, { kind: "plugin" });
-    const { plan, sizeBytes, sha256 } = parcel;
-    if (options.dryRun) return showPlan(output, plan, parcel);
-    if (plan) describeParcel(context, plan, parcel);
+    const packageArchive = await createArchive(context, source, { kind: "plugin" });
+    const { plan, sizeBytes, sha256 } = packageArchive;
+    if (options.dryRun) return showPlan(output, plan, packageArchive);
+    if (plan) describeArchive(context, plan, packageArchive);
     if (plan && mainFiles(plan.facts).length === 0)
       output.note("there is no code in it: its manifest is for a built-in plugin of that name");
     const connection = await connect(context, { plugins: { list, upload } });
-    const { plugin } = (await sendParcel(context, parcel, (file) => connection.client.plugins.upload({ file }))).data;
+    const { plugin } = (await sendArchive(context, packageArchive, (file) => connection.client.plugins.upload({ file }))).data;
     const state = await pluginState(connection, plugin.name);
     output.note(`uploaded ${plugin.name}@${plugin.version}, ${formatSize(sizeBytes)}`);
     const document = {

@@ -5,7 +5,7 @@ import { formatSize } from "../../../shared/size.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import type { PackPlan } from "../../pack/pack-plan.js";
-import { describeParcel, createArchive, parcelFields, sendParcel } from "../../pack/package-archive.js";
+import { describeArchive, createArchive, archiveFields, sendArchive } from "../../pack/package-archive.js";
 import { showPlan } from "../../pack/show-plan.js";
 import { activeUrl } from "./active-url.js";
 
@@ -20,7 +20,7 @@ export const command = defineCommand<[source: string], Options>({
     { flags: "--bundle", description: "Make one file of the code and what it imports, and leave node_modules out" },
     { flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" },
   ],
-  fields: ["name", "version", "installedAt", "url", ...parcelFields],
+  fields: ["name", "version", "installedAt", "url", ...archiveFields],
   examples: [
     ["runtimectl workers upload ./dir", "pack the folder, upload it, print the URL that answers"],
     ["runtimectl workers upload ./dir --dry-run", "what would go, what not, and why"],
@@ -35,17 +35,17 @@ export const command = defineCommand<[source: string], Options>({
     "--bundle keeps a source map for stack traces, which no client can fetch; tsconfig.json counts as esbuild reads it.\n" +
     "A file that holds an API key stops the upload. Links are packed as what they lead to, never from outside the folder.",
   async run(context, [source], options) {
-    const parcel = await createArchive(context, source, { kind: "worker", bundle: options.bundle ?? false });
-    if (options.dryRun) return showPlan(context.output, parcel.plan, parcel);
-    if (parcel.plan) {
-      describeParcel(context, parcel.plan, parcel);
-      advise(context, parcel.plan);
+    const packageArchive = await createArchive(context, source, { kind: "worker", bundle: options.bundle ?? false });
+    if (options.dryRun) return showPlan(context.output, packageArchive.plan, packageArchive);
+    if (packageArchive.plan) {
+      describeArchive(context, packageArchive.plan, packageArchive);
+      advise(context, packageArchive.plan);
     }
     const connection = await connect(context, { workers: { list, upload } });
-    const { worker } = (await sendParcel(context, parcel, (file) => connection.client.workers.upload({ file }))).data;
+    const { worker } = (await sendArchive(context, packageArchive, (file) => connection.client.workers.upload({ file }))).data;
     const url = await activeUrl(context, connection, worker);
-    context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(parcel.sizeBytes)}; it answers at`);
-    context.output.result({ ...worker, url, sizeBytes: parcel.sizeBytes, sha256: parcel.sha256 }, url);
+    context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(packageArchive.sizeBytes)}; it answers at`);
+    context.output.result({ ...worker, url, sizeBytes: packageArchive.sizeBytes, sha256: packageArchive.sha256 }, url);
   },
 });
 

@@ -95,7 +95,7 @@ export class DirectoryHandle {
 }
 
 /** Runs work on a folder that is closed afterwards in any case. */
-export function inPinnedFolder<Result>(folder: DirectoryHandle, work: (folder: DirectoryHandle) => Result): Result {
+export function inDirectoryHandle<Result>(folder: DirectoryHandle, work: (folder: DirectoryHandle) => Result): Result {
   try {
     return work(folder);
   } finally {

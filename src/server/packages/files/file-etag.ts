@@ -3,7 +3,7 @@ import { closeSync, fstatSync, type BigIntStats } from "node:fs";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
 import type { FilePlace } from "./file-place.js";
-import { inPinnedFolder, DirectoryHandle } from "./directory-handle.js";
+import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
  * Another one after every change of the content: what the daemon writes is a new inode. Without the time of the last status change, which
@@ -26,7 +26,7 @@ export function assertEtag({ mount, below, path }: FilePlace, etag: string): voi
 
 function currentEtag(directory: string, below: readonly string[]): string | undefined {
   try {
-    return inPinnedFolder(DirectoryHandle.open(directory, below.slice(0, -1)), (folder) => {
+    return inDirectoryHandle(DirectoryHandle.open(directory, below.slice(0, -1)), (folder) => {
       const descriptor = folder.openFile(below.at(-1) as string);
       if (descriptor === undefined) return undefined;
       try {

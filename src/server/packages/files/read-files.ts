@@ -7,7 +7,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { asReadFailure, notFound, throughLink } from "./file-failure.js";
 import { etagOf } from "./file-etag.js";
 import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-place.js";
-import { inPinnedFolder, DirectoryHandle } from "./directory-handle.js";
+import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 
 /** A list is held whole. */
@@ -75,7 +75,7 @@ function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): 
 function find({ mount, below }: FilePlace, text: string): number | "folder" {
   const name = below.at(-1);
   try {
-    return inPinnedFolder(DirectoryHandle.open(mount.path, below.slice(0, -1)), (folder) => {
+    return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (folder) => {
       const stat = name === undefined ? undefined : folder.stat(name);
       if (name === undefined || stat?.isDirectory()) return "folder";
       if (stat?.isSymbolicLink()) throw throughLink(text);

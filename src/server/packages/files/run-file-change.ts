@@ -2,7 +2,7 @@ import path from "node:path";
 import type { ChangeType } from "../../../shared/contract/changes.js";
 import type { FileChange } from "./package-owner.js";
 import type { Unit } from "./unit.js";
-import { inStagedFolder } from "../transactions/in-transaction.js";
+import { inTransaction } from "../transactions/in-transaction.js";
 import type { InstallAreas } from "../transactions/install-areas.js";
 import { discardAfter } from "../transactions/retire-folder.js";
 import type { PeerChange } from "../transactions/peer-change.js";
@@ -21,7 +21,7 @@ export async function runFileChange(surroundings: FileChangeSurroundings, units:
   const { areas, renew } = surroundings;
   const [{ directory }] = units as [Unit];
   const area = areas.of(directory);
-  await inStagedFolder(area, async (staged) => {
+  await inTransaction(area, async (staged) => {
     const aside = await staged.makeContentFolder();
     await change.prepare?.(aside);
     let retiring: Promise<void>[] = [];

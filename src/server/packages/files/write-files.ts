@@ -10,7 +10,7 @@ import { assertEtag } from "./file-etag.js";
 import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";
 import type { FileChange, PackageOwner } from "./package-owner.js";
 import { checkNewName } from "./path-segments.js";
-import { inPinnedFolder, DirectoryHandle } from "./directory-handle.js";
+import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import type { Unit } from "./unit.js";
 import { checkMetadata } from "./unit-metadata.js";
 
@@ -80,7 +80,7 @@ export class FileWriter {
       apply: (aside) => {
         for (const { place, aside: name } of targets) {
           const parent = DirectoryHandle.open(place.mount.path, place.below.slice(0, -1), { isMade: true });
-          inPinnedFolder(parent, () => renameSync(path.join(aside, name), parent.pathOf(place.name)));
+          inDirectoryHandle(parent, () => renameSync(path.join(aside, name), parent.pathOf(place.name)));
         }
       },
       settle: async () => {
@@ -127,7 +127,7 @@ export class FileWriter {
       },
       apply: (aside) => {
         const movedTo = path.join(aside, "taken");
-        inPinnedFolder(DirectoryHandle.open(unit.directory, above), (parent) => renameSync(parent.pathOf(name), movedTo));
+        inDirectoryHandle(DirectoryHandle.open(unit.directory, above), (parent) => renameSync(parent.pathOf(name), movedTo));
         if (inUnit.length > 0) return undefined;
         kept = removeEmptyFolders(unit.directory, above);
         return movedTo;
@@ -143,7 +143,7 @@ export class FileWriter {
     const fromParent = from.below.slice(0, -1);
     const toParent = to.below.slice(0, -1);
     const readMoved = (read: (file: string) => void) =>
-      inPinnedFolder(DirectoryHandle.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
+      inDirectoryHandle(DirectoryHandle.open(from.mount.path, fromParent), (folder) => read(folder.pathOf(from.name)));
     await this.#change(from.path, [to.unit, from.unit], {
       check: () => {
         if (kindAt(to) !== "nothing") throw taken(to.path);
@@ -154,9 +154,9 @@ export class FileWriter {
         if (!isWithin) checkMetadata(this.#keeper, caller, { unit: from.unit, gone });
       },
       apply: () => {
-        inPinnedFolder(DirectoryHandle.open(from.mount.path, fromParent), (source) => {
+        inDirectoryHandle(DirectoryHandle.open(from.mount.path, fromParent), (source) => {
           if (!source.stat(from.name)) throw notFound(from.path);
-          inPinnedFolder(
+          inDirectoryHandle(
             openFor(to.path, () => DirectoryHandle.open(to.mount.path, toParent)),
             (target) => {
               if (target.stat(to.name)) throw taken(to.path);
@@ -188,7 +188,7 @@ export class FileWriter {
 /** What is at a place; links count as themselves. */
 function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
   try {
-    return inPinnedFolder(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
+    return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
       const stat = parent.stat(below.at(-1) as string);
       if (!stat) return "nothing";
       return stat.isDirectory() ? "folder" : "other";
@@ -253,7 +253,7 @@ function removeEmptyFolders(directory: string, segments: readonly string[]): str
   const kept = [...segments];
   while (kept.length > 0) {
     const name = kept.at(-1) as string;
-    const isGone = inPinnedFolder(DirectoryHandle.open(directory, kept.slice(0, -1)), (parent) => removeIfEmpty(parent.pathOf(name)));
+    const isGone = inDirectoryHandle(DirectoryHandle.open(directory, kept.slice(0, -1)), (parent) => removeIfEmpty(parent.pathOf(name)));
     if (!isGone) break;
     kept.pop();
   }

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { readArchiveContent } from "../../../../src/cli/pack/archive-content.js";
-import { archiveSource, readPackageFacts } from "../../../../src/cli/pack/package-info.js";
+import { archiveSource, readPackageInfo } from "../../../../src/cli/pack/package-info.js";
 import { manifestOf, packFiles } from "../../../support/pack-files.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
@@ -22,7 +22,7 @@ test.each([["package"], ["shop-1.0.0"], [""]])("an archive that was ready is rea
     { path: "manifest.yaml", sizeBytes: expect.any(Number) },
   ]);
   if (!content) throw new Error("the archive was not read");
-  expect(await readPackageFacts(archiveSource("ready.tgz", content))).toMatchObject({
+  expect(await readPackageInfo(archiveSource("ready.tgz", content))).toMatchObject({
     name: "shop",
     version: "1.2.0",
     entrypoint: "index.html",
@@ -32,7 +32,7 @@ test.each([["package"], ["shop-1.0.0"], [""]])("an archive that was ready is rea
 test("an archive without a name is refused before a byte is sent", async () => {
   const content = await contentOf(await packFiles({ "package.json": `{"version":"1.0.0"}` }));
   if (!content) throw new Error("the archive was not read");
-  await expect(readPackageFacts(archiveSource("ready.tgz", content))).rejects.toMatchObject({ code: "MISSING_PACKAGE_NAME" });
+  await expect(readPackageInfo(archiveSource("ready.tgz", content))).rejects.toMatchObject({ code: "MISSING_PACKAGE_NAME" });
 });
 
 test("what cannot be read here is left to the daemon", async () => {

@@ -11,7 +11,7 @@ import type { UploadState } from "./use-upload.js";
 /** Of what is left out, so many are named. */
 const mostNamed = 20;
 
-interface ParcelPreviewProps<Known> {
+interface ArchivePreviewProps<Known> {
   readonly target: UploadTarget<Known>;
   readonly state: Extract<UploadState<Known>, { phase: "ready" }>;
   readonly onSend: () => void;
@@ -19,17 +19,17 @@ interface ParcelPreviewProps<Known> {
 }
 
 /** Name, version, what it does to what is installed, and whether the key may. */
-export function ParcelPreview<Known>({
+export function ArchivePreview<Known>({
   target,
-  state: { parcel, known, error, wasCancelled },
+  state: { packageArchive, known, error, wasCancelled },
   onSend,
   onClose,
-}: ParcelPreviewProps<Known>) {
-  const { facts, file, fileCount, leftOut } = parcel;
+}: ArchivePreviewProps<Known>) {
+  const { facts, file, fileCount, leftOut } = packageArchive;
   const refusal = refusalOf(facts, target, usePrincipal());
   return (
     <>
-      <dl className="parcel-facts">
+      <dl className="archive-facts">
         <dt>Name</dt>
         <dd>{facts.name}</dd>
         <dt>Version</dt>
@@ -42,14 +42,14 @@ export function ParcelPreview<Known>({
         <dd>{target.effectOf(facts, known)}</dd>
       </dl>
       {target.notesOf(facts).map((note) => (
-        <p key={note} className="parcel-note">
+        <p key={note} className="archive-note">
           {note}
         </p>
       ))}
       {leftOut.length > 0 && (
-        <details className="parcel-left-out">
+        <details className="archive-left-out">
           <summary>{pluralize(leftOut.length, "entry").replace("entrys", "entries")} left out, as runtimectl would</summary>
-          <ScrollRegion label="What is left out" className="parcel-left-out-list">
+          <ScrollRegion label="What is left out" className="archive-left-out-list">
             <ul>
               {leftOut.slice(0, mostNamed).map(({ path, rule }) => (
                 <li key={path}>
@@ -62,7 +62,7 @@ export function ParcelPreview<Known>({
         </details>
       )}
       {refusal !== undefined && (
-        <p role="alert" className="parcel-refusal">
+        <p role="alert" className="archive-refusal">
           {refusal}
         </p>
       )}
