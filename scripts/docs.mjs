@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiReference, configurationReference, errorReference, manifestReference, permissionReference } from "./references.mjs";
-import { referencePage as runtimectlReference } from "../build/cli/command/reference.js";
+import { referencePage as runtimectlReference } from "../build/cli/reference.js";
 
 const directory = fileURLToPath(new URL("../docs/reference/", import.meta.url));
 const pages = {
