@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PermissionPolicy } from "../../../src/server/workers/engine/permission-policy.js";
 import { WorkerManifest } from "../../../src/shared/worker-manifest.js";
 import { WorkerServer } from "../../support/worker-server.js";
@@ -68,6 +69,25 @@ describe("an isolate", () => {
     expect(await attempt("keeper", "read", file)).toEqual({ value: "kept" });
     expect(await attempt("keeper", "write", path.join(path.dirname(data), "beside.txt"))).toEqual(denied);
   });
+});
+
+const addon = fileURLToPath(new URL(`../../../node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`, import.meta.url));
+
+test("loads a native addon with the permission addons, and denies it without", async () => {
+  const addonServer = await WorkerServer.start({ permissions: ["addons"] });
+  onTestFinished(() => addonServer.stop());
+  const files = {
+    "index.js": `import { createRequire } from "node:module";
+const require = createRequire(import.meta.url);
+export default { fetch() {
+  try { return new Response(typeof require("./addon.node")); } catch (error) { return new Response("denied: " + error.code); }
+} };`,
+    "addon.node": await readFile(addon),
+  };
+  await addonServer.add("native", { files, manifest: { permissions: ["addons"] } });
+  await addonServer.add("plain", { files });
+  expect(await addonServer.text("/native/")).toBe("object");
+  expect(await addonServer.text("/plain/")).toMatch(/^denied: /);
 });
 
 describe("a permission beyond the ceiling", () => {

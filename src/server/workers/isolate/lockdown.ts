@@ -13,7 +13,6 @@ const takenFromProcess = [
   "_kill",
   "binding",
   "_linkedBinding",
-  "dlopen",
   "execve",
   "_debugProcess",
   "_debugEnd",
@@ -34,6 +33,8 @@ export interface LockdownOptions {
   readonly channel: Socket;
   readonly allowsUdp: boolean;
   readonly allowsPrograms: boolean;
+  /** It may load native addons. */
+  readonly allowsAddons: boolean;
   /** It may use node:sqlite. */
   readonly allowsDatabases: boolean;
   readonly network: WorkerNetwork;
@@ -42,8 +43,9 @@ export interface LockdownOptions {
 }
 
 /** Takes away, before any app code runs, what could touch the daemon or other isolates. */
-export function lockDown({ channel, allowsUdp, allowsPrograms, allowsDatabases, network, report }: LockdownOptions): void {
-  for (const name of takenFromProcess) {
+export function lockDown({ channel, allowsUdp, allowsPrograms, allowsAddons, allowsDatabases, network, report }: LockdownOptions): void {
+  // Node loads an addon by `process.dlopen`.
+  for (const name of [...takenFromProcess, ...(allowsAddons ? [] : ["dlopen"])]) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
   os.setPriority = () => unavailable("os.setPriority");

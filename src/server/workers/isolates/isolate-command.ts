@@ -135,6 +135,7 @@ function settingsOf({ permissions, network }: IsolateOptions, { landlock }: Kern
     network,
     allowsUdp: permissions.includes("udp"),
     allowsPrograms: permissions.includes("child-process"),
+    allowsAddons: permissions.includes("addons"),
     allowsDatabases: landlock.isActive || permissions.some((permission) => permission.startsWith("fs-")),
   };
 }

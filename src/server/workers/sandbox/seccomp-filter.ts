@@ -49,11 +49,20 @@ const alwaysDenied = [
   "pidfd_getfd",
   "syslog",
   "fanotify_init",
-  // They outlive the process, and isolates of the same user share them.
+  // System V IPC and message queues outlive the process. Without the calls that open one, its number is enough for the others.
   "shmget",
+  "shmat",
+  "shmctl",
   "semget",
+  "semop",
+  "semctl",
+  "semtimedop",
   "msgget",
+  "msgsnd",
+  "msgrcv",
+  "msgctl",
   "mq_open",
+  "mq_unlink",
 ];
 
 /** Landlock denies none of these, and a file of the same user need not be open for them. */
@@ -90,8 +99,11 @@ const callsByKind = { setpriority: 0, ioprio_set: 1 };
 /** Reported as unknown to the kernel: libraries then use an older call, which the filter can judge by its arguments. */
 const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
 
-/** `CLONE_NEW*` of `linux/sched.h`: a namespace of its own. */
-const newNamespaceFlags = 0x7e02_0000;
+/** `CLONE_NEW*` of `linux/sched.h`: a namespace of its own. `CLONE_PARENT`: a child of the spawner, which would never be waited for. */
+const deniedCloneFlags = 0x7e02_0000 | 0x8000;
+
+/** `SOL_SOCKET` and `SO_LINGER`: the daemon closes a socket that is sent to it, and would block for as long as the socket lingers. */
+const lingerOption = { level: 1, name: 13 };
 
 /** Versions of Landlock from which on it denies the same itself. */
 const landlockScopesSignals = 6;
@@ -159,7 +171,15 @@ export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: Pr
     ...(options.landlockAbi >= landlockHasTruncate || options.allowsWriting ? [] : failCall("truncate", denied)),
     ...whenNumber("clone", [
       step(loadWord, argumentOffset(0)),
-      step(jumpIfAnyBit, newNamespaceFlags, 0, 1),
+      step(jumpIfAnyBit, deniedCloneFlags, 0, 1),
+      step(leave, denied),
+      step(leave, allow),
+    ]),
+    ...whenNumber("setsockopt", [
+      step(loadWord, argumentOffset(1)),
+      step(jumpIfEqual, lingerOption.level, 0, 3),
+      step(loadWord, argumentOffset(2)),
+      step(jumpIfEqual, lingerOption.name, 0, 1),
       step(leave, denied),
       step(leave, allow),
     ]),

@@ -70,9 +70,9 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged(name)).toBe(failing(ENOSYS));
   });
 
-  test("allows a thread and denies a namespace", () => {
+  test("allows a thread and denies a namespace and a child of the spawner", () => {
     expect(judged("clone", [0x3d_0f00])).toBe(allowed);
-    for (const flag of [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000])
+    for (const flag of [0x8000, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000])
       expect(judged("clone", [flag | 17])).toBe(failing(EPERM));
   });
 
@@ -128,10 +128,17 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     }
   });
 
+  test("denies sockets that linger, and allows every other option", () => {
+    expect(judged("setsockopt", [5, 1, 13])).toBe(failing(EPERM));
+    expect(judged("setsockopt", [5, 1, 9])).toBe(allowed);
+    expect(judged("setsockopt", [5, 6, 13])).toBe(allowed);
+  });
+
   test("denies pairs of Unix sockets, which send to others, and System V IPC", () => {
     expect(judged("socketpair", [1, 2])).toBe(failing(EPERM));
     expect(judged("socketpair", [1, 1], { allowsUnixSockets: true })).toBe(allowed);
-    for (const name of ["shmget", "semget", "msgget", "mq_open"]) expect(judged(name), name).toBe(failing(EPERM));
+    for (const name of ["shmget", "shmat", "shmctl", "semget", "semop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open"])
+      expect(judged(name), name).toBe(failing(EPERM));
   });
 
   test("covers what an older Landlock cannot deny", () => {
