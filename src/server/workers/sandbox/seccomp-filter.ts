@@ -63,6 +63,8 @@ const alwaysDenied = [
   "msgctl",
   "mq_open",
   "mq_unlink",
+  // Its places are few and belong to the whole machine (`fs.aio-max-nr`).
+  "io_setup",
 ];
 
 /** Landlock denies none of these, and a file of the same user need not be open for them. */
@@ -104,6 +106,8 @@ const deniedCloneFlags = 0x7e02_0000 | 0x8000;
 
 /** `SOL_SOCKET` and `SO_LINGER`: the daemon closes a socket that is sent to it, and would block for as long as the socket lingers. */
 const lingerOption = { level: 1, name: 13 };
+/** `PR_SET_PDEATHSIG`: an isolate must end with the daemon. */
+const setParentDeathSignal = 1;
 
 /** Versions of Landlock from which on it denies the same itself. */
 const landlockScopesSignals = 6;
@@ -180,6 +184,12 @@ export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: Pr
       step(jumpIfEqual, lingerOption.level, 0, 3),
       step(loadWord, argumentOffset(2)),
       step(jumpIfEqual, lingerOption.name, 0, 1),
+      step(leave, denied),
+      step(leave, allow),
+    ]),
+    ...whenNumber("prctl", [
+      step(loadWord, argumentOffset(0)),
+      step(jumpIfEqual, setParentDeathSignal, 0, 1),
       step(leave, denied),
       step(leave, allow),
     ]),

@@ -134,6 +134,12 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("setsockopt", [5, 6, 13])).toBe(allowed);
   });
 
+  test("keeps the signal that ends an isolate with the daemon", () => {
+    expect(judged("prctl", [1, 0])).toBe(failing(EPERM));
+    expect(judged("prctl", [15])).toBe(allowed);
+    expect(judged("io_setup")).toBe(failing(EPERM));
+  });
+
   test("denies pairs of Unix sockets, which send to others, and System V IPC", () => {
     expect(judged("socketpair", [1, 2])).toBe(failing(EPERM));
     expect(judged("socketpair", [1, 1], { allowsUnixSockets: true })).toBe(allowed);
