@@ -19,6 +19,10 @@ const originWide: Readonly<Record<string, string>> = {
   "x-accel-limit-rate": "1",
   "x-accel-charset": "utf-7",
   "x-sendfile": "/etc/passwd",
+  "accept-ch": "Sec-CH-UA-Model",
+  "x-lighttpd-send-file": "/etc/passwd",
+  "x-litespeed-location": "/admin",
+  "x-reproxy-url": "http://127.0.0.1:1/",
   "clear-site-data": '"cookies"',
   "service-worker-allowed": "/",
 };

@@ -22,7 +22,11 @@ const originWideNames = new Set([
   "reporting-endpoints",
   "alt-svc",
   "origin-agent-cluster",
+  "accept-ch",
   "x-sendfile",
+  "x-lighttpd-send-file",
+  "x-litespeed-location",
+  "x-reproxy-url",
 ]);
 
 /** Prefixes under which browsers take a name more strictly. */

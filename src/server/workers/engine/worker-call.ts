@@ -275,7 +275,8 @@ export class WorkerCall {
   #writeHead(status: number, head: ResponseHead, length: number | undefined): void {
     if (this.response.headersSent) throw new Error("it answered a call twice");
     const headers = [...head.pairs];
-    if (length !== undefined && status !== 204 && status !== 304) headers.push("content-length", String(length));
+    const framed = framedLength(status, length);
+    if (framed !== undefined) headers.push("content-length", String(framed));
     headers.push("x-request-id", this.requestId);
     this.#status = status;
     this.response.writeHead(status, headers);
@@ -294,7 +295,8 @@ export class WorkerCall {
   }
 
   #ownLines(status: number, length: number): string {
-    const framing = status === 204 || status === 304 ? "" : `content-length: ${length}\r\n`;
+    const framed = framedLength(status, length);
+    const framing = framed === undefined ? "" : `content-length: ${framed}\r\n`;
     return `${framing}x-request-id: ${this.requestId}\r\n`;
   }
 
@@ -325,6 +327,12 @@ export class WorkerCall {
   #mayHaveBody(status: number): boolean {
     return this.request.method !== "HEAD" && status !== 204 && status !== 205 && status !== 304;
   }
+}
+
+/** The length that a client is told: 204 and 304 have no body, and 205 has none, which only a length of 0 says (RFC 9110, 15.3.6). */
+function framedLength(status: number, length: number | undefined): number | undefined {
+  if (status === 205) return 0;
+  return status === 204 || status === 304 ? undefined : length;
 }
 
 type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
