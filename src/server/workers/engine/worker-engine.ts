@@ -62,7 +62,7 @@ interface Entry {
 export class WorkerEngine {
   readonly #options: WorkerEngineOptions;
   readonly #pool: IsolatePool;
-  readonly #compiler = new TypeScriptCompiler();
+  readonly #compiler: TypeScriptCompiler;
   readonly #cache = new StaticCache();
   readonly #compressed: CompressedFiles;
   readonly #meters = new WorkerMeters();
@@ -86,13 +86,15 @@ export class WorkerEngine {
     this.#ceiling = new PermissionPolicy(options.permissions ?? ["network"]);
     const network = options.network ?? { mode: "all", grants: [], allowsLoopback: false };
     this.#network = new NetworkCeiling(this.#ceiling.allowsNetwork ? network : { ...network, mode: "none" });
+    const layers = options.kernelLayers ?? probeKernelLayers();
+    this.#compiler = new TypeScriptCompiler(layers);
     this.#pool = new IsolatePool({
       size: options.limits.poolSize,
       blankMemoryBytes: Math.min(defaultMemoryBytes, options.limits.workerMemoryMaxBytes),
       allowsNetwork: this.#ceiling.allowsNetwork,
       blankNetwork: this.#network.usual,
       isStrict: options.isStrict ?? false,
-      layers: options.kernelLayers ?? probeKernelLayers(),
+      layers,
       slotsDirectory: options.slotsDirectory,
       fallbackSlotsDirectory: options.fallbackSlotsDirectory,
       ownUsers: options.ownUsers,

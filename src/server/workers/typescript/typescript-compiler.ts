@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { ApiError } from "../../../shared/api-error.js";
-import { compiledFile } from "../../package-root.js";
 import { findSystemTool } from "../../platform/system-tool.js";
+import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 import type { CompileJob, CompileProblem, CompileResult } from "./compile-job.js";
 import { CompileQueue } from "./compile-queue.js";
+import { compilerProgram, CompilerSandbox } from "./compiler-sandbox.js";
 
 const compileTimeoutMs = 10_000;
 /** What counts for hostile code, however busy the machine is. */
@@ -13,9 +14,15 @@ const longestModuleBytes = 64 * 1024 * 1024;
 
 /** Compiles TypeScript entrypoints in processes of their own, so that no code can crash, fill or occupy the compiler of another. */
 export class TypeScriptCompiler {
+  readonly #sandbox: CompilerSandbox;
   readonly #prlimit = findSystemTool("prlimit");
   readonly #queue = new CompileQueue();
   readonly #processIds = new Set<number>();
+
+  /** `layers` is what the kernel offers to restrict the compiler. */
+  constructor(layers: Promise<KernelLayers>) {
+    this.#sandbox = new CompilerSandbox(layers);
+  }
 
   /** The text of one module of a worker. Throws WORKER_START_FAILED; its cause, if any, is all that the compiler had to say. */
   async compile(worker: string, job: CompileJob): Promise<string> {
@@ -39,14 +46,14 @@ export class TypeScriptCompiler {
   #runInTurn(worker: string, job: CompileJob): Promise<CompileResult> {
     return this.#queue.run(
       worker,
-      () => this.#run(job),
+      async () => this.#run(job, await this.#sandbox.command(job.folder)),
       (ended) => "problem" in ended && ended.tookTooMuch === true,
     );
   }
 
-  #run(job: CompileJob): Promise<CompileResult> {
+  #run(job: CompileJob, sandbox: readonly string[]): Promise<CompileResult> {
     const limit = this.#prlimit ? [this.#prlimit, `--data=${compilerMemoryBytes}`, `--cpu=${processorSeconds}`, "--core=0", "--"] : [];
-    const node = [process.execPath, compiledFile("server/workers/typescript/main.js"), JSON.stringify(job)];
+    const node = [...sandbox, process.execPath, compilerProgram, JSON.stringify(job)];
     const [file, ...args] = [...limit, ...node];
     // A group of its own: the compiler proper is a child of this child.
     const child = spawn(file as string, args, { env: {}, detached: true, stdio: ["pipe", "pipe", "ignore"] });

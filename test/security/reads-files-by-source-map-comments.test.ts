@@ -1,0 +1,53 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
+import { WorkerServer } from "../support/worker-server.js";
+
+const secret = "a-root-key-that-is-no-JSON";
+/** Fails at the secret's first character where the compiler reads it as a source map. */
+const broken = (comment: string) => `export const a = ;\n${comment}\n`;
+
+/** The compiler's kernel layers, and without them what the compiler itself does. */
+describe.each([
+  ["in its sandbox", undefined],
+  ["without one", Promise.resolve(noLayers("left out by a test"))],
+])("the compiler %s", (_, kernelLayers) => {
+  let server: WorkerServer;
+  let secretFile: string;
+
+  beforeAll(async () => {
+    server = await WorkerServer.start(kernelLayers === undefined ? {} : { kernelLayers });
+    secretFile = path.join(server.directory, "secret");
+    await writeFile(secretFile, secret);
+  });
+  afterAll(() => server.stop());
+
+  test.each([
+    ["absolute", (file: string) => `//# sourceMappingURL=${file}`],
+    ["a URL", (file: string) => `//# sourceMappingURL=file://${file}`],
+    ["relative", () => "//# sourceMappingURL=../../../secret"],
+    ["in another form", (file: string) => `/*# sourceMappingURL=${file} */`],
+    ["encoded", () => "//# sourceMappingURL=..%2f..%2f..%2fsecret"],
+  ])("does not read a file that a comment with a path names: %s", async (form, comment) => {
+    const name = `mapped-${form.toLowerCase().replaceAll(" ", "-")}`;
+    const whole = `export default { fetch: (): Response => new Response("served") };\n${comment(secretFile)}\n`;
+    await server.add(name, { files: { "index.ts": whole } });
+    expect(await server.text(`/${name}/`)).toBe("served");
+    await server.add(`${name}-js`, {
+      files: { "index.js": `import "./lib.js";\nexport default {};\n${comment(secretFile)}\n`, "lib.js": broken(comment(secretFile)) },
+    });
+    expect(await server.text(`/${name}-js/`)).not.toContain("root-key");
+  });
+
+  test("uses a source map of the package", async () => {
+    await server.add("own-map", {
+      files: {
+        "index.ts": 'import { value } from "./lib.js";\nexport default { fetch: (): Response => new Response(value) };\n',
+        "lib.js": 'export const value = "mapped";\n//# sourceMappingURL=lib.js.map\n',
+        "lib.js.map": '{"version":3,"sources":["lib.ts"],"names":[],"mappings":"AAAA"}',
+      },
+    });
+    expect(await server.text("/own-map/")).toBe("mapped");
+  });
+});
