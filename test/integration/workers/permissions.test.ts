@@ -12,6 +12,7 @@ import fs from "node:fs";
 import { execFileSync } from "node:child_process";
 import { Worker } from "node:worker_threads";
 const attempts = {
+  processes: () => execFileSync("/bin/sh", ["-c", "ulimit -p"], { encoding: "utf8" }).trim(),
   exec: () => execFileSync("/bin/echo", ["ran"], { encoding: "utf8" }).trim(),
   thread: () => new Promise((resolve, reject) => new Worker("require('worker_threads').parentPort.postMessage('ran')", { eval: true }).on("message", resolve).on("error", reject)),
   read: (file) => fs.readFileSync(file, "utf8"),
@@ -53,6 +54,14 @@ describe("an isolate", () => {
     expect(await attempt("threads", "thread")).toEqual({ value: "ran" });
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
+
+  test.runIf(process.getuid?.() === 0)(
+    "that starts programs has a limit of processes, which counts all isolates of its worker",
+    async () => {
+      await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
+      expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
+    },
+  );
 
   test("does not have what it did not ask for, although the ceiling has it", async () => {
     await server.add("modest", { files: { "index.js": prober } });

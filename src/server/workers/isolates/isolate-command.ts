@@ -8,6 +8,7 @@ import { readablePaths } from "./sandbox-folder.js";
 import { isolateFlag } from "./isolate-flags.js";
 import type { IsolateSettings } from "../isolate/isolate-settings.js";
 import type { IsolateNeeds } from "./isolate-needs.js";
+import type { UserSharing } from "./sandbox-allocator.js";
 import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
 import { isolatePolicy } from "../sandbox/isolate-policy.js";
@@ -24,6 +25,9 @@ const processorsWithoutHelpers = 2;
 const mostThreads = 64;
 /** With processes or threads of its own. */
 const mostProcesses = 512;
+/** Of all isolates of a worker with a user of its own, which may start programs; 500 isolates that may not have 5,500 threads. */
+const mostProgramsOfWorker = 2048;
+const mostThreadsOfWorker = 8192;
 /** Worker threads of an app that may have them, each with a code range of its own. */
 const mostCodeRanges = 8;
 
@@ -33,8 +37,7 @@ export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder"> {
   readonly slot: string;
   readonly user: number | undefined;
-  /** Others may run as that user. */
-  readonly isShared: boolean;
+  readonly sharing: UserSharing;
 }
 
 export interface IsolateCommandOptions {
@@ -123,10 +126,16 @@ export class IsolateCommand {
       "--core=0",
       `--nofile=${this.#openFiles}`,
       `--fsize=${writesFiles ? largestFileBytes : 0}`,
-      // The kernel counts all processes of a user: a shared one would be counted for others too.
-      ...(options.user === undefined || options.isShared ? [] : [`--nproc=${hasProcesses ? mostProcesses : mostThreads}`]),
+      ...this.#processLimit(options, hasProcesses),
       "--",
     ];
+  }
+
+  /** The kernel counts all processes of a user: those of other workers must not be counted for this one. */
+  #processLimit({ user, sharing }: IsolateOptions, hasProcesses: boolean): string[] {
+    if (user === undefined || sharing === "workers") return [];
+    if (sharing === "worker") return [`--nproc=${hasProcesses ? mostProgramsOfWorker : mostThreadsOfWorker}`];
+    return [`--nproc=${hasProcesses ? mostProcesses : mostThreads}`];
   }
 }
 

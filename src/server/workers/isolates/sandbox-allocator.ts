@@ -28,11 +28,13 @@ export interface QuartersOptions extends SlotDirectoryPaths {
   readonly log: Log;
 }
 
+/** Who else runs as the user of an isolate: isolates of the same worker, or of any. */
+export type UserSharing = "none" | "worker" | "workers";
+
 export interface Quarter {
   readonly slot: SandboxFolder;
   readonly user: number | undefined;
-  /** Others may run as the same user. */
-  readonly isShared: boolean;
+  readonly sharing: UserSharing;
 }
 
 interface OpenQuarters {
@@ -66,7 +68,7 @@ export class SandboxAllocator {
     prepareGranted(permissions, user);
     if (folder !== undefined && user !== undefined) await makeReadable(folder, user);
     const slot = await slots.createSlot(slotName, { reader: user, app: folder === undefined ? undefined : { folder, hidden } });
-    return { slot, user, isShared: keepsFiles || (user !== undefined && users?.isShared(user) === true) };
+    return { slot, user, sharing: keepsFiles ? "worker" : user !== undefined && users?.isShared(user) ? "workers" : "none" };
   }
 
   /** The isolate is gone. What it could leave running goes too, before anybody else becomes that user. */

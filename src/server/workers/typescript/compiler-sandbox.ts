@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { createRequire as requireFrom } from "node:module";
 import path from "node:path";
 import { compiledFile, packageRoot } from "../../package-root.js";
 import { sandboxCommand } from "../sandbox/sandbox-command.js";
@@ -41,7 +41,7 @@ export class CompilerSandbox {
 
 /** esbuild, and the package with its program for this machine. */
 function esbuildFolders(): string[] {
-  const esbuild = createRequire(import.meta.url).resolve("esbuild/package.json");
-  const program = createRequire(esbuild).resolve(`@esbuild/${process.platform}-${process.arch}/package.json`);
+  const esbuild = requireFrom(import.meta.url).resolve("esbuild/package.json");
+  const program = requireFrom(esbuild).resolve(`@esbuild/${process.platform}-${process.arch}/package.json`);
   return [esbuild, program].map((file) => path.dirname(file));
 }
