@@ -135,6 +135,7 @@ export async function openServices(
     network: { ...config.workerNetwork, mode: networkMode },
     isStrict: config.requiresSandbox,
     kernelLayers,
+    closedFolders: [stateDirectory, ...config.workerDirectories, ...config.pluginDirectories],
     observer: {
       spawned: (isolate) => plugins.workerSpawned(isolate),
       terminated: (isolate) => plugins.workerTerminated(isolate),

@@ -32,7 +32,7 @@ test("a program does not start when a required layer cannot be applied", async (
 });
 
 test("an isolate requires each layer that the daemon found, though its isolation is not strict", async () => {
-  const command = new IsolateCommand({ allowsNetwork: true, isStrict: false, layers: probeKernelLayers() });
+  const command = new IsolateCommand({ allowsNetwork: true, isStrict: false, closedFolders: [], layers: probeKernelLayers() });
   const network = { mode: "public", allowsLoopback: false, allow: [] } as const;
   const { args } = await command.build({ memoryBytes: 1, permissions: [], network, slot: "/slot", user: undefined, sharing: "none" });
   expect(args.join(" ")).toContain('"required":["landlock","seccomp"]');

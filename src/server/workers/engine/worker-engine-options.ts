@@ -26,6 +26,8 @@ export interface WorkerEngineOptions extends SlotDirectoryPaths {
   readonly isStrict?: boolean;
   /** What the kernel offers to restrict isolates; found out when it is not given. */
   readonly kernelLayers?: Promise<KernelLayers>;
+  /** Folders of the daemon that no program of a worker may read. */
+  readonly closedFolders?: readonly string[];
   /** True for a bearer token that is a key of ours: apps never see one. */
   readonly isOurKey: (token: string) => boolean;
   /** Where compressed copies of static files are kept. */

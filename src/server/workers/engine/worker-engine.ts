@@ -94,6 +94,7 @@ export class WorkerEngine {
       allowsNetwork: this.#ceiling.allowsNetwork,
       blankNetwork: this.#network.usual,
       isStrict: options.isStrict ?? false,
+      closedFolders: options.closedFolders ?? [],
       layers,
       slotsDirectory: options.slotsDirectory,
       fallbackSlotsDirectory: options.fallbackSlotsDirectory,

@@ -44,6 +44,8 @@ export interface IsolateCommandOptions {
   readonly allowsNetwork: boolean;
   /** An isolate that the kernel does not restrict must not start. */
   readonly isStrict: boolean;
+  /** Folders of the daemon that no program of a worker may read. */
+  readonly closedFolders: readonly string[];
   /** What the kernel offers. */
   readonly layers: Promise<KernelLayers>;
 }
@@ -57,6 +59,7 @@ export class IsolateCommand {
   readonly #flags: readonly string[];
   readonly #isStrict: boolean;
   readonly #layers: Promise<KernelLayers>;
+  readonly #closed: readonly string[];
 
   /** Where the isolates' own code lies, and with it all of the daemon's. */
   get programFolder(): string {
@@ -66,6 +69,7 @@ export class IsolateCommand {
   constructor(options: IsolateCommandOptions) {
     this.#isStrict = options.isStrict;
     this.#layers = options.layers;
+    this.#closed = options.closedFolders;
     this.#flags = [
       "--permission",
       // From Node 25 on; before, the permission model leaves the network open.
@@ -104,7 +108,7 @@ export class IsolateCommand {
     // A layer that the kernel offers is required of each isolate: what an app asks for must not make it fail, and be left out.
     const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
     if (required.length === 0) return [];
-    const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), required });
+    const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), required, closed: this.#closed });
     return sandboxCommand(policy);
   }
 

@@ -10,17 +10,19 @@ interface IsolatePolicyOptions {
   /** The folder of the isolates' own program. */
   readonly program: string;
   readonly required: readonly LayerName[];
+  /** Folders of the daemon that no program may read. */
+  readonly closed?: readonly string[];
 }
 
 /** What the kernel lets an isolate do: read its slot, its app and what Node needs of the machine, and what its permissions add. */
-export function isolatePolicy({ needs, slot, program, required }: IsolatePolicyOptions): SandboxPolicy {
+export function isolatePolicy({ needs, slot, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder } = needs;
   const granted = (kind: string): string[] =>
     permissions.flatMap((permission) => (permission.startsWith(kind) ? [permission.slice(kind.length)] : []));
   const allowsPrograms = permissions.includes("child-process");
   return {
-    readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths({ allowsPrograms })],
-    runnable: runnableSystemPaths({ allowsPrograms }),
+    readable: [slot, program, ...(folder === undefined ? [] : [folder]), ...readableSystemPaths({ allowsPrograms, closed })],
+    runnable: runnableSystemPaths({ allowsPrograms, closed }),
     grantedReadable: granted("fs-read:"),
     writable: granted("fs-write:"),
     network: needsNoNetwork(network) ? "none" : "any",

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 
 /** What a program needs of the machine to resolve names, verify certificates and know the time zone. */
@@ -21,14 +21,34 @@ const nameServers = "/etc/resolv.conf";
 /** Programs read settings of the machine, users and groups among them. */
 const systemSettings = "/etc";
 
+interface SystemPathOptions {
+  readonly allowsPrograms: boolean;
+  /** Folders of the daemon: what it keeps below a folder of the system is left out. */
+  readonly closed?: readonly string[];
+}
+
 /** Readable to every isolate; to one that may start programs the settings of the machine, too. */
-export function readableSystemPaths({ allowsPrograms }: { allowsPrograms: boolean }): string[] {
-  return [...systemFiles, ...nameServerPaths(), ...(allowsPrograms ? [systemSettings] : [])];
+export function readableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
+  return [...systemFiles, ...nameServerPaths(), ...(allowsPrograms ? withoutFolders(systemSettings, closed) : [])];
 }
 
 /** What every isolate may run: this Node and the libraries that it loads; with `allowsPrograms` the system's programs, too. */
-export function runnableSystemPaths({ allowsPrograms }: { allowsPrograms: boolean }): string[] {
-  return [realpathSync(process.execPath), ...systemLibraries, ...(allowsPrograms ? systemPrograms : [])];
+export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
+  const folders = allowsPrograms ? [...systemLibraries, ...systemPrograms] : systemLibraries;
+  return [realpathSync(process.execPath), ...folders.flatMap((folder) => withoutFolders(folder, closed))];
+}
+
+/** A folder, or its entries where one of the `closed` folders lies below it: a rule of Landlock cannot leave anything out. */
+function withoutFolders(folder: string, closed: readonly string[]): string[] {
+  const real = existsSync(folder) ? realpathSync(folder) : folder;
+  const inside = closed.map((own) => (existsSync(own) ? realpathSync(own) : own)).filter((own) => isAt(own, real));
+  if (inside.length === 0) return [folder];
+  if (inside.includes(real)) return [];
+  return readdirSync(real).flatMap((name) => withoutFolders(path.join(real, name), inside));
+}
+
+function isAt(target: string, folder: string): boolean {
+  return target === folder || target.startsWith(folder + path.sep);
 }
 
 /** A rule follows the inode, and a resolver replaces the file by rename: the folder is named, unless it holds other files of the system. */

@@ -1,0 +1,21 @@
+import { describe, expect, test } from "vitest";
+import { readableSystemPaths, runnableSystemPaths } from "../../../../../src/server/workers/sandbox/sandbox-paths.js";
+
+describe("paths of the system for programs", () => {
+  test("are whole folders when the daemon keeps nothing below them", () => {
+    const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
+    expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
+    expect(readableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] })).toContain("/etc");
+  });
+
+  test("leave out a folder of the daemon that lies below one of them", () => {
+    const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/usr/share/doc", "/usr/lib/os-release"] });
+    expect(paths).toEqual(expect.arrayContaining(["/usr/bin", "/usr/share/zoneinfo"]));
+    for (const path of ["/usr", "/usr/share", "/usr/share/doc", "/usr/lib", "/usr/lib/os-release", "/lib"])
+      expect(paths).not.toContain(path);
+    const settings = readableSystemPaths({ allowsPrograms: true, closed: ["/etc/ssl/certs"] });
+    expect(settings).toContain("/etc/passwd");
+    expect(settings).not.toContain("/etc");
+    expect(settings).not.toContain("/etc/ssl/certs");
+  });
+});
