@@ -7,7 +7,7 @@ import { hasBody } from "../../web/has-body.js";
 import type { ResponseHead } from "./response-head.js";
 import { ResponseWindow } from "./response-window.js";
 import type { CallChannel } from "./call-channel.js";
-import { BodyKind, FrameKind, inlineRequestBytes } from "../protocol/frames.js";
+import { BodyKind, FrameKind, inlineRequestBytes, pieceCostBytes } from "../protocol/frames.js";
 import { FastResponseWriter } from "./fast-response-writer.js";
 import { RequestStream } from "./request-stream.js";
 import type { PacedWorker } from "./bandwidth-scheduler.js";
@@ -196,9 +196,10 @@ export class WorkerCall {
     });
   }
 
-  /** Throws when the isolate breaks the rules of the channel. */
-  chunk(bytes: Buffer): void {
-    if (bytes.length === 0 || this.#window?.take(bytes.length) !== true) throw new Error("it sent body bytes that nobody asked for");
+  /** `isRest`: the beginning of its frame came before. Throws when the isolate breaks the rules of the channel. */
+  chunk(bytes: Buffer, isRest: boolean): void {
+    const cost = isRest ? bytes.length : bytes.length + pieceCostBytes;
+    if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("it sent body bytes that nobody asked for");
     this.touch();
     if (this.#remainingLength >= 0) {
       this.#remainingLength -= bytes.length;

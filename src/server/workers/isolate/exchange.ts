@@ -1,5 +1,5 @@
 import { LazyRequest } from "../../web/lazy-request.js";
-import { FailureReason, FrameKind, LogCode, responseHeadBytes, chunkBytes, creditWindowBytes } from "../protocol/frames.js";
+import { FailureReason, FrameKind, LogCode, responseHeadBytes, chunkBytes, creditWindowBytes, pieceCostBytes } from "../protocol/frames.js";
 import { describeResponse } from "./foreign-response.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import type { LogChannel } from "./log-channel.js";
@@ -161,14 +161,14 @@ export class Exchange {
   async #sendBytes(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
     while (rest.byteLength > 0 && !this.#isDone) {
-      if (this.#credit <= 0) {
+      if (this.#credit <= pieceCostBytes) {
         rest = Uint8Array.prototype.slice.call(rest);
         await new Promise<void>((resolve) => (this.#onCredit = resolve));
       }
       if (this.#isDone) return;
-      const size = Math.min(rest.byteLength, chunkBytes, this.#credit);
-      this.#credit -= size;
-      this.#writer.copiedChunk(this.#id, rest.subarray(0, size));
+      const size = Math.min(rest.byteLength, chunkBytes, this.#credit - pieceCostBytes);
+      const isNewFrame = this.#writer.copiedChunk(this.#id, rest.subarray(0, size));
+      this.#credit -= isNewFrame ? size + pieceCostBytes : size;
       rest = rest.subarray(size);
     }
   }

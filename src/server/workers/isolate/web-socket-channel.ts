@@ -1,5 +1,5 @@
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
+import { FrameKind, pieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
 import { CloseCode, readClose, type SocketClose, writeClose } from "../protocol/socket-close.js";
 import { MessageFragmenter } from "../protocol/message-fragmenter.js";
 import { PairedWebSocket } from "./web-socket.js";
@@ -59,7 +59,7 @@ export class WebSocketChannel implements Outlet {
       case FrameKind.SocketTextPart:
       case FrameKind.SocketBinaryPart:
         this.#parts.push(payload);
-        this.#owedCredit += payload.length + socketPieceCostBytes;
+        this.#owedCredit += payload.length + pieceCostBytes;
         // Messages that the app did not take yet hold up the next ones.
         if (this.#undelivered === 0) this.#giveCredit();
         return;
@@ -79,7 +79,7 @@ export class WebSocketChannel implements Outlet {
       data: isText ? bytes.toString("utf8") : bytes,
       onDelivered: () => {
         this.#undelivered -= 1;
-        this.#owedCredit += payload.length + socketPieceCostBytes;
+        this.#owedCredit += payload.length + pieceCostBytes;
         this.#giveCredit();
       },
     });

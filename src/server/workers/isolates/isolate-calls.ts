@@ -106,7 +106,7 @@ export class IsolateCalls implements CallChannel {
   }
 
   /** Hands a frame to its call; throws when the isolate breaks the rules of the channel. */
-  onFrame(kind: number, id: number, { buffer, start, end }: FramePayload): void {
+  onFrame(kind: number, id: number, { buffer, start, end, isRest = false }: FramePayload): void {
     const call = this.#exchanges.get(id);
     if (call === undefined) throw new Error("it answered a call that it was never given");
     if (call === abandoned) return this.#onLateFrame(kind, id, buffer.subarray(start, end));
@@ -126,7 +126,7 @@ export class IsolateCalls implements CallChannel {
         return head ? call.responseHead(status, head, length) : this.#refuse(call, false);
       }
       case FrameKind.Chunk:
-        return call.chunk(buffer.subarray(start, end));
+        return call.chunk(buffer.subarray(start, end), isRest);
       case FrameKind.End:
         return call.end();
       case FrameKind.Abort:

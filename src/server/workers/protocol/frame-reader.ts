@@ -10,6 +10,8 @@ export interface FramePayload {
   readonly buffer: Buffer;
   readonly start: number;
   readonly end: number;
+  /** Of a Chunk, when its beginning was handed over before. */
+  readonly isRest?: boolean;
 }
 
 export type FrameHandler = (kind: number, exchange: number, payload: FramePayload) => void;
@@ -29,6 +31,7 @@ export class FrameReader {
   /** Bytes that have not come yet of a Chunk that is handed over in pieces, and its exchange. */
   #chunkRest = 0;
   #chunkExchange = 0;
+  #isChunkBegun = false;
 
   constructor(onFrame: FrameHandler) {
     this.#onFrame = onFrame;
@@ -84,6 +87,7 @@ export class FrameReader {
 
   #beginChunk(at: number, length: number): void {
     this.#chunkRest = length;
+    this.#isChunkBegun = false;
     this.#chunkExchange = this.#buffer.readUInt32LE(at + 5);
     this.#start = at + frameHeaderBytes;
     this.#passOn();
@@ -96,7 +100,9 @@ export class FrameReader {
     if (end === start) return;
     this.#chunkRest -= end - start;
     this.#start = end;
-    this.#onFrame(FrameKind.Chunk, this.#chunkExchange, { buffer: this.#buffer, start, end });
+    const isRest = this.#isChunkBegun;
+    this.#isChunkBegun = true;
+    this.#onFrame(FrameKind.Chunk, this.#chunkExchange, { buffer: this.#buffer, start, end, isRest });
   }
 
   /** Puts what waits at the start of a buffer that has `size` bytes or more. */

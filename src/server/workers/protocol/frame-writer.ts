@@ -57,20 +57,25 @@ export class FrameWriter {
     this.bytes(kind, exchange, Buffer.from(JSON.stringify(value)));
   }
 
-  /** A piece of a body; one that follows another of the same body before they leave becomes part of it. The bytes must not change afterwards. */
-  chunk(exchange: number, bytes: Uint8Array): void {
-    this.#chunkHeader(exchange, bytes.byteLength, 0);
+  /**
+   * A piece of a body; one that follows another of the same body before they leave becomes part of it. The bytes must not change
+   * afterwards. Returns whether it is a frame of its own.
+   */
+  chunk(exchange: number, bytes: Uint8Array): boolean {
+    const isNew = this.#chunkHeader(exchange, bytes.byteLength, 0);
     this.#append(bytes);
     if (this.#longBytes >= handOverBytes) this.flush();
+    return isNew;
   }
 
   /** The same of at most 64 KB that may change afterwards. */
-  copiedChunk(exchange: number, bytes: Uint8Array): void {
+  copiedChunk(exchange: number, bytes: Uint8Array): boolean {
     const size = bytes.byteLength;
     if (!this.#hasRoom(frameHeaderBytes + size)) return this.chunk(exchange, Uint8Array.prototype.slice.call(bytes));
-    this.#chunkHeader(exchange, size, size);
+    const isNew = this.#chunkHeader(exchange, size, size);
     this.#slab.set(bytes, this.#end);
     this.#end += size;
+    return isNew;
   }
 
   /** The bytes must not change afterwards. */
@@ -184,17 +189,18 @@ export class FrameWriter {
     this.#scheduled ??= setImmediate(this.#flush);
   }
 
-  /** Begins a Chunk, or makes the last one longer; there is room for `room` bytes then. */
-  #chunkHeader(exchange: number, size: number, room: number): void {
+  /** Begins a Chunk and returns true, or makes the last one longer; there is room for `room` bytes then. */
+  #chunkHeader(exchange: number, size: number, room: number): boolean {
     const open = this.#openChunk;
     if (open?.exchange === exchange && open.length + size <= maximumPayloadBytes && this.#end + room <= this.#slab.length) {
       open.length += size;
       open.slab.writeUInt32LE(open.length, open.at);
-      return;
+      return false;
     }
     const at = this.#header(FrameKind.Chunk, exchange, size, room);
     this.#end = at;
     this.#openChunk = { exchange, slab: this.#slab, at: at - frameHeaderBytes, length: size };
+    return true;
   }
 
   /** Whether there is, or may be, a slab with room for so many bytes. */

@@ -1,5 +1,5 @@
 import type { FrameWriter } from "./frame-writer.js";
-import { chunkBytes, FrameKind, socketPieceCostBytes, socketWindowBytes } from "./frames.js";
+import { chunkBytes, FrameKind, pieceCostBytes, socketWindowBytes } from "./frames.js";
 
 interface Message {
   readonly bytes: Uint8Array;
@@ -37,7 +37,7 @@ export class MessageFragmenter {
   /** The bytes must not change afterwards. */
   add(bytes: Uint8Array, isText: boolean): void {
     this.#waiting.push({ bytes, isText });
-    this.#waitingBytes += bytes.byteLength + socketPieceCostBytes;
+    this.#waitingBytes += bytes.byteLength + pieceCostBytes;
     this.send();
   }
 
@@ -55,7 +55,7 @@ export class MessageFragmenter {
   }
 
   send(): void {
-    while (this.#sentMessages < this.#waiting.length && this.#credit > socketPieceCostBytes && this.#hasRoom()) {
+    while (this.#sentMessages < this.#waiting.length && this.#credit > pieceCostBytes && this.#hasRoom()) {
       this.#sendPiece(this.#waiting[this.#sentMessages] as Message);
     }
     // Not one by one: taking the first of a long list away moves all others.
@@ -66,13 +66,13 @@ export class MessageFragmenter {
 
   #sendPiece({ bytes, isText }: Message): void {
     const start = this.#sentBytes;
-    const size = Math.min(bytes.byteLength - start, chunkBytes, this.#credit - socketPieceCostBytes);
+    const size = Math.min(bytes.byteLength - start, chunkBytes, this.#credit - pieceCostBytes);
     const isLast = start + size === bytes.byteLength;
     const last = isText ? FrameKind.SocketText : FrameKind.SocketBinary;
     const part = isText ? FrameKind.SocketTextPart : FrameKind.SocketBinaryPart;
     this.#writer.bytes(isLast ? last : part, this.#number, size === bytes.byteLength ? bytes : bytes.subarray(start, start + size));
-    this.#credit -= size + socketPieceCostBytes;
-    this.#waitingBytes -= isLast ? size + socketPieceCostBytes : size;
+    this.#credit -= size + pieceCostBytes;
+    this.#waitingBytes -= isLast ? size + pieceCostBytes : size;
     this.#sentBytes = isLast ? 0 : start + size;
     if (isLast) this.#sentMessages += 1;
   }

@@ -1,4 +1,4 @@
-import { FrameKind, socketPieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
+import { FrameKind, pieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import { CloseCode, isSendableCode, type SocketClose, writeClose } from "../protocol/socket-close.js";
 import { MessageFragmenter } from "../protocol/message-fragmenter.js";
@@ -47,7 +47,7 @@ export class WorkerSocket {
 
   /** Takes a piece of a message of the isolate; throws when it breaks the rules of the channel. */
   send(bytes: Buffer, { isBinary, isLast }: { isBinary: boolean; isLast: boolean }): void {
-    const cost = bytes.length + socketPieceCostBytes;
+    const cost = bytes.length + pieceCostBytes;
     this.#window -= cost;
     if (this.#window < 0) throw new Error("it sent more on a web socket than it was allowed to");
     this.#webSocket.send(bytes, { binary: isBinary, fin: isLast }, () => this.#giveCredit(cost));

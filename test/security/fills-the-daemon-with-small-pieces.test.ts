@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FrameKind } from "../../src/server/workers/protocol/frames.js";
+import { WorkerServer } from "../support/worker-server.js";
+
+/** Replaces its response by one whose body comes as frames of one byte, fewer bytes than the daemon gives credit for. */
+const attacker = `
+const channel = process._getActiveHandles().find((handle) => handle?._handle?.fd === 3);
+const { write } = channel;
+const frame = (kind, id, payload) => {
+  const bytes = Buffer.alloc(9 + payload.length);
+  bytes.writeUInt32LE(payload.length, 0);
+  bytes[4] = kind;
+  id.copy(bytes, 5);
+  payload.copy(bytes, 9);
+  return bytes;
+};
+channel.write = function (piece, ...rest) {
+  if (piece[4] !== ${FrameKind.Answer}) return write.call(this, piece, ...rest);
+  const id = Buffer.from(piece.subarray(5, 9));
+  const head = Buffer.alloc(10);
+  head.writeUInt16LE(200, 0);
+  head.writeDoubleLE(-1, 2);
+  const chunk = frame(${FrameKind.Chunk}, id, Buffer.from("x"));
+  return write.call(this, Buffer.concat([frame(${FrameKind.ResponseHead}, id, head), ...Array(20_000).fill(chunk)]), ...rest);
+};
+export default { fetch: () => new Response("as usual") };`;
+
+let server: WorkerServer;
+beforeAll(async () => {
+  server = await WorkerServer.start();
+  await server.add("attacker", { files: { "index.js": attacker } });
+});
+afterAll(() => server.stop());
+
+test("an isolate that sends more pieces than the daemon gives credit for is killed, and its response is cut", async () => {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET /attacker/ HTTP/1.1\r\nHost: a\r\n\r\n");
+  // The client does not read, so that no credit is given back.
+  socket.pause();
+  const log = () => server.logs.read("attacker", { limit: 100 }).entries.map(({ text }) => text);
+  await expect.poll(log).toContainEqual(expect.stringContaining("it sent body bytes that nobody asked for"));
+  socket.resume();
+  let text = "";
+  socket.on("data", (chunk) => (text += String(chunk)));
+  await once(socket, "close");
+  expect(text).not.toContain("\r\n0\r\n\r\n");
+});
