@@ -126,6 +126,7 @@ export async function openServices(
     ownUsers: config.workerUids && {
       uids: config.workerUids,
       daemon: stateDirectory,
+      namesFile: path.join(stateDirectory, "worker-users.json"),
       slots: slotDirectories(besidePackages, path.join("/run", `runtimed-${daemonDigest(stateDirectory)}`)),
       appDirectories: [config.builtInDirectory, ...config.workerDirectories, ...config.pluginDirectories].filter((folder) =>
         existsSync(folder),

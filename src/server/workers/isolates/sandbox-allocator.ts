@@ -19,6 +19,8 @@ export interface QuartersOptions extends SlotDirectoryPaths {
         readonly uids: { readonly first: number; readonly last: number };
         /** Names the daemon among those that were given the same users. */
         readonly daemon: string;
+        /** Keeps which user belongs to which worker. */
+        readonly namesFile?: string;
         /** In place of those above: every user must be able to go into them. */
         readonly slots: SlotDirectoryPaths;
         /** The folders of apps, which they have to be able to go into. */
@@ -97,7 +99,7 @@ export class SandboxAllocator {
 
 async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: QuartersOptions): Promise<OpenQuarters> {
   let reason = ownUsers ? "the daemon is not root, or the program setpriv is missing" : "RUNTIME_WORKER_UIDS is off";
-  const users = UidPool.find(ownUsers?.uids, ownUsers?.daemon);
+  const users = UidPool.find(ownUsers?.uids, ownUsers?.daemon, ownUsers?.namesFile);
   if (ownUsers && users) {
     const { uids, appDirectories } = ownUsers;
     const slots = new SandboxDirectories(ownUsers.slots, 0o711);

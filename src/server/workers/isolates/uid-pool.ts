@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { createHash, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { promisify } from "node:util";
 import { userFlags } from "./isolate-command.js";
+import { NamedUsers } from "./named-users.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 
 /** Prints the first of its arguments that this user cannot run, read or go into. */
@@ -15,8 +16,7 @@ const namedShare = 0.25;
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
-  readonly #namedCount: number;
-  readonly #daemon: string;
+  readonly #named: NamedUsers | undefined;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
   /** From anywhere on: a daemon beside us that was given the same range should not have the same users. */
@@ -24,20 +24,23 @@ export class UidPool {
 
   /**
    * Undefined where this process cannot run programs as other users at all. `daemon` names this daemon: another one on the machine gives a
-   * worker of the same name another user, since each ends all that runs as the users of its workers.
+   * worker of the same name another user, since each ends all that runs as the users of its workers. `file` keeps the users of names.
    */
-  static find(range: { readonly first: number; readonly last: number } | undefined, daemon = ""): UidPool | undefined {
+  static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
     if (range === undefined || setpriv === undefined || process.getuid?.() !== 0) return undefined;
-    return new UidPool(range, daemon, setpriv);
+    return new UidPool(range, { daemon, file, setpriv });
   }
 
-  private constructor(range: { readonly first: number; readonly last: number }, daemon: string, setpriv: string) {
-    this.#daemon = daemon;
+  private constructor(
+    range: { readonly first: number; readonly last: number },
+    { daemon, file, setpriv }: { readonly daemon: string; readonly file: string | undefined; readonly setpriv: string },
+  ) {
     this.#first = range.first;
     const count = range.last - range.first + 1;
-    this.#namedCount = Math.floor(count * namedShare);
-    this.#count = count - this.#namedCount;
+    const namedCount = Math.floor(count * namedShare);
+    this.#named = namedCount === 0 ? undefined : new NamedUsers({ file, salt: daemon, count: namedCount });
+    this.#count = count - namedCount;
     this.#next = randomInt(this.#count);
     this.#setpriv = setpriv;
   }
@@ -66,9 +69,7 @@ export class UidPool {
 
   /** The user that belongs to a name in this daemon: the same each time, also after a restart. */
   takeNamed(name: string): number {
-    const hash = createHash("sha256").update(`${this.#daemon}\0${name}`).digest().readUInt32LE(0);
-    if (this.#namedCount === 0) return this.#hold(this.#first);
-    return this.#hold(this.#first + this.#count + (hash % this.#namedCount));
+    return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
   }
 
   giveBack(user: number): void {

@@ -1,0 +1,37 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { NamedUsers } from "../../../../../src/server/workers/isolates/named-users.js";
+
+function temporaryFile(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "named-users-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return path.join(folder, "worker-users.json");
+}
+
+test("gives each name a place of its own, whatever its hash, and the same one after a restart", () => {
+  const file = temporaryFile();
+  const users = new NamedUsers({ file, salt: "daemon", count: 50 });
+  const names = Array.from({ length: 50 }, (_, index) => `worker-${index}`);
+  const places = names.map((name) => users.placeOf(name));
+  expect(new Set(places).size).toBe(50);
+  expect(Math.max(...places)).toBeLessThan(50);
+
+  const later = new NamedUsers({ file, salt: "daemon", count: 50 });
+  expect(names.toReversed().map((name) => later.placeOf(name))).toEqual(places.toReversed());
+});
+
+test("shares a place only when all are taken", () => {
+  const users = new NamedUsers({ file: undefined, salt: "", count: 2 });
+  expect(new Set([users.placeOf("a"), users.placeOf("b")]).size).toBe(2);
+  expect(users.placeOf("c")).toBeLessThan(2);
+});
+
+test.each(["", "null", "[1", '{"a":-1}', '{"a":"1"}'])("begins again with the hashes when the file holds %j", (text) => {
+  const file = temporaryFile();
+  const place = new NamedUsers({ file: undefined, salt: "daemon", count: 50 }).placeOf("a");
+  writeFileSync(file, text);
+  expect(new NamedUsers({ file, salt: "daemon", count: 50 }).placeOf("a")).toBe(place);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ a: place });
+});
