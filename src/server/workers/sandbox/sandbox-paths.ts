@@ -20,6 +20,18 @@ const nameServers = "/etc/resolv.conf";
 
 /** Programs read settings of the machine, users and groups among them. */
 const systemSettings = "/etc";
+/** Secrets of the machine, which root may read; those of `runtimectl daemon install` among them. */
+const systemSecrets = [
+  "/etc/shadow",
+  "/etc/shadow-",
+  "/etc/gshadow",
+  "/etc/gshadow-",
+  "/etc/sudoers",
+  "/etc/sudoers.d",
+  "/etc/ssh",
+  "/etc/ssl/private",
+  "/etc/runtimed",
+];
 
 interface SystemPathOptions {
   readonly allowsPrograms: boolean;
@@ -29,7 +41,8 @@ interface SystemPathOptions {
 
 /** Readable to every isolate; to one that may start programs the settings of the machine, too. */
 export function readableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
-  return [...systemFiles, ...nameServerPaths(), ...(allowsPrograms ? withoutFolders(systemSettings, closed) : [])];
+  const files = allowsPrograms ? [...systemFiles, systemSettings] : systemFiles;
+  return [...files.flatMap((file) => withoutFolders(file, [...closed, ...systemSecrets])), ...nameServerPaths()];
 }
 
 /** What every isolate may run: this Node and the libraries that it loads; with `allowsPrograms` the system's programs, too. */

@@ -5,7 +5,12 @@ describe("paths of the system for programs", () => {
   test("are whole folders when the daemon keeps nothing below them", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
-    expect(readableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] })).toContain("/etc");
+  });
+
+  test("hold no secrets of the machine", () => {
+    const paths = [...readableSystemPaths({ allowsPrograms: true }), ...readableSystemPaths({ allowsPrograms: false })];
+    expect(paths).toContain("/etc/passwd");
+    for (const secret of ["/etc", "/etc/shadow", "/etc/ssl/private", "/etc/ssh"]) expect(paths).not.toContain(secret);
   });
 
   test("leave out a folder of the daemon that lies below one of them", () => {
