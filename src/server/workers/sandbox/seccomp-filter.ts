@@ -92,6 +92,9 @@ const attributeCalls = [
   "file_setattr",
 ];
 
+/** `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR`: the same for a file that is open for reading. */
+const attributeRequests = [0x4008_6602, 0x401c_5820];
+
 /** Their first argument is a process, which Landlock does not judge: another one of the same user could be the daemon. */
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
@@ -163,6 +166,13 @@ export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: Pr
     ...(options.allowsUdp ? [] : failCall("bind", denied)),
     ...(options.allowsUnixSockets ? [] : failCall("socketpair", denied)),
     ...(options.allowsWriting ? [] : attributeCalls.flatMap((name) => failCall(name, denied))),
+    ...(options.allowsWriting
+      ? []
+      : whenNumber("ioctl", [
+          step(loadWord, argumentOffset(1)),
+          ...attributeRequests.flatMap((request) => [step(jumpIfEqual, request, 0, 1), step(leave, denied)]),
+          step(leave, allow),
+        ])),
     ...callsByProcess.flatMap((name) => whenNumber(name, ownProcessRules(0, options.pid))),
     ...Object.entries(callsByKind).flatMap(([name, kind]) =>
       whenNumber(name, [

@@ -106,6 +106,11 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
       expect(judged(name), name).toBe(failing(EPERM));
       expect(judged(name, [], { allowsWriting: true }), name).toBe(allowed);
     }
+    for (const request of [0x4008_6602, 0x401c_5820]) {
+      expect(judged("ioctl", [3, request])).toBe(failing(EPERM));
+      expect(judged("ioctl", [3, request], { allowsWriting: true })).toBe(allowed);
+    }
+    expect(judged("ioctl", [1, 0x5413])).toBe(allowed);
   });
 
   test.each(["prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])(
