@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Plugin } from "../../src/plugin/index.js";
 import { createHttpServer } from "../../src/server/http/server.js";
+import { HookFailures } from "../../src/server/plugins/hook-failures.js";
 import type { ActivePlugin } from "../../src/server/plugins/active-plugin.js";
 import { createPluginRouter, type PluginRouter } from "../../src/server/plugins/plugin-router.js";
 import { PluginSet } from "../../src/server/plugins/plugin-set.js";
@@ -130,6 +131,7 @@ export class PluginServer {
       app: hasApp ? { name, version: "1.0.0", folder: "/nowhere", generation: "1", manifest: WorkerManifest.parse({}) } : undefined,
       routes: plugin.server?.routes ? new ServerRoutes(plugin.server.routes) : undefined,
       info: { kind: "plugin", name, version: "1.0.0", base: base ?? "", visibility: "public" },
+      failures: new HookFailures(),
       complain: (hook, error) => void this.complaints.push({ plugin: name, hook, message: (error as Error).message }),
     };
   }

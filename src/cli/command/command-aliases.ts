@@ -32,6 +32,25 @@ export const commandHints: Readonly<Record<string, string>> = {
   publish: "runtimectl deploy",
   update: "npm install --global runtimectl@latest",
   upgrade: "npm install --global runtimectl@latest",
+  delete: "runtimectl workers delete NAME",
+  destroy: "runtimectl workers delete NAME",
+  start: "runtimectl workers enable NAME@VERSION",
+  stop: "runtimectl workers disable NAME@VERSION",
+  kill: "runtimectl workers restart NAME",
+  reload: "runtimectl workers restart NAME; plugins: runtimectl plugins reload",
+  scale: "the number of isolates of a worker is the key instances of its manifest.yaml",
+  releases: "runtimectl workers show NAME",
+  versions: "runtimectl workers show NAME",
+  inspect: "runtimectl workers show NAME",
+  describe: "runtimectl workers show NAME",
+  info: "runtimectl workers show NAME",
+  apps: "runtimectl workers list",
+  metrics: "runtimectl workers stats",
+  monit: "runtimectl tui",
+  health: "runtimectl status",
+  launch: "runtimectl init DIR, then runtimectl deploy DIR",
+  push: "runtimectl deploy",
+  config: "runtimectl profile list; the daemon's settings are environment variables",
 };
 
 /** What to write instead, for options of other tools that a command lacks; by the command's words, then for all commands. */
@@ -45,5 +64,9 @@ export const optionHints: Readonly<Record<string, Readonly<Record<string, string
     "--tail": "runtimectl workers logs <name> --limit <count>",
     "--lines": "runtimectl workers logs <name> --limit <count>",
   },
-  "": { "--force": "--yes answers the question in advance", "-f": "--yes answers the question in advance" },
+  "": {
+    "--force": "--yes answers the question in advance",
+    "-f": "--yes answers the question in advance",
+    "--key": "keys are not taken from the command line: use --key-file FILE or RUNTIMECTL_KEY",
+  },
 };

@@ -6,6 +6,7 @@ import { defineCommand } from "../command/command.js";
 import { templateFiles, templateMeanings, templateNames, type TemplateName } from "../init/templates.js";
 import { canAsk, confirmOnMachine } from "../output/prompts.js";
 import { writeNewFiles } from "../init/write-new-files.js";
+import { shellWord } from "../output/shell-word.js";
 
 interface Options {
   readonly template?: TemplateName;
@@ -41,9 +42,10 @@ export const command = defineCommand<[directory: string], Options>({
       await confirmOnMachine(context, { consequence: `${folder} holds other files; write ${Object.keys(files).join(", ")} beside them` });
     await writeNewFiles(folder, files);
     const shown = path.relative(workingDirectory, folder) || ".";
-    const next = `runtimectl deploy ${shown}`;
+    const word = shellWord(shown);
+    const next = `runtimectl deploy ${word}`;
     output.note(
-      `${chosen}: ${Object.keys(files).join(", ")}\nnext: ${template === "plugin" ? next : `runtimectl dev ${shown}, then ${next}`}`,
+      `${chosen}: ${Object.keys(files).join(", ")}\nnext: ${template === "plugin" ? next : `runtimectl dev ${word}, then ${next}`}`,
     );
     output.result({ folder, name: chosen, template, files: Object.keys(files), next }, output.isAligned ? undefined : shown);
   },

@@ -94,7 +94,10 @@ function chooseOrigin({ flags, environment }: Context, chosen: { name: string; p
 export function parseOrigin(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw usageError(`${source}: ${text} is not a URL such as https://rt.example.org`);
+    throw usageError(
+      `${source}: ${text} is not a URL such as https://rt.example.org`,
+      /^[\w.-]+(:\d+)?$/.test(text) ? `http://${text}` : undefined,
+    );
   if (url.username !== "" || url.password !== "") throw usageError(`${source}: a URL must not hold a user or password`);
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
     throw usageError(`${source}: give the origin only, without a path`, url.origin);

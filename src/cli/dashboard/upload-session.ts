@@ -67,7 +67,9 @@ export class UploadSession {
   async send(onBytes: (count: number) => void): Promise<string> {
     const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
-    const { worker } = (await connection.client.workers.upload({ file: uploadSource(this.#packageArchive, onBytes) })).data;
+    const { worker } = (
+      await connection.client.workers.upload({ file: uploadSource(this.#packageArchive, onBytes), query: { check: "true" } })
+    ).data;
     const url = await activeUrl(this.#context, connection, worker);
     return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
   }

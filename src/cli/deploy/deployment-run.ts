@@ -111,7 +111,7 @@ export class DeploymentRun {
     const now = target.before === undefined ? "nothing answers, as before" : `${target.before} answers again`;
     throw new CommandError("CHECK_FAILED_ROLLED_BACK", `${reason}; rolled back: ${now}`, {
       exitCode: exitCodes.rolledBack,
-      hint: `${name}@${version} is installed and off; to look into it: ${target.lines.on}`,
+      hint: `${name}@${version} is installed and off; what it wrote: runtimectl workers logs ${name}@${version}`,
     });
   }
 

@@ -1,3 +1,4 @@
+import type { HookFailures } from "./hook-failures.js";
 import type { AppInfo, Plugin } from "../../plugin/index.js";
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { InstalledPlugin } from "../packages/installed-plugin.js";
@@ -27,6 +28,7 @@ export interface ActivePlugin {
   readonly app: PluginApp | undefined;
   /** What hooks are told about requests below its base. */
   readonly info: AppInfo;
-  /** Tells that a hook failed; never throws. */
+  readonly failures: HookFailures;
+  /** Notes and logs that a hook failed; never throws. */
   readonly complain: (hook: string, error: unknown) => void;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin } from "../../plugin/index.js";
+import { nearestWord } from "../../shared/nearest-word.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
 import type { InstalledPlugin } from "../packages/installed-plugin.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
@@ -15,6 +16,7 @@ const functionHooks = [
   "onWorkerTerminate",
   "provides",
 ] as const;
+const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onRequestFailOpen"];
 
 /**
  * The file of a plugin's module, relative to its folder; undefined = it has none. What it serves as its app is no module of its own.
@@ -45,6 +47,7 @@ function checked(value: unknown, what: string): Plugin {
   const plugin = value as Record<string, unknown>;
   // To wait for it could take for ever.
   if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise, and not an object with hooks`);
+  assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);
   assertKind(plugin["routes"], "object", "routes");
   assertKind(plugin["server"], "object", "server");
@@ -54,6 +57,15 @@ function checked(value: unknown, what: string): Plugin {
   assertKind(server?.fetch, "function", "server.fetch");
   assertKind(server?.routes, "object", "server.routes");
   return plugin;
+}
+
+/** A plugin whose hook is misspelt does nothing, and must not pass for loaded. */
+function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
+  for (const name of Object.keys(plugin)) {
+    if (!/^on[A-Z]/.test(name) || knownKeys.includes(name)) continue;
+    const nearest = nearestWord(name, knownKeys);
+    if (nearest !== undefined) throw new TypeError(`${name} is no hook; did you mean ${nearest}?`);
+  }
 }
 
 function assertKind(value: unknown, kind: "function" | "object" | "boolean", name: string): void {

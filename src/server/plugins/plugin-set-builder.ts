@@ -1,3 +1,4 @@
+import { HookFailures } from "./hook-failures.js";
 import type { ActivePlugin } from "./active-plugin.js";
 import { BaseClaims, type ReservedSegments } from "./base-claims.js";
 import { dependencyOrder } from "./dependency-order.js";
@@ -145,6 +146,7 @@ export class PluginSetBuilder {
     const refusal = routes && this.#claims.refusal(name, routes);
     if (refusal !== undefined) throw new Error(refusal);
     if (hooks.routes && manifest.base === undefined) throw new Error("It has routes, but its manifest names no base for them.");
+    const failures = new HookFailures();
     return {
       name,
       base: manifest.base,
@@ -159,7 +161,11 @@ export class PluginSetBuilder {
         manifest: app,
       },
       info: Object.freeze({ kind: "plugin", name, version, base: manifest.base ?? "", visibility: app?.visibility ?? "public" }),
-      complain: (hook, error) => log.error({ plugin: name, hook, err: error }, "a hook of a plugin failed"),
+      failures,
+      complain: (hook, error) => {
+        failures.note(hook, error);
+        log.error({ plugin: name, hook, err: error }, "a hook of a plugin failed");
+      },
     };
   }
 

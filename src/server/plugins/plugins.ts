@@ -52,7 +52,11 @@ export class Plugins {
   }
 
   statusOf({ name, enabled, problem }: InstalledPlugin): { status: PluginStatus; error?: string } {
-    if (this.#running.some(({ active }) => active.name === name)) return { status: "loaded" };
+    const running = this.#running.find(({ active }) => active.name === name);
+    if (running) {
+      const failed = running.active.failures.summary;
+      return failed === undefined ? { status: "loaded" } : { status: "loaded", error: failed };
+    }
     if (!enabled) return { status: "disabled" };
     const error = problem ?? this.#failures.get(name);
     return error === undefined ? { status: "waiting" } : { status: "failed", error };

@@ -19,7 +19,7 @@ export const Plugin = z.object({
   version: z.string(),
   enabled: z.boolean(),
   status: z.enum(pluginStatuses).describe("waiting: what lies on the disk is not loaded yet; a reload loads it"),
-  error: z.string().optional().describe("Why it is not loaded"),
+  error: z.string().optional().describe("Why it is not loaded; of a loaded one, which of its hooks failed in the last 10 minutes"),
   deploy: z.optional(Deployment).describe("Where it comes from, if it was deployed by runtimectl"),
 });
 export type Plugin = z.output<typeof Plugin>;

@@ -100,7 +100,7 @@ test("a restart lets fresh isolates answer", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("t restart");
   window.press("t");
-  await window.waitFor(/done: app 1\.1\.0 answers again; 1 isolate let go/);
+  await window.waitFor(/done: app 1\.1\.0 is restarted; 1 isolate ended/);
   expect(await textOf("/app/")).toBe("next");
 });
 

@@ -94,7 +94,7 @@ test("an app's page says which version serves, and another one serves at a press
   await page.getByText("Serving 1.1.0").waitFor();
   expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop two");
   await page.getByRole("button", { name: "Restart shop 1.1.0" }).click();
-  await page.getByText("shop 1.1.0 answers again").waitFor();
+  await page.getByText("shop 1.1.0 is restarted").waitFor();
 });
 
 test("the last version that is switched off leaves the app unanswered, and the page says so", async () => {

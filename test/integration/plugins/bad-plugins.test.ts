@@ -23,6 +23,7 @@ const badCode: Readonly<Record<string, readonly [code: string | Record<string, s
   "imports what is not there": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js."],
   "imports a package that is not there": [`import "no-such-package"; export default {};`, "Cannot find package 'no-such-package'"],
   "exports a number": ["export default 7;", "Its module exports a number, and not an object with hooks."],
+  "misspells a hook": ["export default { onRequets() {} };", "OnRequets is no hook; did you mean onRequest?"],
   "exports null": ["export default null;", "Its module exports null, and not an object with hooks."],
   "exports an array": ["export default [];", "Its module exports an array"],
   "has a factory that throws": ["export default () => { throw new RangeError('too far'); };", "RangeError: too far."],

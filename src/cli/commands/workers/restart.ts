@@ -26,7 +26,7 @@ export const command = defineCommand<[reference: string]>({
     const restarted = [];
     for (const one of versions) {
       const { data } = await connection.client.workers.restart({ params: { ...toPathSegments(name), version: one } });
-      context.output.note(`${data.name}@${data.version} answers again; ${pluralize(data.restarted, "isolate")} let go`);
+      context.output.note(`${data.name}@${data.version} is restarted; ${pluralize(data.restarted, "isolate")} ended`);
       restarted.push(data);
     }
     context.output.result({ name, versions: restarted });

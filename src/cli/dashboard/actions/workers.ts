@@ -37,7 +37,7 @@ export const restartVersion: Action<WorkerVersion> = {
   refusal: ({ name, version, isEnabled }) => (isEnabled ? undefined : `${name} ${version} is off`),
   run: async (client, target) => {
     const { data } = await client.workers.restart({ params: params(target) });
-    return `${data.name} ${data.version} answers again; ${pluralize(data.restarted, "isolate")} let go`;
+    return `${data.name} ${data.version} is restarted; ${pluralize(data.restarted, "isolate")} ended`;
   },
 };
 

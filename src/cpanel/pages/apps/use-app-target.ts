@@ -25,7 +25,7 @@ export function useAppTarget(): UploadTarget<App> {
       find: async (name) => (mayRead ? toApps(await api.workers.list()).find((app) => app.name === name) : undefined),
       install: async (sent) => {
         const client = connection.uploadClient({ workers: { upload } }, { field: upload.upload, ...sent });
-        const { worker } = (await client.workers.upload({ file: nothingToSend() })).data;
+        const { worker } = (await client.workers.upload({ file: nothingToSend(), query: { check: "true" } })).data;
         await resources.of("workers").refreshAfterChange();
         return worker;
       },

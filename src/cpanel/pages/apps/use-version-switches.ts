@@ -63,7 +63,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
     const restart = (installed: InstalledVersion) =>
       void run(async () => {
         const { data } = await api.workers.restart(params(installed.version));
-        toasts.say(`${app.name} ${installed.version} answers again; ${pluralize(data.restarted, "isolate")} let go.`);
+        toasts.say(`${app.name} ${installed.version} is restarted; ${pluralize(data.restarted, "isolate")} ended.`);
       });
     return { isPending, error, toggle, serve, restart };
   }, [api, app, onChanged, toasts, isPending, error]);

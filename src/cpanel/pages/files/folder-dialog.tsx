@@ -88,8 +88,7 @@ function DeleteEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
       onConfirm={remove}
       onClose={onClose}
     >
-      {entry.isDirectory ? "The folder with all that is in it is gone for good." : "The file is gone for good."} It is not served any more
-      at once.
+      {entry.isDirectory ? "This deletes the folder with everything in it." : "This deletes the file."} It cannot be undone.
     </ConfirmByName>
   );
 }

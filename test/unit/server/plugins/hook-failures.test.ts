@@ -1,0 +1,16 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HookFailures } from "../../../../src/server/plugins/hook-failures.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("shows which hook failed last, how often, and why, for ten minutes", () => {
+  const failures = new HookFailures();
+  expect(failures.summary).toBeUndefined();
+  failures.note("onResponse", new Error("first"));
+  expect(failures.summary).toBe("onResponse failed; 1 failure since it was loaded: first");
+  failures.note("onRequest", "no error");
+  expect(failures.summary).toBe("onRequest failed; 2 failures since it was loaded: it threw a value that is no error");
+  vi.advanceTimersByTime(10 * 60_000 + 1);
+  expect(failures.summary).toBeUndefined();
+});
