@@ -29,7 +29,10 @@ export async function withManifest(plan: PackPlan, directory: string, change: Ma
 export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);
-  return { file: name, document: yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "") };
+  const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
+  // A document without any key takes none until it has a mapping.
+  document.contents ??= new yaml.YAMLMap();
+  return { file: name, document };
 }
 
 /** The plan with these files, in place of those of the same path. */

@@ -110,7 +110,9 @@ export class PluginSetBuilder {
     plugin: InstalledPlugin,
     { entry, codeHash, before }: { entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
-    const { code } = this.#options;
+    const { code, log } = this.#options;
+    // Code that never returns stops the daemon here: the last entry of its log then names the plugin.
+    if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "loading a plugin");
     const exported =
       entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder: plugin.folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);

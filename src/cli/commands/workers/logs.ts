@@ -79,5 +79,5 @@ function limitQuery({ limit }: Options): { limit?: number } {
 function whyEmpty({ since, until, level, grep }: Options, name: string): string {
   if (since !== undefined || until !== undefined || level !== undefined || grep !== undefined)
     return "no entry fits; try without --since, --until, --level and --grep";
-  return `nothing was written yet: what ${name} writes with console.log() shows up here once it is called; wait for it with -f`;
+  return `nothing was written since the daemon started: what ${name} writes with console.log() shows up here once it is called; wait for it with -f`;
 }
