@@ -69,7 +69,7 @@ test("workers: upload a folder, see it served, switch it off and on, replace it,
   const upload = succeeded(await shell.runProgram("workers upload app"));
   expect(upload.stdout).toBe(`${daemon.url}/@team/app/\n`);
   expect(await (await fetch(upload.stdout.trim())).text()).toBe("first");
-  expect((await shell.runProgram("workers list")).stdout).toContain("@team/app\t1.2.0\ton\tlive\tuploaded\n");
+  expect((await shell.runProgram("workers list")).stdout).toContain("@team/app\t1.2.0\ton\tlive\tuploaded\t");
 
   succeeded(await shell.runProgram("workers disable @team/app@1.2.0"));
   expect((await fetch(upload.stdout.trim())).status).toBe(404);

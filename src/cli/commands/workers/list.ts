@@ -23,30 +23,42 @@ export const command = defineCommand<[], { all?: boolean }>({
     const installed = await client.workers.list();
     const listed = all ? installed : uploadedWorkers(installed);
     const hidden = installed.length - listed.length;
-    const workers = listed.map(({ versions, disabledVersions, deploys = {}, ...worker }) => {
+    const workers = listed.map(({ versions, disabledVersions, deploys = {}, installs = {}, ...worker }) => {
       // A worker may be built in and uploaded, too: one of all its versions is live.
       const live = answeringVersion(installedVersions(installed.filter(({ name }) => name === worker.name)));
       return {
         ...worker,
         versions: versions.map((version) => {
-          const deploy = deploys[version];
+          const [deploy, installation] = [deploys[version], installs[version]];
           const answers = live?.version === version && live.source === worker.source;
-          return { version, enabled: !disabledVersions.includes(version), answers, ...(deploy && { deploy }) };
+          return {
+            version,
+            enabled: !disabledVersions.includes(version),
+            answers,
+            ...(deploy && { deploy }),
+            ...(installation && { installation }),
+          };
         }),
       };
     });
-    const origins = workers.some((worker) => worker.versions.some(({ deploy }) => deploy !== undefined));
+    const hasCommits = workers.some((worker) => worker.versions.some(({ deploy }) => deploy !== undefined));
+    const hasTimes = workers.some((worker) => worker.versions.some(({ deploy, installation }) => (deploy ?? installation) !== undefined));
     const rows = workers.flatMap((worker) =>
-      worker.versions.map(({ version, enabled, answers, deploy }) => [
+      worker.versions.map(({ version, enabled, answers, deploy, installation }) => [
         worker.name,
         version,
         enabled ? "on" : "off",
         answers ? "live" : "",
         worker.source,
-        ...(origins ? originCells(context, deploy) : []),
+        ...(hasCommits ? [commitCell(context, deploy)] : []),
+        ...(hasTimes ? [timeCell(context, deploy?.at ?? installation?.at)] : []),
       ]),
     );
-    context.output.table({ workers }, ["NAME", "VERSION", "STATE", "LIVE", "SOURCE", ...(origins ? ["COMMIT", "DEPLOYED"] : [])], rows);
+    context.output.table(
+      { workers },
+      ["NAME", "VERSION", "STATE", "LIVE", "SOURCE", ...(hasCommits ? ["COMMIT"] : []), ...(hasTimes ? ["DEPLOYED"] : [])],
+      rows,
+    );
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
     const note = hidden === 0 ? "" : ` · ${pluralize(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
     context.output.footer(
@@ -57,9 +69,14 @@ export const command = defineCommand<[], { all?: boolean }>({
   },
 });
 
-/** The commit, with a star when there were changes beside it, and the time: how long ago for people. */
-function originCells({ output: { isAligned } }: Context, deploy: Deployment | undefined): string[] {
-  if (deploy === undefined) return isAligned ? ["-", "-"] : ["", ""];
-  const { commit = isAligned ? "-" : "", dirty = false, at } = deploy;
-  return [commit.slice(0, shortCommitLength) + (dirty ? "*" : ""), isAligned ? ago(at, Date.now()) : toDateTime(at)];
+/** The commit, with a star when there were changes beside it. */
+function commitCell({ output: { isAligned } }: Context, { commit, dirty = false }: Partial<Deployment> = {}): string {
+  const shown = commit?.slice(0, shortCommitLength) ?? (isAligned ? "-" : "");
+  return dirty ? `${shown}*` : shown;
+}
+
+/** For people how long ago. */
+function timeCell({ output: { isAligned } }: Context, at: number | undefined): string {
+  if (at === undefined) return isAligned ? "-" : "";
+  return isAligned ? ago(at, Date.now()) : toDateTime(at);
 }
