@@ -65,7 +65,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
       ["daemon", `${origin}${settings.isProduction ? "  PRODUCTION" : ""}`],
       ["version", version],
       ["health", readiness],
-      ["signed in", principal ? `${principal.name}, ${principal.role}` : "no"],
+      ["signed in", principal ? `${principal.name}, ${principal.role}` : `no: runtimectl auth login --url ${origin}`],
       ...fact("key ends", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
       ...fact("workers", installed && `${installed.length} (${pluralize(versions ?? 0, "version")})`),
       ...fact("plugins", installedPlugins && `${installedPlugins.length}${failedCount > 0 ? ` (${failedCount} failed)` : ""}`),
