@@ -63,6 +63,18 @@ describe("an isolate", () => {
     },
   );
 
+  test("has four threads for libuv's tasks, whatever its environment says", async () => {
+    const code = `import { randomBytes } from "node:crypto";
+process.env.UV_THREADPOOL_SIZE = "100";
+export default { async fetch() {
+  await Promise.all(Array.from({ length: 200 }, () => new Promise((done) => randomBytes(1, done))));
+  return new Response(String(process.pid));
+} };`;
+    await server.add("many-threads", { files: { "index.js": code }, manifest: { env: { UV_THREADPOOL_SIZE: "100" } } });
+    const status = await readFile(`/proc/${await server.text("/many-threads/")}/status`, "utf8");
+    expect(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1])).toBeLessThan(20);
+  });
+
   test("does not have what it did not ask for, although the ceiling has it", async () => {
     await server.add("modest", { files: { "index.js": prober } });
     for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);

@@ -1,3 +1,4 @@
+import { stat } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../../web/lazy-request.js";
@@ -26,6 +27,8 @@ const terminateGraceMs = 1000;
 
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
+  // libuv's first task starts its threads, as many as the environment says then: an app that sets it later gets no more than four.
+  stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
   const exchanges = new SlotMap<Exchange>();
   const channel = new DaemonChannel({

@@ -71,7 +71,8 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;
   // What lies outside of the package is not quoted, whatever made esbuild read it.
-  if (location && !isWithin(root, path.resolve(root, location.file))) return { problem: leadsOut.text };
+  const isOutside = (message: Message) => message.location !== null && !isWithin(root, path.resolve(root, message.location.file));
+  if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
   // For what our own rules refuse, the place says it all.
   const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 
-/** As esbuild finds it in comments of JavaScript and CSS. */
-const comment = /sourceMappingURL=([^\s'"`*]*)/g;
+/** As esbuild finds it in comments of JavaScript and CSS; up to white space, so that no part that esbuild takes is overlooked. */
+const comment = /sourceMappingURL=(\S*)/g;
 /** A relative path with nothing that esbuild would decode. */
 const plainPath = /^[\w./-]+$/;
 
