@@ -28,7 +28,7 @@ describe.each([
     ["a URL", (file: string) => `//# sourceMappingURL=file://${file}`],
     ["relative", () => "//# sourceMappingURL=../../../secret"],
     ["in another form", (file: string) => `/*# sourceMappingURL=${file} */`],
-    ["behind a quote", () => "//# sourceMappingURL=./'/../../../../secret"],
+    ["behind a quote", () => "//# sourceMappingURL=index.ts'/../../../../secret"],
     ["encoded", () => "//# sourceMappingURL=..%2f..%2f..%2fsecret"],
   ])("does not read a file that a comment with a path names: %s", async (form, comment) => {
     const name = `mapped-${form.toLowerCase().replaceAll(" ", "-")}`;
