@@ -18,6 +18,21 @@ afterAll(async () => {
 
 const answer = async () => (await fetch(`${daemon.url}/fragile/`)).text();
 
+test("a package.json alone names the package, and so does one beside a manifest without keys", async () => {
+  const code = "export default { fetch: () => new Response('npm') };";
+  await writeTree(shell.home, {
+    "npm-only/package.json": '{ "name": "npm-only", "version": "1.0.0" }',
+    "npm-only/index.js": code,
+    "commented/package.json": '{ "name": "commented", "version": "1.0.0" }',
+    "commented/manifest.yaml": "# nothing yet\n",
+    "commented/index.js": code,
+  });
+  for (const name of ["npm-only", "commented"]) {
+    succeeded(await shell.run(`deploy ${name}`));
+    expect(await (await fetch(`${daemon.url}/${name}/`)).text()).toBe("npm");
+  }
+});
+
 test("code that throws while it is loaded is refused with the place", async () => {
   await writeTree(shell.home, {
     "thrower/manifest.yaml": "name: thrower\nversion: 1.0.0\n",

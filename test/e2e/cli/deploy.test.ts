@@ -258,21 +258,6 @@ test("--name and --version stand in for the manifest's, or for what it lacks", a
   expect(await answerOf(`${daemon.url}/@team/bare/`)).toBe("bare");
 });
 
-test("a package.json alone names the package, and so does one beside a manifest without keys", async () => {
-  const code = "export default { fetch: () => new Response('npm') };";
-  await writeTree(shell.home, {
-    "npm-only/package.json": '{ "name": "npm-only", "version": "1.0.0" }',
-    "npm-only/index.js": code,
-    "commented/package.json": '{ "name": "commented", "version": "1.0.0" }',
-    "commented/manifest.yaml": "# nothing yet\n",
-    "commented/index.js": code,
-  });
-  for (const name of ["npm-only", "commented"]) {
-    await deployJson(name);
-    expect(await answerOf(`${daemon.url}/${name}/`)).toBe("npm");
-  }
-});
-
 test("--bundle makes one file of the code", async () => {
   await writeTree(shell.home, {
     "typed/manifest.yaml": "name: typed\nversion: 1.0.0\nentrypoint: src/index.ts\n",

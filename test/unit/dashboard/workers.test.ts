@@ -180,7 +180,7 @@ test("shows what an upload would do, sends nothing when it is declined, and uplo
   await dashboard.waitFor("enter uploads");
   dashboard.press(keys.enter);
   await dashboard.waitFor(`done: uploaded @team/shop 2.0.0: ${daemonUrl}/@team/shop/`);
-  expect(dashboard.transport.changes()).toEqual(["POST /api/workers/upload"]);
+  expect(dashboard.transport.changes()).toEqual(["POST /api/workers/upload?check=true"]);
 });
 
 test.each([
