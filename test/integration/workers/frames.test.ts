@@ -147,6 +147,27 @@ describe("frames", () => {
     );
   });
 
+  test("of a body that come byte by byte are handed over in pieces of 4 KB at least", () => {
+    const pieces: Uint8Array[] = [];
+    const writer = writeInto(pieces, false);
+    const body = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
+    writer.chunk(3, body);
+    writer.empty(FrameKind.End, 3);
+    writer.flush();
+    const read: { readonly kind: number; readonly bytes: Buffer }[] = [];
+    const reader = new FrameReader((kind, _id, { buffer, start, end }) =>
+      read.push({ kind, bytes: Buffer.from(buffer.subarray(start, end)) }),
+    );
+    for (const byte of Buffer.concat(pieces)) {
+      reader.room()[0] = byte;
+      reader.read(1);
+    }
+    const chunks = read.filter(({ kind }) => kind === FrameKind.Chunk);
+    expect(chunks.length).toBeLessThanOrEqual(5);
+    expect(Buffer.concat(chunks.map(({ bytes }) => bytes)).equals(body)).toBe(true);
+    expect(read.at(-1)?.kind).toBe(FrameKind.End);
+  });
+
   test("of answers that are too long for one are not begun", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);

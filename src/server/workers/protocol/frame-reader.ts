@@ -4,6 +4,8 @@ import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 const bufferBytes = 256 * 1024;
 /** With less room than this behind what has come, a read would be hardly worth its call. */
 const leastRoomBytes = 64 * 1024;
+/** Less of a Chunk waits for more of it: each piece that is handed over costs its receiver about 100 bytes. */
+const leastPieceBytes = 4096;
 
 /** Payload of a frame: `buffer` from `start` to `end`, until the handler returns; then the buffer is used again, unless it is kept. */
 export interface FramePayload {
@@ -45,7 +47,8 @@ export class FrameReader {
       return this.#buffer;
     }
     // Of what `read` has refused nothing more is wanted.
-    const length = waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
+    const length =
+      this.#chunkRest > 0 || waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
     const size = frameHeaderBytes + length;
     const isTight = this.#start + size > this.#buffer.length || this.#end + leastRoomBytes > this.#buffer.length;
     if (isTight || this.#isKept) this.#move(Math.max(bufferBytes, size + leastRoomBytes));
@@ -62,7 +65,10 @@ export class FrameReader {
   read(count: number): void {
     const buffer = this.#buffer;
     this.#end += count;
-    if (this.#chunkRest > 0) this.#passOn();
+    if (this.#chunkRest > 0) {
+      this.#passOn();
+      if (this.#chunkRest > 0) return;
+    }
     // One object for all frames that came together: handlers read it at once.
     const payload = { buffer, start: 0, end: 0 };
     while (this.#end - this.#start >= frameHeaderBytes) {
@@ -97,7 +103,7 @@ export class FrameReader {
   #passOn(): void {
     const start = this.#start;
     const end = Math.min(this.#end, start + this.#chunkRest);
-    if (end === start) return;
+    if (end - start < Math.min(leastPieceBytes, this.#chunkRest)) return;
     this.#chunkRest -= end - start;
     this.#start = end;
     const isRest = this.#isChunkBegun;
