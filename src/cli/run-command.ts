@@ -63,7 +63,7 @@ class CommandRun {
   readonly #found: RunnableCommand;
   readonly #line: CommandLine;
   readonly #surroundings: Surroundings;
-  readonly #concealment = new Redactor();
+  readonly #redactor = new Redactor();
   #output: Output;
   #resultFile: ResultFile | undefined;
 
@@ -72,10 +72,10 @@ class CommandRun {
     this.#found = found;
     this.#line = line;
     this.#surroundings = surroundings;
-    this.#concealment.add(environment.RUNTIMECTL_KEY?.trim() ?? "");
+    this.#redactor.add(environment.RUNTIMECTL_KEY?.trim() ?? "");
     this.#output = new Output(terminal, {
       format: wantsJson(line.argv, environment) ? "json" : "automatic",
-      concealment: this.#concealment,
+      redactor: this.#redactor,
     });
   }
 
@@ -124,14 +124,14 @@ class CommandRun {
       header,
       quiet,
       verbosity: environment.RUNTIMECTL_DEBUG === undefined ? verbose : 2,
-      concealment: this.#concealment,
+      redactor: this.#redactor,
       connectionFlags: flags,
     };
     this.#output = new Output(terminal, mode);
     const file = environment.RUNTIMECTL_OUTPUT_FILE;
     if (file === undefined) return this.#output;
     const command = this.#found.kind === "command" ? this.#found.words : this.#found.kind;
-    this.#resultFile = ResultFile.open(file, { workingDirectory, command, concealment: this.#concealment });
+    this.#resultFile = ResultFile.open(file, { workingDirectory, command, redactor: this.#redactor });
     return (this.#output = new Output(terminal, { ...mode, resultFile: this.#resultFile }));
   }
 }

@@ -22,7 +22,7 @@ import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 /** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */
 const finalFailureStatus = 78;
 const finalFailures = [ConfigError, NewerStateError, MissingSandboxError];
-/** For the last entry of the start, before what comes next is printed. */
+/** Longest wait for the last log entry of the start, before the next steps are printed. */
 const longestWaitMs = 2000;
 /** Wrong arguments, as those of runtimectl. */
 const usageStatus = 2;
@@ -93,7 +93,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     spareFullCollections();
     const keyFile = config.rootKeyFile?.file;
     if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
-      // The last thing on the screen.
+      // The next steps belong below all entries of the log.
       await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
       output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
     }

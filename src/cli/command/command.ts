@@ -63,7 +63,7 @@ export interface OptionDefinition {
   /** May be given more than once; the value is a list. */
   readonly repeatable?: boolean;
   /** Takes no value and counts how often it was given. */
-  readonly pluralize?: boolean;
+  readonly counted?: boolean;
   readonly choices?: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export const globalOptions: readonly OptionDefinition[] = [
   { flags: "--plain", description: "Print lists as tab-separated values, on a terminal too" },
   { flags: "--header", description: "Begin tab-separated values with a line of headings" },
   { flags: "-q, --quiet", description: "Print results and errors only" },
-  { flags: "-v, --verbose", description: "Print each HTTP call on stderr, without credentials; -vv its headers, too", pluralize: true },
+  { flags: "-v, --verbose", description: "Print each HTTP call on stderr, without credentials; -vv its headers, too", counted: true },
   { flags: "--no-color", description: "No colour, like the variable NO_COLOR" },
   { flags: "--no-input", description: "Never ask; fail and name the missing flag" },
   { flags: "-y, --yes", description: "Answer yes to questions (not enough for production profiles)" },

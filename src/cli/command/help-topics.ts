@@ -5,7 +5,7 @@ import { exitCodes } from "./exit-codes.js";
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: "Done; an empty list is done too",
   failed: "Failed for a reason that none of the others names",
-  usage: "Written wrongly, or an answer is needed and nobody can be asked",
+  usage: "Wrong usage, or an answer is needed and the run is not interactive",
   declined: "Declined at a question; nothing was changed",
   notAuthenticated: "No key, or the daemon does not accept it",
   forbidden: "The key may not do this",

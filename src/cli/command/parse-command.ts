@@ -43,8 +43,7 @@ function toArgument(definition: ArgumentDefinition): Argument {
 function toOption(definition: OptionDefinition): Option {
   const option = new Option(definition.flags, definition.description);
   if (definition.choices) option.choices(definition.choices);
-  if (definition.pluralize)
-    return option.argParser((_value: string, previous: unknown) => (typeof previous === "number" ? previous : 0) + 1);
+  if (definition.counted) return option.argParser((_value: string, previous: unknown) => (typeof previous === "number" ? previous : 0) + 1);
   if (definition.repeatable)
     return option.argParser((value: string, previous: unknown) => [...(Array.isArray(previous) ? (previous as string[]) : []), value]);
   return option;

@@ -30,7 +30,7 @@ export interface OutputMode {
   /** 1: a line for each HTTP call; 2: headers too. */
   readonly verbosity?: number;
   readonly resultFile?: ResultFile | undefined;
-  readonly concealment?: Redactor;
+  readonly redactor?: Redactor;
   /** Flags of this command that commands in messages need too. */
   readonly connectionFlags?: Pick<GlobalFlags, "profile" | "url" | "keyFile"> | undefined;
 }
@@ -42,13 +42,13 @@ export interface OutputMode {
 export class Output {
   readonly #terminal: Terminal;
   readonly #mode: OutputMode;
-  readonly #concealment: Redactor;
+  readonly #redactor: Redactor;
   #documentShown = false;
 
   constructor(terminal: Terminal, mode: OutputMode) {
     this.#terminal = terminal;
     this.#mode = mode;
-    this.#concealment = mode.concealment ?? new Redactor();
+    this.#redactor = mode.redactor ?? new Redactor();
   }
 
   get isJson(): boolean {
@@ -74,7 +74,7 @@ export class Output {
 
   /** Never shows this text on stderr, whoever says it. */
   redact(secret: string): void {
-    this.#concealment.add(secret);
+    this.#redactor.add(secret);
   }
 
   /** Tells GitHub's runner, which reads stderr as well, to blank a secret out of its log from here on. */
@@ -84,7 +84,7 @@ export class Output {
 
   /** The text without what `conceal` was told, and without anything that looks like a key. */
   redacted(text: string): string {
-    return this.#concealment.redact(text);
+    return this.#redactor.redact(text);
   }
 
   /** Shows the command's result: the document with `--json`, otherwise the text (none = nothing on stdout). Once per command. */

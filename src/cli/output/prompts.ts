@@ -16,16 +16,16 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
 /** Questions go to stderr: stdout is for results. */
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
-/** Asks for a secret; an asterisk shows for each character, so that a paste can be seen. `instead` names the flag for those who cannot be asked. */
+/** Asks for a secret; an asterisk shows for each character, so that a paste can be seen. `instead` names the flag for a run that is not interactive. */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
-  if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
+  if (!canAsk(context)) throw usageError(`${question}: cannot ask, because this run is not interactive`, `use ${instead}`);
   const { password } = await import("@inquirer/prompts");
   return password({ message: question, mask: "*" }, promptContext(context));
 }
 
-/** Asks for a line of text. `instead` names the flag for those who cannot be asked. */
+/** Asks for a line of text. `instead` names the flag for a run that is not interactive. */
 export async function askText(context: Context, question: string, instead: string): Promise<string> {
-  if (!canAsk(context)) throw usageError(`${question}: nobody can be asked here`, `use ${instead}`);
+  if (!canAsk(context)) throw usageError(`${question}: cannot ask, because this run is not interactive`, `use ${instead}`);
   const { input } = await import("@inquirer/prompts");
   return (await input({ message: `${question}:` }, promptContext(context))).trim();
 }
@@ -54,7 +54,7 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   }
   const instead = profile === undefined ? "--yes" : `--confirm ${profile}`;
   if (!canAsk(context))
-    throw usageError(`${sanitizeForTerminal(consequence)}: this needs a confirmation, and nobody can be asked here`, `add ${instead}`);
+    throw usageError(`${sanitizeForTerminal(consequence)}: this needs a confirmation, and this run is not interactive`, `add ${instead}`);
   const { input } = await import("@inquirer/prompts");
   // A name from a server may be made of escape codes: it is typed as it is shown.
   const typedName = sanitizeForTerminal(expected);
@@ -74,7 +74,7 @@ export async function confirmOnMachine(context: Context, { consequence, name }: 
     if (await context.confirm({ consequence, name: name ?? "yes", isProduction: false })) return;
     throw declined();
   }
-  if (!canAsk(context)) throw usageError(`${consequence}: this needs a confirmation, and nobody can be asked here`, "add --yes");
+  if (!canAsk(context)) throw usageError(`${consequence}: this needs a confirmation, and this run is not interactive`, "add --yes");
   const { input, confirm } = await import("@inquirer/prompts");
   const isAgreed =
     name === undefined

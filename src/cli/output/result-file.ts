@@ -8,21 +8,21 @@ import { printableJson } from "./sanitize-for-terminal.js";
 export class ResultFile {
   readonly #descriptor: number;
   readonly #command: string;
-  readonly #concealment: Redactor;
+  readonly #redactor: Redactor;
 
-  private constructor(descriptor: number, command: string, concealment: Redactor) {
+  private constructor(descriptor: number, command: string, redactor: Redactor) {
     this.#descriptor = descriptor;
     this.#command = command;
-    this.#concealment = concealment;
+    this.#redactor = redactor;
   }
 
   /** Opened before the command does anything: a file that cannot be written is no reason to fail afterwards. */
   static open(
     file: string,
-    { workingDirectory, command, concealment }: { workingDirectory: string; command: string; concealment: Redactor },
+    { workingDirectory, command, redactor }: { workingDirectory: string; command: string; redactor: Redactor },
   ): ResultFile {
     try {
-      return new ResultFile(openSync(path.resolve(workingDirectory, file), "a", 0o600), command, concealment);
+      return new ResultFile(openSync(path.resolve(workingDirectory, file), "a", 0o600), command, redactor);
     } catch (error) {
       throw usageError(`RUNTIMECTL_OUTPUT_FILE: ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
     }
@@ -30,7 +30,7 @@ export class ResultFile {
 
   append(outcome: { readonly result: unknown } | { readonly error: unknown }): void {
     const line = printableJson({ command: this.#command, time: new Date().toISOString(), ...outcome });
-    writeSync(this.#descriptor, `${this.#concealment.redact(line)}\n`);
+    writeSync(this.#descriptor, `${this.#redactor.redact(line)}\n`);
   }
 
   close(): void {

@@ -28,7 +28,7 @@ export interface PackageArchive extends Archive {
   readonly plan: PackPlan | undefined;
 }
 
-/** What the documents of commands that upload say of a archive, or of the plan for one. */
+/** What the documents of commands that upload contain about an archive, or of the plan for one. */
 export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
 
 /** Packs a folder, or takes an archive as it is. What is packed goes away with the command. */
@@ -66,7 +66,7 @@ export async function sendArchive<Result>(
 
 /** The archive as the client sends it; tells of every piece that goes. */
 export function uploadSource({ file, filename, sizeBytes }: PackageArchive, onBytes: (count: number) => void): UploadSource {
-  return { filename, sizeBytes, bytes: pluralize(file, onBytes) };
+  return { filename, sizeBytes, bytes: counted(file, onBytes) };
 }
 
 /** Like `planBundle`, and tells what the compiler warns of. */
@@ -106,7 +106,7 @@ async function takeArchive(file: string): Promise<Omit<PackageArchive, "plan">> 
 }
 
 /** Opens the file when it is asked for its first bytes: of a call that is refused before, nothing is left open. */
-async function* pluralize(file: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
+async function* counted(file: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     yield chunk;
     onBytes(chunk.length);

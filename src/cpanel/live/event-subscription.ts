@@ -35,7 +35,7 @@ export class EventSubscription {
     this.#options = options;
   }
 
-  /** For whom: another one, or one who signed in again, gets a stream of their own. Undefined while nobody is to be told. */
+  /** The signed-in principal. A new sign-in opens a new stream. Undefined while no stream is wanted. */
   setReader(reader: Principal | undefined): void {
     if (reader === this.#reader) return;
     this.#reader = reader;

@@ -33,7 +33,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
         onChange={setKey}
         autoComplete="off"
         autoFocus
-        hint="It becomes a session cookie that no script can read. Where the first key is, the daemon prints when it starts; runtimectl keys create makes others."
+        hint="It becomes a session cookie that no script can read. The daemon prints at its start where it keeps the first key; runtimectl keys create creates others."
         extra={
           <Button aria-pressed={isShown} onPress={() => setShown(!isShown)}>
             {isShown ? "Hide" : "Show"}

@@ -14,7 +14,7 @@ export interface InstalledPlugin {
   readonly path: string;
   /** Where its code comes from. */
   readonly source: "built-in" | "uploaded";
-  /** Whether there is something to delete: the uploaded plugin, or the manifest that was laid over a built-in one. */
+  /** Whether there is something to delete: the uploaded plugin, or the manifest that overrides a built-in one. */
   readonly removable: boolean;
   readonly enabled: boolean;
   readonly manifest: PluginManifest;

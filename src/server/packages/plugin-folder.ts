@@ -37,7 +37,7 @@ export function hasManifest({ folder }: PluginFolder): boolean {
   return manifestFileNames.some((name) => exists(path.join(folder, name)));
 }
 
-/** Whether its manifest says nothing but whether a built-in plugin is enabled, as enabling and disabling write it. */
+/** Whether its manifest holds only `name` and `enabled`, as enabling and disabling a built-in plugin write it. */
 export function isBareSwitch({ metadata }: PluginFolder): boolean {
   return metadata !== undefined && Object.keys(metadata.declared ?? {}).every((key) => key === "name" || key === "enabled");
 }

@@ -106,8 +106,8 @@ export class PluginPackages implements PackageOwner {
   }
 
   /**
-   * Lets a plugin take part, or not any more. The flag is written to its manifest, for a built-in one to a manifest laid over it; one that
-   * says no more than the flag is deleted when the plugin was shipped so.
+   * Enables or disables a plugin. Writes the flag to its manifest; for a built-in plugin, to a manifest that overrides the shipped one. An
+   * overriding manifest that holds only the flag is deleted when the plugin was shipped in the wanted state.
    */
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     await this.#locks.run(name, () => this.#setEnabled(name, enabled));
@@ -268,7 +268,7 @@ export class PluginPackages implements PackageOwner {
     return retiring;
   }
 
-  /** Whether without this folder, which holds no more than a flag, the built-in plugin is enabled, or disabled, all the same. */
+  /** Whether the folder holds only a flag, and the built-in plugin was shipped in this state. */
   #isShippedAs(enabled: boolean, overlay: PluginFolder): boolean {
     const shipped = this.#catalog.find(overlay.name)?.builtIn?.metadata;
     return shipped?.enabled === enabled && isBareSwitch(overlay);

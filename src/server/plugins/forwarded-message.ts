@@ -12,7 +12,7 @@ export interface HandedOn {
   readonly isHandshake: boolean;
 }
 
-/** Said again on the way: by the HTTP message, or by whoever writes the head that an app sees. */
+/** Headers that the HTTP message, or the writer of the head that an app sees, sets again. */
 const ownNames = new Set(["content-length", "transfer-encoding", "expect", "connection", "upgrade", "host", "x-forwarded-for", "x-base"]);
 
 /** A request that a plugin handed on, made the message that the rest of the way takes; its body streams as fast as it is read. */

@@ -2,7 +2,7 @@
 const shownForMs = 10 * 60_000;
 const longestMessage = 300;
 
-/** What became of the hooks of one plugin since it was loaded. */
+/** Counts the failed hooks of one plugin since it was loaded, and keeps the last failure. */
 export class HookFailures {
   #count = 0;
   #last: { readonly hook: string; readonly message: string; readonly atMs: number } | undefined;

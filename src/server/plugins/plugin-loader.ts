@@ -59,7 +59,7 @@ function checked(value: unknown, what: string): Plugin {
   return plugin;
 }
 
-/** A plugin whose hook is misspelt does nothing, and must not pass for loaded. */
+/** Throws for a misspelt hook: such a plugin would do nothing and count as loaded. */
 function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
   for (const name of Object.keys(plugin)) {
     if (!/^on[A-Z]/.test(name) || knownKeys.includes(name)) continue;

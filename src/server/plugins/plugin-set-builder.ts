@@ -111,7 +111,7 @@ export class PluginSetBuilder {
     { entry, codeHash, before }: { entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
     const { code, log } = this.#options;
-    // Code that never returns stops the daemon here: the last entry of its log then names the plugin.
+    // When a plugin never returns, the daemon stops here, and this is the last entry of its log.
     if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "loading a plugin");
     const exported =
       entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder: plugin.folder, hash: codeHash, entry }));

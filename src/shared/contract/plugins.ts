@@ -14,7 +14,7 @@ export const Plugin = z.object({
   path: z.string().describe("Folder of the plugin on the server"),
   removable: z
     .boolean()
-    .describe("True for an uploaded plugin, and for a built-in one over which a manifest was laid: deleting removes that manifest"),
+    .describe("True for an uploaded plugin, and for a built-in one that an uploaded manifest overrides: deleting removes that manifest"),
   source: z.enum(["built-in", "uploaded"]),
   version: z.string(),
   enabled: z.boolean(),

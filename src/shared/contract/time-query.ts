@@ -7,8 +7,8 @@ function pastTime() {
   return z.string().refine((text) => parsePastTimeMs(text, 0) !== undefined, `is not ${forms.replaceAll("`", "")}`);
 }
 
-/** The query parameter that says from when on. */
+/** The query parameter for the beginning of a period. */
 export const sinceQuery = { since: pastTime().optional().describe(`Not older than ${forms}`) };
 
-/** The query parameter that says until when. */
+/** The query parameter for the end of a period. */
 export const untilQuery = { until: pastTime().optional().describe(`Older than ${forms}`) };

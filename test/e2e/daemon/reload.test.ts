@@ -27,7 +27,7 @@ const isAccepted = async ({ url }: TestDaemon, key: string) =>
 
 const countOf = (text: string, part: string) => text.split(part).length - 1;
 
-async function onTerminalClosed(daemon: TestDaemon): Promise<void> {
+async function hangUp(daemon: TestDaemon): Promise<void> {
   const before = countOf(daemon.output(), '"msg":"reloaded"');
   daemon.process.kill("SIGHUP");
   await expect.poll(() => countOf(daemon.output(), '"msg":"reloaded"')).toBeGreaterThan(before);
@@ -39,12 +39,12 @@ describe("SIGHUP", () => {
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });
     await writeTree(path.join(daemon.directory, "plugins"), plugin("'one'"));
-    await onTerminalClosed(daemon);
+    await hangUp(daemon);
     expect(await (await fetch(`${daemon.url}/teller`)).text()).toBe("one");
     await writeTree(path.join(daemon.directory, "plugins"), plugin("'two'"));
     const startedAt = process.hrtime.bigint() / 1000n;
 
-    await onTerminalClosed(daemon);
+    await hangUp(daemon);
 
     expect(await (await fetch(`${daemon.url}/teller`)).text()).toBe("two");
     await expect.poll(() => manager.withLine("READY=1")).toHaveLength(3);
@@ -61,7 +61,7 @@ describe("SIGHUP", () => {
     await writeFile(daemon.keyFile, "the second key\n");
     expect(await isAccepted(daemon, "the second key")).toBe(false);
 
-    await onTerminalClosed(daemon);
+    await hangUp(daemon);
 
     expect(await isAccepted(daemon, "the second key")).toBe(true);
     expect(await isAccepted(daemon, "the first key")).toBe(false);
@@ -76,7 +76,7 @@ describe("SIGHUP", () => {
     const daemon = await startWithKeyFile();
     await writeFile(daemon.keyFile, text);
 
-    await onTerminalClosed(daemon);
+    await hangUp(daemon);
 
     expect(await isAccepted(daemon, "the first key")).toBe(true);
     expect(daemon.output()).toContain(words);
@@ -111,7 +111,7 @@ test("SIGUSR2 has the log say what it says for developers, also of workers that 
   await toggle("info");
   await say("after");
   await toggle("debug");
-  await onTerminalClosed(daemon);
+  await hangUp(daemon);
   await say("at-last");
   expect(await daemon.stop()).toBe(0);
 

@@ -145,7 +145,7 @@ test("a file goes after its name is typed, and not before", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("d");
-  await window.waitFor(`Delete the file ${version}/about.html for good`);
+  await window.waitFor(`Delete the file ${version}/about.html permanently`);
   window.press(`y${keys.enter}`);
   await window.waitFor("That is another name");
   window.press(keys.esc);

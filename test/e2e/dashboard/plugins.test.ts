@@ -120,7 +120,7 @@ test("a plugin is deleted when its name is typed, and not before", async () => {
   window.press(`/gone${keys.enter}`);
   await window.waitFor(/^1 of /m);
   window.press("d");
-  await window.waitFor("Delete the plugin gone 0.1.0 for good");
+  await window.waitFor("Delete the plugin gone 0.1.0 permanently");
   window.press(`other${keys.enter}`);
   await window.waitFor("That is another name. Nothing was changed.");
   window.press(keys.esc);

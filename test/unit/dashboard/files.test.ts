@@ -104,7 +104,7 @@ test("deletes a folder after its name is typed, and not before", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
   await dashboard.waitFor("n new folder");
   dashboard.press("d");
-  await dashboard.waitFor("Delete the folder with all in it, workers/app/assets for good.");
+  await dashboard.waitFor("Delete the folder with all in it, workers/app/assets permanently.");
   dashboard.press(`${keys.esc}d`);
   await dashboard.waitFor("Type assets to confirm");
   expect(dashboard.transport.changes()).toEqual([]);

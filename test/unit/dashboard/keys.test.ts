@@ -33,7 +33,7 @@ test("revokes a key after its name is typed, and not before", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`/leaving${keys.enter}d`);
-  await dashboard.waitFor("Revoke key 3 (leaving, viewer, rtk_3…) for good");
+  await dashboard.waitFor("Revoke key 3 (leaving, viewer, rtk_3…) permanently");
   dashboard.press(keys.esc);
   await dashboard.waitFor("note: nothing was changed");
   expect(dashboard.transport.changes()).toEqual([]);

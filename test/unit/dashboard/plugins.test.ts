@@ -57,7 +57,7 @@ test("names the plugins that need the one to be deleted, and deletes it after it
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
-  await dashboard.waitFor("Delete the plugin @team/guard 1.0.0 for good; 1 plugin cannot do without it: audit.");
+  await dashboard.waitFor("Delete the plugin @team/guard 1.0.0 permanently; 1 plugin cannot do without it: audit.");
   dashboard.press(`other${keys.enter}`);
   await dashboard.waitFor("That is another name. Nothing was changed.");
   expect(dashboard.transport.changes()).toEqual([]);

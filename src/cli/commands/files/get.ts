@@ -51,7 +51,7 @@ function localName(name: string, isFolder: boolean): string {
 async function save({ signal }: Context, pieces: AsyncIterable<Uint8Array>, target: string): Promise<number> {
   const part = `${target}.part`;
   let sizeBytes = 0;
-  const pluralize = async function* () {
+  const counted = async function* () {
     for await (const piece of pieces) {
       sizeBytes += piece.length;
       yield piece;
@@ -61,7 +61,7 @@ async function save({ signal }: Context, pieces: AsyncIterable<Uint8Array>, targ
   let isOurs = false;
   sink.once("open", () => (isOurs = true));
   try {
-    await pipeline(pluralize, sink, { signal });
+    await pipeline(counted, sink, { signal });
     await rename(part, target);
   } catch (error) {
     if (isOurs) await rm(part, { force: true });

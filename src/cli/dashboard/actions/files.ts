@@ -71,7 +71,7 @@ function deleteFile(permission: "workers:remove" | "plugins:remove"): Action<Fil
     id: "files.delete",
     permission,
     line: ({ kind, entry }) => fileLine(kind, "rm", entry.path),
-    confirmation: ({ entry }) => ({ consequence: `Delete ${whatIs(entry)} ${entry.path} for good`, name: entry.name }),
+    confirmation: ({ entry }) => ({ consequence: `Delete ${whatIs(entry)} ${entry.path} permanently`, name: entry.name }),
     run: async (client, { kind, entry }) => {
       await filesOf(client, kind).remove({ body: { path: entry.path } });
       return `${entry.path} is deleted`;

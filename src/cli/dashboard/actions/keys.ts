@@ -13,7 +13,7 @@ export const revokeKey: Action<KeyTarget> = {
   permission: "keys:revoke",
   refusal: ({ key, isOwn }) => (isOwn ? `a key cannot revoke itself; sign in with another one to revoke ${key.name}` : undefined),
   confirmation: ({ key }) => ({
-    consequence: `Revoke key ${key.id} (${key.name}, ${key.role}, ${key.keyPrefix}…) for good: who uses it is refused from then on`,
+    consequence: `Revoke key ${key.id} (${key.name}, ${key.role}, ${key.keyPrefix}…) permanently: who uses it is refused from then on`,
     name: key.name,
   }),
   run: async (client, { key }) => {

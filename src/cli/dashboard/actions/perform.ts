@@ -3,13 +3,13 @@ import type { Session } from "../session.js";
 import { reasonOf } from "../reason-of.js";
 import type { Action, Outcome } from "./action.js";
 
-interface Deed<Target> {
+interface TargetedAction<Target> {
   readonly action: Action<Target>;
   readonly target: Target;
 }
 
-/** Does an action: asks first where it must, says what became of it, and remembers the way back. */
-export async function perform<Target>(dashboard: Dashboard, session: Session, { action, target }: Deed<Target>): Promise<void> {
+/** Runs an action: asks for its confirmation, reports its outcome, and keeps its undo. */
+export async function perform<Target>(dashboard: Dashboard, session: Session, { action, target }: TargetedAction<Target>): Promise<void> {
   const { overlays, undo } = dashboard;
   const refusal = action.refusal?.(target);
   if (refusal !== undefined) return overlays.say("note", refusal);
@@ -23,18 +23,22 @@ export async function perform<Target>(dashboard: Dashboard, session: Session, { 
   });
 }
 
-async function isWanted<Target>({ overlays }: Dashboard, { settings }: Session, { action, target }: Deed<Target>): Promise<boolean> {
+async function isWanted<Target>(
+  { overlays }: Dashboard,
+  { settings }: Session,
+  { action, target }: TargetedAction<Target>,
+): Promise<boolean> {
   const confirmation = action.confirmation?.(target);
   if (confirmation === undefined) return true;
   const profile = settings.isProduction ? settings.profile?.value : undefined;
   return overlays.ask({ ...confirmation, name: profile ?? confirmation.name, isProduction: profile !== undefined });
 }
 
-async function report({ overlays }: Dashboard, session: Session, deed: () => Promise<string | Outcome>): Promise<void> {
+async function report({ overlays }: Dashboard, session: Session, run: () => Promise<string | Outcome>): Promise<void> {
   try {
-    const { text, isWarning = false, lines } = toOutcome(await deed());
+    const { text, isWarning = false, lines } = toOutcome(await run());
     overlays.say(isWarning ? "warning" : "done", text);
-    // Whoever does something else meanwhile is not disturbed.
+    // An overlay that was opened meanwhile stays.
     if (lines && overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: text, lines });
   } catch (error) {
     overlays.say("failed", reasonOf(error));

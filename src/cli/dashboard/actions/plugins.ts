@@ -28,7 +28,7 @@ export const deletePlugin: Action<PluginTarget> = {
     removable ? undefined : `${name} is built in and cannot be deleted; it can be switched off`,
   confirmation: ({ plugin, neededBy }) => ({
     consequence:
-      `Delete ${pluginRemovalText(plugin, `${plugin.name} ${plugin.version}`)} for good` +
+      `Delete ${pluginRemovalText(plugin, `${plugin.name} ${plugin.version}`)} permanently` +
       (neededBy.length === 0 ? "" : `; ${pluralize(neededBy.length, "plugin")} cannot do without it: ${neededBy.join(", ")}`),
     name: plugin.name,
   }),

@@ -38,8 +38,8 @@ export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) 
       onClose={onClose}
     >
       {version === undefined
-        ? `${pluralize(app.versions.length, "version")} with all files: gone for good. `
-        : "The version with its files is gone for good. "}
+        ? `${pluralize(app.versions.length, "version")} with all files are deleted permanently. `
+        : "The version and its files are deleted permanently. "}
       {consequence(app, version)}
     </ConfirmByName>
   );

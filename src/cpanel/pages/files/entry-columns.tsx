@@ -13,7 +13,7 @@ export interface EntryColumnsOptions {
   readonly folder: Folder;
   readonly may: { readonly change: boolean; readonly remove: boolean };
   readonly downloadUrl: (path: string) => string;
-  readonly onAsk: (deed: EntryAction, entry: FileEntry) => void;
+  readonly onAsk: (action: EntryAction, entry: FileEntry) => void;
 }
 
 export function entryColumns(options: EntryColumnsOptions): readonly Column<FileEntry>[] {
@@ -49,8 +49,8 @@ export function entryColumns(options: EntryColumnsOptions): readonly Column<File
 }
 
 function EntryActions({ may, downloadUrl, onAsk, entry }: EntryColumnsOptions & { entry: FileEntry }) {
-  const action = (deed: EntryAction, label: string) => (
-    <Button kind="bare" aria-label={`${label} ${entry.name}`} onPress={() => onAsk(deed, entry)}>
+  const actionButton = (action: EntryAction, label: string) => (
+    <Button kind="bare" aria-label={`${label} ${entry.name}`} onPress={() => onAsk(action, entry)}>
       {label}
     </Button>
   );
@@ -59,9 +59,9 @@ function EntryActions({ may, downloadUrl, onAsk, entry }: EntryColumnsOptions & 
       <a className="entry-download" href={downloadUrl(entry.path)} download aria-label={`Download ${entry.name}`}>
         Download
       </a>
-      {may.change && action("rename", "Rename")}
-      {may.change && action("move", "Move")}
-      {may.remove && action("delete", "Delete")}
+      {may.change && actionButton("rename", "Rename")}
+      {may.change && actionButton("move", "Move")}
+      {may.remove && actionButton("delete", "Delete")}
     </span>
   );
 }

@@ -3,15 +3,15 @@ import { PanelLink } from "../../router/panel-link.js";
 import type { PackageRef } from "./package-ref.js";
 import type { Failed } from "./use-package-check.js";
 
-interface BrokenNoteProps {
+interface FailedNoteProps {
   readonly of: PackageRef;
   readonly failed: Failed;
   /** Left out where the change cannot be undone. */
   readonly onUndo?: () => void;
 }
 
-/** Reports that files are changed and their package is not served since, with the way back. */
-export function FailedNote({ of: { kind, name }, failed: { change, text, failure }, onUndo }: BrokenNoteProps) {
+/** Reports that a package is no longer served since a change of its files, and offers to undo the change. */
+export function FailedNote({ of: { kind, name }, failed: { change, text, failure }, onUndo }: FailedNoteProps) {
   return (
     <div className="error-note" role="alert">
       <p className="error-note-title">

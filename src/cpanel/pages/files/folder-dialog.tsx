@@ -9,27 +9,27 @@ import { useFileApi } from "./use-file-api.js";
 
 /** What somebody wants done in a folder. */
 export type FolderQuestion =
-  | { readonly deed: "make" }
-  | { readonly deed: "upload"; readonly files: readonly FileToSend[] }
-  | { readonly deed: EntryAction; readonly entry: FileEntry };
+  | { readonly action: "make" }
+  | { readonly action: "upload"; readonly files: readonly FileToSend[] }
+  | { readonly action: EntryAction; readonly entry: FileEntry };
 
 interface FolderDialogProps {
   readonly folder: Folder;
   readonly entries: readonly FileEntry[];
   readonly question: FolderQuestion;
   readonly onClose: () => void;
-  /** Gets what was done, such as `old.txt is deleted`. */
+  /** Receives the change as a phrase, such as `old.txt is deleted`. */
   readonly onChanged: (change: string) => Promise<void>;
 }
 
-/** Asks for what a deed needs, and has it done. */
+/** Asks for the input of an action and runs the action. */
 export function FolderDialog({ folder, entries, question, onClose, onChanged }: FolderDialogProps) {
-  if (question.deed === "upload")
+  if (question.action === "upload")
     return <UploadFiles folder={folder} entries={entries} files={question.files} onClose={onClose} onUploaded={onChanged} />;
-  if (question.deed === "make") return <MakeFolder folder={folder} onClose={onClose} onChanged={onChanged} />;
+  if (question.action === "make") return <MakeFolder folder={folder} onClose={onClose} onChanged={onChanged} />;
   const props = { folder, entry: question.entry, onClose, onChanged };
-  if (question.deed === "rename") return <RenameEntry {...props} />;
-  return question.deed === "move" ? <MoveEntry {...props} /> : <DeleteEntry {...props} />;
+  if (question.action === "rename") return <RenameEntry {...props} />;
+  return question.action === "move" ? <MoveEntry {...props} /> : <DeleteEntry {...props} />;
 }
 
 type DialogProps = Pick<FolderDialogProps, "folder" | "onClose" | "onChanged">;

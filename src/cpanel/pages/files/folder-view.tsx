@@ -29,12 +29,12 @@ export function FolderView({ folder }: { folder: Folder }) {
   const { failed, check } = usePackageCheck(folder);
   const [question, setQuestion] = useState<FolderQuestion>();
   const entries = resource.data?.entries ?? [];
-  const columns = entryColumns({ folder, may: { change, remove }, downloadUrl, onAsk: (deed, entry) => setQuestion({ deed, entry }) });
-  const upload = (files: readonly FileToSend[]) => files.length > 0 && setQuestion({ deed: "upload", files });
+  const columns = entryColumns({ folder, may: { change, remove }, downloadUrl, onAsk: (action, entry) => setQuestion({ action, entry }) });
+  const upload = (files: readonly FileToSend[]) => files.length > 0 && setQuestion({ action: "upload", files });
   return (
     <>
       <div className="folder-bar">
-        {change && <Button onPress={() => setQuestion({ deed: "make" })}>New folder</Button>}
+        {change && <Button onPress={() => setQuestion({ action: "make" })}>New folder</Button>}
         {change && (
           <FileTrigger allowsMultiple onSelect={(files) => upload([...(files ?? [])].map((file) => ({ file, path: file.name })))}>
             <Button kind="primary">Upload files</Button>

@@ -21,7 +21,7 @@ export function OverwriteDialog({ name, how, onOverwrite, onReload, onClose }: O
     <Modal title={`${name} was ${how} meanwhile`} onClose={onClose} isAlert>
       <p>
         {how === "deleted"
-          ? "It was deleted after it was opened here. Nothing was saved yet; saving makes it again."
+          ? "It was deleted after it was opened here. Nothing was saved yet. Saving creates the file again."
           : "Somebody changed it after it was opened here. Nothing was saved yet; saving overwrites what they wrote."}
       </p>
       <div className="modal-buttons">

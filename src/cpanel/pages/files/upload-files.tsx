@@ -17,7 +17,7 @@ interface UploadFilesProps {
   readonly entries: readonly FileEntry[];
   readonly files: readonly FileToSend[];
   readonly onClose: () => void;
-  /** Gets what was done, such as `2 files are uploaded`. */
+  /** Receives the change as a phrase, such as `2 files are uploaded`. */
   readonly onUploaded: (change: string) => Promise<void>;
 }
 

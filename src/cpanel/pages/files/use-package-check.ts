@@ -15,7 +15,7 @@ export interface Failed extends Served {
 interface PackageCheck {
   /** Undefined while the package is served, as far as the last check found. */
   readonly failed: Failed | undefined;
-  /** Requests the package after this change, such as `index.js is saved`, and tells the person what it answers. */
+  /** Requests the package after this change, such as `index.js is saved`, and shows its response. */
   readonly check: (change: string) => Promise<void>;
 }
 

@@ -12,7 +12,7 @@ interface KeyColumnsOptions {
   readonly principal: Principal;
   readonly mayRevoke: boolean;
   readonly mayRotate: boolean;
-  readonly onAsk: (deed: "revoke" | "rotate", key: ApiKey) => void;
+  readonly onAsk: (action: "revoke" | "rotate", key: ApiKey) => void;
 }
 
 export function keyColumns({ principal, mayRevoke, mayRotate, onAsk }: KeyColumnsOptions): readonly Column<ApiKey>[] {

@@ -23,10 +23,10 @@ export function KeyList({ onRotated }: { onRotated: (created: NewKey) => void })
   const [mayCreate, mayRevoke] = [useMay("keys:create"), useMay("keys:revoke")];
   const api = useApi(keyOperations);
   const resource = useResource("keys", async () => (await api.keys.list()).keys, { isWanted: useMay("keys:read") });
-  const [asked, setAsked] = useState<{ readonly deed: "revoke" | "rotate"; readonly apiKey: ApiKey }>();
+  const [asked, setAsked] = useState<{ readonly action: "revoke" | "rotate"; readonly apiKey: ApiKey }>();
   const all = resource.data ?? none;
   const columns = useMemo(
-    () => keyColumns({ principal, mayRevoke, mayRotate: mayRevoke && mayCreate, onAsk: (deed, apiKey) => setAsked({ deed, apiKey }) }),
+    () => keyColumns({ principal, mayRevoke, mayRotate: mayRevoke && mayCreate, onAsk: (action, apiKey) => setAsked({ action, apiKey }) }),
     [principal, mayRevoke, mayCreate],
   );
   const newKey = mayCreate && (
@@ -57,8 +57,8 @@ export function KeyList({ onRotated }: { onRotated: (created: NewKey) => void })
           </EmptyState>
         }
       />
-      {asked?.deed === "revoke" && <RevokeKey apiKey={asked.apiKey} onClose={() => setAsked(undefined)} onRevoked={resource.refresh} />}
-      {asked?.deed === "rotate" && (
+      {asked?.action === "revoke" && <RevokeKey apiKey={asked.apiKey} onClose={() => setAsked(undefined)} onRevoked={resource.refresh} />}
+      {asked?.action === "rotate" && (
         <RotateKey
           apiKey={asked.apiKey}
           onClose={() => setAsked(undefined)}

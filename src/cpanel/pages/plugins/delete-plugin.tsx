@@ -24,8 +24,8 @@ export function DeletePlugin({ row: { plugin, neededBy }, onClose, onDeleted }: 
   return (
     <ConfirmByName title={`Delete ${name}?`} name={name} action="Delete plugin" onConfirm={remove} onClose={onClose}>
       <p>
-        This deletes {pluginRemovalText(plugin, `${name} ${version}`)} from the daemon&apos;s disk for good. To stop the plugin for a while,
-        disable it.
+        This deletes {pluginRemovalText(plugin, `${name} ${version}`)} from the daemon&apos;s disk permanently. To stop the plugin for a
+        while, disable it.
       </p>
       {neededBy.length > 0 && (
         <p>

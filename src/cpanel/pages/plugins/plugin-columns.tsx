@@ -4,17 +4,17 @@ import { PanelLink } from "../../router/panel-link.js";
 import { detailOf } from "./plugin-address.js";
 import type { PluginRow } from "./plugin-row.js";
 import { PluginState, reasonOf } from "./plugin-state.js";
-import type { PluginDeeds } from "./use-plugin-actions.js";
+import type { PluginActions } from "./use-plugin-actions.js";
 import "./plugins.css";
 
 interface PluginColumnsOptions {
-  readonly deeds: Pick<PluginDeeds, "pending" | "toggle">;
+  readonly pluginActions: Pick<PluginActions, "pending" | "toggle">;
   readonly mayInstall: boolean;
   readonly mayRemove: boolean;
   readonly onDelete: (row: PluginRow) => void;
 }
 
-export function pluginColumns({ deeds, mayInstall, mayRemove, onDelete }: PluginColumnsOptions): readonly Column<PluginRow>[] {
+export function pluginColumns({ pluginActions, mayInstall, mayRemove, onDelete }: PluginColumnsOptions): readonly Column<PluginRow>[] {
   const columns: Column<PluginRow>[] = [
     {
       id: "name",
@@ -49,7 +49,7 @@ export function pluginColumns({ deeds, mayInstall, mayRemove, onDelete }: Plugin
     isActions: true,
     cell: (row) => (
       <span className="row-actions">
-        {mayInstall && <Toggle row={row} deeds={deeds} />}
+        {mayInstall && <Toggle row={row} pluginActions={pluginActions} />}
         {mayRemove && row.plugin.removable && (
           <Button kind="bare" aria-label={`Delete ${row.plugin.name}`} onPress={() => onDelete(row)}>
             Delete
@@ -61,14 +61,14 @@ export function pluginColumns({ deeds, mayInstall, mayRemove, onDelete }: Plugin
   return [...columns, actions];
 }
 
-function Toggle({ row: { plugin }, deeds }: { row: PluginRow; deeds: Pick<PluginDeeds, "pending" | "toggle"> }) {
+function Toggle({ row: { plugin }, pluginActions }: { row: PluginRow; pluginActions: Pick<PluginActions, "pending" | "toggle"> }) {
   const verb = plugin.enabled ? "Disable" : "Enable";
   return (
     <Button
       kind="bare"
       aria-label={`${verb} ${plugin.name}`}
-      isPending={deeds.pending === plugin.name}
-      onPress={() => void deeds.toggle(plugin)}
+      isPending={pluginActions.pending === plugin.name}
+      onPress={() => void pluginActions.toggle(plugin)}
     >
       {verb}
     </Button>

@@ -24,14 +24,14 @@ export function PluginDetail({ name }: { name: string }) {
   const { rows, refresh } = plugins;
   const { router } = usePanel();
   const [mayInstall, mayRemove] = [useMay("plugins:install"), useMay("plugins:remove")];
-  const deeds = usePluginActions(refresh);
+  const pluginActions = usePluginActions(refresh);
   const [isDoomed, setDoomed] = useState(false);
   const row = rows.find(({ plugin }) => plugin.name === name);
   return (
     <>
       <PageHeading title={name} note={<PanelLink to="plugins">All plugins</PanelLink>}>
         {row && mayInstall && (
-          <Button isPending={deeds.pending === name} onPress={() => void deeds.toggle(row.plugin)}>
+          <Button isPending={pluginActions.pending === name} onPress={() => void pluginActions.toggle(row.plugin)}>
             {row.plugin.enabled ? "Disable" : "Enable"}
           </Button>
         )}
@@ -41,7 +41,7 @@ export function PluginDetail({ name }: { name: string }) {
           </Button>
         )}
       </PageHeading>
-      {deeds.failure && <ErrorMessage {...deeds.failure} />}
+      {pluginActions.failure && <ErrorMessage {...pluginActions.failure} />}
       <OnePlugin name={name} plugins={plugins}>
         {(found) => <Detail key={found.plugin.name} row={found} rows={rows} />}
       </OnePlugin>

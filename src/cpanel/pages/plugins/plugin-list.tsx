@@ -18,23 +18,23 @@ import { usePlugins } from "./use-plugins.js";
 export function PluginList() {
   const [mayInstall, mayRemove] = [useMay("plugins:install"), useMay("plugins:remove")];
   const { installed, rows, refresh } = usePlugins();
-  const deeds = usePluginActions(refresh);
+  const pluginActions = usePluginActions(refresh);
   const [doomed, setDoomed] = useState<PluginRow>();
-  const { pending, toggle } = deeds;
-  const columns = pluginColumns({ deeds: { pending, toggle }, mayInstall, mayRemove, onDelete: setDoomed });
+  const { pending, toggle } = pluginActions;
+  const columns = pluginColumns({ pluginActions: { pending, toggle }, mayInstall, mayRemove, onDelete: setDoomed });
   return (
     <>
       <PageHeading title="Plugins" {...(installed.data ? { note: noteOf(rows) } : {})}>
         {mayInstall && (
           <>
-            <Button isPending={pending === reloading} onPress={() => void deeds.reload()}>
+            <Button isPending={pending === reloading} onPress={() => void pluginActions.reload()}>
               {pending === reloading ? "Reloading…" : "Reload all"}
             </Button>
             <UploadButtons permission="plugins:install" />
           </>
         )}
       </PageHeading>
-      {deeds.failure && <ErrorMessage {...deeds.failure} />}
+      {pluginActions.failure && <ErrorMessage {...pluginActions.failure} />}
       <FilteredList
         noun="plugin"
         title="Plugins"

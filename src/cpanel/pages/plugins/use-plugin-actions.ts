@@ -6,7 +6,7 @@ import { useApi } from "../../live/use-api.js";
 import { usePanel } from "../../use-panel.js";
 import { pluginOperations } from "./plugin-operations.js";
 
-export interface PluginDeeds {
+export interface PluginActions {
   /** What is being done now: the name of a plugin, or `reload`. */
   readonly pending: string | undefined;
   /** What did not work, and why. */
@@ -18,7 +18,7 @@ export interface PluginDeeds {
 export const reloading = "reload";
 
 /** What is done to plugins without asking first, since there is a way back. */
-export function usePluginActions(refresh: () => Promise<void>): PluginDeeds {
+export function usePluginActions(refresh: () => Promise<void>): PluginActions {
   const api = useApi(pluginOperations);
   const { toasts } = usePanel();
   const { isPending, error, run } = useMutation();

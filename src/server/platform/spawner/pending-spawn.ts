@@ -48,7 +48,7 @@ export class PendingSpawn {
     this.#started.resolve(report.pid);
   }
 
-  /** The spawner has ended: nobody will tell how the process does. */
+  /** The spawner has ended, so no report about the process will come. */
   abandon(): void {
     if (this.#pid === undefined) return this.#fail("the process that starts others has ended");
     try {

@@ -35,7 +35,7 @@ export class Spawner {
     return new Spawner(await mkdtemp(path.join(tmpdir(), "runtimed-")));
   }
 
-  /** See `spawn`. */
+  /** See `spawnProcess` in spawn.ts. */
   async spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
     // Somebody may have cleaned up.
     this.#socket.restore();

@@ -27,7 +27,7 @@ const terminateGraceMs = 1000;
 
 /** The program of an isolate: waits for an app, imports it, answers requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
-  // libuv's first task starts its threads, as many as the environment says then: an app that sets it later gets no more than four.
+  // The first task fixes the number of libuv's threads at four. Later, an app could raise it by UV_THREADPOOL_SIZE.
   stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
   const exchanges = new SlotMap<Exchange>();

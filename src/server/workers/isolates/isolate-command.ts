@@ -25,8 +25,9 @@ const processorsWithoutHelpers = 2;
 const mostThreads = 64;
 /** With processes or threads of its own. */
 const mostProcesses = 512;
-/** Of all isolates of a worker with a user of its own, which may start programs; 500 isolates that may not have 5,500 threads. */
+/** Processes and threads of all isolates of a worker that has a user of its own and may start programs. */
 const mostProgramsOfWorker = 2048;
+/** Threads of all isolates of such a worker without programs: 500 isolates have 5,500. */
 const mostThreadsOfWorker = 8192;
 /** Worker threads of an app that may have them, each with a code range of its own. */
 const mostCodeRanges = 8;
@@ -135,7 +136,7 @@ export class IsolateCommand {
     ];
   }
 
-  /** The kernel counts all processes of a user: those of other workers must not be counted for this one. */
+  /** Returns no limit for a user that several workers share: the kernel counts all processes of a user together. */
   #processLimit({ user, sharing }: IsolateOptions, hasProcesses: boolean): string[] {
     if (user === undefined || sharing === "workers") return [];
     if (sharing === "worker") return [`--nproc=${hasProcesses ? mostProgramsOfWorker : mostThreadsOfWorker}`];

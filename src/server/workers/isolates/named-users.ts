@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Places in the part of the range that is for names, by the name that has each; as the file holds it. */
+/** The content of the file: the place of each name in the part of the user range that is reserved for names. */
 type Places = Record<string, number>;
 
 /**
- * Which user belongs to the name of a worker: the same one after a restart, and no other name's. A hash chooses the first place to try, so
- * that workers keep their files when the file is lost; the file keeps names apart whose hashes are alike, which their authors can choose.
+ * Gives each worker name a user of its own and keeps it over restarts. A hash of the name chooses the first place, so workers keep their
+ * files when the file is lost. The file separates names with equal hashes: authors choose names, and could choose a hash.
  */
 export class NamedUsers {
   readonly #file: string | undefined;
@@ -24,7 +24,7 @@ export class NamedUsers {
     this.#taken = new Set(this.#places.values());
   }
 
-  /** From 0 to `count` - 1. When all places belong to others, the one of the hash, which is shared then. */
+  /** Returns a place from 0 to `count` - 1. When other names have all places, names share the place of their hash. */
   placeOf(name: string): number {
     const known = this.#places.get(name);
     if (known !== undefined) return known;
@@ -40,16 +40,15 @@ export class NamedUsers {
     return first;
   }
 
-  /** A full disk does not keep a worker from starting: the places hold until the daemon ends. */
+  /** Ignores a failed write, such as on a full disk: workers start, and the places last until the daemon ends. */
   #save(): void {
     if (this.#file === undefined) return;
     const unfinished = `${this.#file}.unfinished`;
     try {
       writeFileSync(unfinished, JSON.stringify(Object.fromEntries(this.#places)), { mode: 0o600 });
-      chmodSync(unfinished, 0o600);
       renameSync(unfinished, this.#file);
     } catch {
-      // See above.
+      // The doc comment gives the reason.
     }
   }
 }

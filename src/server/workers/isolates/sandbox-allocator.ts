@@ -19,7 +19,7 @@ export interface QuartersOptions extends SlotDirectoryPaths {
         readonly uids: { readonly first: number; readonly last: number };
         /** Names the daemon among those that were given the same users. */
         readonly daemon: string;
-        /** Keeps which user belongs to which worker. */
+        /** JSON file with the user of each worker name. */
         readonly namesFile?: string;
         /** In place of those above: every user must be able to go into them. */
         readonly slots: SlotDirectoryPaths;
@@ -30,7 +30,7 @@ export interface QuartersOptions extends SlotDirectoryPaths {
   readonly log: Log;
 }
 
-/** Who else runs as the user of an isolate: isolates of the same worker, or of any. */
+/** The other isolates that run as the same user: none, those of the same worker, or those of several workers. */
 export type UserSharing = "none" | "worker" | "workers";
 
 export interface Quarter {

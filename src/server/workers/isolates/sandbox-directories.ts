@@ -27,7 +27,7 @@ export class SandboxDirectories {
     return await this.#inFirst((directory) => Promise.resolve(directory));
   }
 
-  /** A new slot. Throws when there is one of that name: it would be somebody else's. */
+  /** Creates a slot. Throws EEXIST when a slot of that name exists: it belongs to another isolate. */
   async createSlot(name: string, options: SlotOptions): Promise<SandboxFolder> {
     return await this.#inFirst((directory) => SandboxFolder.create(path.join(directory, name), options));
   }

@@ -37,7 +37,7 @@ export class SandboxFolder {
     this.path = folder;
   }
 
-  /** Throws when the folder is there already: it would be somebody else's. What fails leaves nothing behind. */
+  /** Creates the folder. Throws EEXIST when it exists: it belongs to another isolate. Deletes the folder when a later step fails. */
   static async create(folder: string, { reader, app }: SlotOptions): Promise<SandboxFolder> {
     await mkdir(folder, { mode: 0o700 });
     const slot = new SandboxFolder(folder);

@@ -4,7 +4,7 @@ import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 const bufferBytes = 256 * 1024;
 /** With less room than this behind what has come, a read would be hardly worth its call. */
 const leastRoomBytes = 64 * 1024;
-/** Less of a Chunk waits for more of it: each piece that is handed over costs its receiver about 100 bytes. */
+/** Smaller parts of a Chunk wait for more bytes: each part costs its receiver about 100 bytes of memory. */
 const leastPieceBytes = 4096;
 
 /** Payload of a frame: `buffer` from `start` to `end`, until the handler returns; then the buffer is used again, unless it is kept. */

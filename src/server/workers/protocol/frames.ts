@@ -90,7 +90,7 @@ export const inlineResponseBytes = 256 * 1024;
 export const inlineRequestBytes = 16 * 1024;
 /** Message bytes that may be under way in one direction of one web socket before the receiver gives more credit. */
 export const socketWindowBytes = 128 * 1024;
-/** What a piece of a response body or of a message costs of the credit beyond its bytes: each takes about 100 bytes of the receiver. */
+/** Credit in bytes that a piece of a response body or of a message costs beside its length: each takes about 100 bytes of its receiver. */
 export const pieceCostBytes = 64;
 /** Reason of a close, in UTF-8: what fits into a control frame beside the code. */
 export const closeReasonBytes = 123;

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
+import { isPathWithin } from "../../platform/path-within.js";
 
 /** What a program needs of the machine to resolve names, verify certificates and know the time zone. */
 const systemFiles = [
@@ -54,14 +55,10 @@ export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathO
 /** A folder, or its entries where one of the `closed` folders lies below it: a rule of Landlock cannot leave anything out. */
 function withoutFolders(folder: string, closed: readonly string[]): string[] {
   const real = existsSync(folder) ? realpathSync(folder) : folder;
-  const inside = closed.map((own) => (existsSync(own) ? realpathSync(own) : own)).filter((own) => isAt(own, real));
+  const inside = closed.map((own) => (existsSync(own) ? realpathSync(own) : own)).filter((own) => isPathWithin(own, real));
   if (inside.length === 0) return [folder];
   if (inside.includes(real)) return [];
   return readdirSync(real).flatMap((name) => withoutFolders(path.join(real, name), inside));
-}
-
-function isAt(target: string, folder: string): boolean {
-  return target === folder || target.startsWith(folder + path.sep);
 }
 
 /** A rule follows the inode, and a resolver replaces the file by rename: the folder is named, unless it holds other files of the system. */

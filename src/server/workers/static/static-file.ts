@@ -5,6 +5,7 @@ import path from "node:path";
 import compressible from "compressible";
 import { contentType } from "mime-types";
 import { leastCompressedBytes, type ContentCoding } from "../../web/content-coding.js";
+import { isPathWithin } from "../../platform/path-within.js";
 
 /** Larger files are streamed from the disk. */
 const inMemoryBytes = 256 * 1024;
@@ -97,7 +98,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
       const realPath = await realPathOf(handle, file);
       // Of a file that was deleted meanwhile the system tells no path.
       const isThere = stats.nlink > 0;
-      if (isThere && (realPath === root || realPath?.startsWith(root + path.sep))) return { handle, stats, realPath };
+      if (isThere && realPath !== undefined && isPathWithin(realPath, root)) return { handle, stats, realPath };
     } catch (error) {
       await handle.close();
       throw error;

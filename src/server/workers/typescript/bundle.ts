@@ -3,6 +3,7 @@ import path from "node:path";
 import { build, formatMessages, type Message, type Plugin } from "esbuild";
 import type { CompileProblem, CompileResult } from "./compile-job.js";
 import { withoutForeignSourceMaps } from "./source-map-comments.js";
+import { isPathWithin } from "../../platform/path-within.js";
 
 /**
  * Compiles a TypeScript entrypoint and what it imports to one module with an inline source map. Nothing outside of the package folder
@@ -39,21 +40,17 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
 
 const leadsOut = { text: "An import leads out of the package folder." };
 
-function isWithin(root: string, file: string): boolean {
-  return file === root || file.startsWith(root + path.sep);
-}
-
 function containedIn(root: string): Plugin {
   return {
     name: "contained",
     setup(plugged) {
-      // Where the kernel restricts the compiler, it could not read such a folder, and would say so in another way.
+      // In its sandbox esbuild cannot read such a folder, and would report that with another message.
       plugged.onResolve({ filter: /^\.{0,2}\// }, ({ resolveDir, path: imported }) =>
-        isWithin(root, path.resolve(resolveDir, imported)) ? undefined : { errors: [leadsOut] },
+        isPathWithin(path.resolve(resolveDir, imported), root) ? undefined : { errors: [leadsOut] },
       );
       plugged.onLoad({ filter: /.*/, namespace: "file" }, async ({ path: file }) => {
         const real = await realpath(file);
-        if (!isWithin(root, real)) return { errors: [leadsOut] };
+        if (!isPathWithin(real, root)) return { errors: [leadsOut] };
         const text = await readFile(real, "utf8");
         const contents = await withoutForeignSourceMaps(text, file, root);
         return contents === text ? undefined : { contents, loader: "default" };
@@ -70,8 +67,8 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
   if (!first) return { problem: "It took more time or memory than there is for it.", tookTooMuch: true };
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;
-  // What lies outside of the package is not quoted, whatever made esbuild read it.
-  const isOutside = (message: Message) => message.location !== null && !isWithin(root, path.resolve(root, message.location.file));
+  // Text from outside of the package must not reach the response or the log.
+  const isOutside = (message: Message) => message.location !== null && !isPathWithin(path.resolve(root, message.location.file), root);
   if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
   // For what our own rules refuse, the place says it all.

@@ -8,7 +8,7 @@ import { emptyPolicy, layerNames, type KernelLayers } from "../sandbox/sandbox-p
 
 export const compilerProgram = compiledFile("server/workers/typescript/main.js");
 
-/** What the kernel lets the compiler do: read one package and itself, run esbuild. What packages hold is hostile to a compiler, too. */
+/** Restricts the compiler by the kernel: it reads one package and its own program, and runs esbuild. Packages can be hostile to a compiler. */
 export class CompilerSandbox {
   readonly #layers: Promise<KernelLayers>;
   readonly #programs = esbuildFolders();
@@ -17,7 +17,7 @@ export class CompilerSandbox {
     this.#layers = layers;
   }
 
-  /** What to put before the compiler's command for the package in `folder`; nothing where the kernel offers no layer. */
+  /** Returns the words before the compiler's command for the package in `folder`; none where the kernel offers no layer. */
   async command(folder: string): Promise<string[]> {
     const layers = await this.#layers;
     const required = layerNames.filter((name) => layers[name].isActive);
@@ -39,7 +39,7 @@ export class CompilerSandbox {
   }
 }
 
-/** esbuild, and the package with its program for this machine. */
+/** Returns the folders of esbuild and of its program for this machine. */
 function esbuildFolders(): string[] {
   const esbuild = requireFrom(import.meta.url).resolve("esbuild/package.json");
   const program = requireFrom(esbuild).resolve(`@esbuild/${process.platform}-${process.arch}/package.json`);
