@@ -3,7 +3,7 @@ import { spawnProcess } from "./spawner/spawn.js";
 import type { SpawnedProcess } from "./spawner/spawned-process.js";
 import { findSystemTool } from "./system-tool.js";
 import { removeTree } from "./remove-tree.js";
-import { lowerPriority } from "./lower-priority.js";
+import { lowerPriority } from "./process-priority.js";
 
 /**
  * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { canRaisePriority } from "../../../src/server/platform/can-raise-priority.js";
+import { canRaisePriority } from "../../../src/server/platform/process-priority.js";
 import { BlankStart } from "../../../src/server/workers/isolates/standby-start.js";
 import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
@@ -18,8 +18,9 @@ async function begin() {
   let ready!: () => void;
   const blank = new Promise<void>((resolve) => (ready = resolve));
   const isolate = { pid: child.pid, blank } as unknown as IsolateProcess;
+  await once(child.stdout, "data"); // All threads of the process run by now, so each one must be lowered.
   const start = new BlankStart(() => Promise.resolve(isolate));
-  await once(child.stdout, "data");
+  await Promise.resolve();
   return { start, isolate, ready, niceness: () => nicenessOf(child.pid as number) };
 }
 

@@ -10,7 +10,7 @@ import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./unpack-job.
 import type { ArchiveFormat } from "./unpack.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { insufficientStorage } from "../../platform/storage-full.js";
-import { lowerPriority } from "../../platform/lower-priority.js";
+import { lowerPriority } from "../../platform/process-priority.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;

@@ -1,7 +1,5 @@
 import { constants } from "node:os";
-import { canRaisePriority } from "../../platform/can-raise-priority.js";
-import { restorePriority } from "../../platform/restore-priority.js";
-import { lowerPriority } from "../../platform/lower-priority.js";
+import { canRaisePriority, lowerPriority, restorePriority } from "../../platform/process-priority.js";
 import type { IsolateProcess } from "./isolate-process.js";
 
 const mayYield = canRaisePriority();

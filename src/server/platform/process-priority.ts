@@ -1,0 +1,61 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
+
+/** CAP_SYS_NICE of capabilities(7). */
+const niceCapability = 1n << 23n;
+
+/** Gives a process and all its threads the niceness; does nothing if the process has ended or the system does not permit the change. */
+export function lowerPriority(pid: number, niceness: number): void {
+  setPriorityOfThreads(pid, niceness);
+}
+
+/** Gives a process whose priority was lowered, and all its threads, the niceness of this process. */
+export function restorePriority(pid: number | undefined): void {
+  if (pid !== undefined) setPriorityOfThreads(pid, getPriority());
+}
+
+/**
+ * Returns whether this process can raise a priority that it lowered: with CAP_SYS_NICE, or within the limit of getrlimit(2) (`LimitNICE` of
+ * systemd). Otherwise a lowered priority is permanent.
+ */
+export function canRaisePriority(): boolean {
+  try {
+    if (hasCapability()) return true;
+    const limit = /^Max nice priority\s+(\w+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    // Isolates of root run as other users, so the limit does not cover them.
+    return process.getuid?.() !== 0 && (limit === "unlimited" || Number(limit) >= 20 - getPriority());
+  } catch {
+    return false;
+  }
+}
+
+function setPriorityOfThreads(pid: number, niceness: number): void {
+  // The main thread first: threads that it starts from then on inherit its niceness.
+  if (!trySetPriority(pid, niceness)) return;
+  for (const thread of threadsOf(pid)) trySetPriority(thread, niceness);
+}
+
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return []; // The process has ended.
+  }
+}
+
+/** Returns false if the process or thread has ended, or the system denies the change. */
+function trySetPriority(id: number, niceness: number): boolean {
+  try {
+    setPriority(id, niceness);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Only in the first user namespace: root of a container has all capabilities, but they count inside the container only. */
+function hasCapability(): boolean {
+  const effective = /^CapEff:\s*(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+  const users = readFileSync("/proc/self/uid_map", "utf8").trim().split(/\s+/).join(" ");
+  return (BigInt(`0x${effective}`) & niceCapability) !== 0n && users === "0 0 4294967295";
+}
