@@ -6,5 +6,6 @@ export function steadyText(text: string): string {
     .replace(/rtk_[\w-]+/g, (found) => "rtk_".padEnd(found.length, "x"))
     .replace(/\d{4}-\d\d-\d\d/g, "2000-01-01")
     .replace(/\d\d:\d\d UTC/g, "00:00 UTC")
+    .replace(/\b[1-9]m ago\b/g, "now   ")
     .replace(/\bin \d+(?=d\b)/g, (found) => found.replace(/\d/g, "0"));
 }

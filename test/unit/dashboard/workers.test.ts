@@ -62,7 +62,7 @@ test("marks a version whose requests fail, and counts the worker's own 500s as e
   const workers = [workerMetricsOf("app", { total: 20, failed: 20, perSecond: 0.5, failedPerSecond: 0.5 })];
   const metrics = { ...(usualAnswers["/api/metrics.json"] as object), workers };
   const dashboard = await openApp({ columns: 100 }, { "/api/workers": [listedWorker("app")], "/api/metrics.json": metrics });
-  await dashboard.waitFor(/app +1\.0\.0 +failing +0\.50 +20 +uploaded/);
+  await dashboard.waitFor(/app +1\.0\.0 +failing +live +0\.50 +20 +uploaded/);
   await dashboard.waitFor(/errors +20 failed, 100 % now/);
 });
 

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { formatSize } from "../../../shared/size.js";
-import { toMinute } from "../../output/dates.js";
+import { ago, toMinute } from "../../output/dates.js";
 import { Detail } from "../components/detail.js";
 import type { Column } from "../components/list.js";
 import { ListScreen } from "../components/list-screen.js";
@@ -19,7 +19,7 @@ const nameOf = ({ entry }: FileItem) => `${entry.name}${entry.isDirectory ? "/" 
 const columns: readonly Column<FileItem>[] = [
   { heading: "NAME", text: nameOf, color: ({ entry }) => (entry.isDirectory ? "cyan" : undefined) },
   { heading: "SIZE", width: 10, text: ({ entry }) => (entry.isDirectory ? "-" : formatSize(entry.size)) },
-  { heading: "CHANGED", width: 20, text: ({ entry }) => toMinute(entry.updatedAt) },
+  { heading: "CHANGED", width: 20, text: ({ entry }) => ago(entry.updatedAt, Date.now()) },
 ];
 const mountColumns: readonly Column<FileItem>[] = [
   { heading: "NAME", text: nameOf },
@@ -119,7 +119,7 @@ function FileDetail({ item, isStale }: { readonly item: FileItem; readonly isSta
     { name: "path", value: entry.path },
     { name: "kind", value: entry.isDirectory ? "folder" : "file" },
     ...(entry.isDirectory ? [] : [{ name: "size", value: `${formatSize(entry.size)} (${entry.size} bytes)` }]),
-    { name: "changed", value: toMinute(entry.updatedAt) },
+    { name: "changed", value: `${ago(entry.updatedAt, Date.now())}, ${toMinute(entry.updatedAt)}` },
   ];
   return <Detail title={nameOf(item)} facts={facts} isStale={isStale} />;
 }

@@ -19,6 +19,7 @@ const columns: readonly Column<WorkerRow>[] = [
   { heading: "NAME", text: ({ name }) => name },
   { heading: "VERSION", width: 12, text: ({ version }) => version },
   { heading: "STATE", width: 8, text: stateOf, color: ({ isEnabled, health }) => (isEnabled ? colors[health] : "yellow") },
+  { heading: "LIVE", width: 4, text: ({ version, answering }) => (version === answering ? "live" : ""), color: () => "green" },
   { heading: "REQ/S", width: 6, text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-") },
   {
     heading: "ERRORS",
