@@ -35,7 +35,7 @@ async function install(client: Client, name: string): Promise<void> {
 const call = async (method: string, target: string, headers: Record<string, string> = {}) =>
   (await fetch(`${daemon.url}/api${target}`, { method, headers })).status;
 
-test("a change is written with who, what, from where, when and under which request, before its caller is answered", async () => {
+test("records a change with all details before the caller gets the response", async () => {
   const key = await createKey("deployer", "admin");
   await install(connect(daemon.url, key.key), "@team/app");
   const entry = (await read()).at(-1);
@@ -56,7 +56,7 @@ test("a change is written with who, what, from where, when and under which reque
   expect((await stat(folder())).mode & 0o777).toBe(0o700);
 });
 
-test("attempts that are refused or fail are written with their error code, and who tried where that is known", async () => {
+test("records rejected and failed attempts with error code and known principal", async () => {
   const { key, id } = await createKey("curious");
   const before = (await read()).at(-1)?.id ?? 0;
   expect(await call("DELETE", "/workers/@team/app")).toBe(401);
@@ -76,7 +76,7 @@ test("attempts that are refused or fail are written with their error code, and w
   expect((await root.workers.list()).map(({ name }) => name)).toContain("@team/app");
 });
 
-test("however much a client claims in X-Forwarded-For, what its proxy added at the end is written down", async () => {
+test("records the proxy's entry when X-Forwarded-For is longer than the limit", async () => {
   const forwarded = `${"198.51.100.1, ".repeat(300)}203.0.113.7`;
   expect(await call("DELETE", "/keys/12345", { "x-api-key": daemon.rootKey, "x-forwarded-for": forwarded })).toBe(404);
   await expect
@@ -84,7 +84,7 @@ test("however much a client claims in X-Forwarded-For, what its proxy added at t
     .toMatchObject({ code: "KEY_NOT_FOUND", forwardedFor: `${"198.51.100.1, ".repeat(13)}203.0.113.7` });
 });
 
-test("no key is ever in it, not even where a caller puts one into a name, an id or a header", async () => {
+test("never records a key that a caller puts into a name, request ID or header", async () => {
   const { key } = await createKey("victim");
   await createKey(`named ${key}`);
   await call("POST", "/plugins/reload", { "x-api-key": daemon.rootKey, "x-request-id": key, "x-forwarded-for": daemon.rootKey });
@@ -94,7 +94,7 @@ test("no key is ever in it, not even where a caller puts one into a name, an id 
   expect(text).not.toContain(daemon.rootKey);
 });
 
-test("it is read by action, principal, time and count, newest kept, page by page", async () => {
+test("filters by action, principal, time and count, and pages from the newest entry", async () => {
   const other = await createKey("pager", "admin");
   const pager = connect(daemon.url, other.key);
   for (const name of ["p1", "p2", "p3"]) await install(pager, name);
@@ -109,7 +109,7 @@ test("it is read by action, principal, time and count, newest kept, page by page
   expect((await read({ since: "1h", principal: "pager" })).length).toBe(3);
 });
 
-test("only those with audit:read see it, and a restricted key only its own namespaces and deeds", async () => {
+test("requires audit:read and limits a restricted key to its namespaces and actions", async () => {
   const [viewer, team] = [await createKey("viewer"), await createKey("team", "admin", ["@team"])];
   await expect(connect(daemon.url, viewer.key).audit.list({ query: {} })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   await install(root, "@team/mine");
@@ -121,7 +121,7 @@ test("only those with audit:read see it, and a restricted key only its own names
   expect(entries.filter(({ subject, principal }) => principal?.id !== team.id && !subject?.name?.startsWith("@team/"))).toEqual([]);
 });
 
-/** Follows the keys that are made, until it is stopped. */
+/** Follows created keys until it is stopped. */
 function follow(lastEventId?: number) {
   const controller = new AbortController();
   const seen: AuditEntry[] = [];
@@ -132,7 +132,7 @@ function follow(lastEventId?: number) {
   return { seen, names: () => seen.map(({ subject }) => subject?.name), stop: () => (controller.abort(), done) };
 }
 
-test("it is followed, and gone on with after the last entry seen", async () => {
+test("streams new entries and resumes after the last entry seen", async () => {
   await createKey("before");
   const reader = follow();
   await expect.poll(reader.names).toEqual(["before"]);
@@ -146,7 +146,7 @@ test("it is followed, and gone on with after the last entry seen", async () => {
   await again.stop();
 });
 
-test("of a flood of refused attempts it keeps some and their number, and every change among them", async () => {
+test("samples and counts a flood of rejected attempts and keeps every change in it", async () => {
   const before = (await read()).at(-1)?.id ?? 0;
   for (let index = 0; index < 30; index += 1)
     await Promise.all(Array.from({ length: 10 }, () => call("DELETE", "/workers/_/nothing", { "x-api-key": "wrong" })));
@@ -159,7 +159,7 @@ test("of a flood of refused attempts it keeps some and their number, and every c
   expect(shown(after)).toContain("key.created done among the flood");
 });
 
-test("it is kept in so many files of so many bytes, across restarts, and counted", async () => {
+test("rotates files by size and count, resumes ids after a restart, counts entries", async () => {
   const first = (await read())[0];
   for (let index = 0; index < 60; index += 1) await createKey(`filler ${index} ${"x".repeat(80)}`);
   const files = await readdir(folder());

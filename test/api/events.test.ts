@@ -25,7 +25,7 @@ async function install(name: string, version = "1.0.0"): Promise<void> {
   await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
 }
 
-/** Follows until it is stopped; `shown` are the events without those of the stream. */
+/** Follows until it is stopped. `shown` excludes events of the stream itself. */
 async function follow(
   client: Client,
   query: Parameters<Client["events"]["stream"]["follow"]>[0]["query"] = {},
@@ -43,14 +43,14 @@ async function follow(
   return { seen, shown, done, stop: () => (controller.abort(), done) };
 }
 
-test("every operation that changes something says which event it makes, and no reading one does", () => {
+test("declares an event for every changing operation and none for reads", () => {
   const changing = operations.filter(({ id, endpoint }) => endpoint.method !== "GET" && id !== "session.remove");
   expect(changing.filter(({ endpoint }) => endpoint.change === undefined).map(({ id }) => id)).toEqual([]);
   expect(operations.filter(({ endpoint }) => endpoint.method === "GET" && endpoint.change !== undefined)).toEqual([]);
 });
 
 describe("the stream of events", () => {
-  test("tells every change with who made it, under which request, and what it is about", async () => {
+  test("reports each change with its principal, request ID and subject", async () => {
     const reader = await follow(root);
     const { data: key } = await root.keys.create({ body: { name: "deployer", role: "admin" } });
     const deployer = connect(daemon.url, key.key);
@@ -102,7 +102,7 @@ describe("the stream of events", () => {
     await reader.stop();
   });
 
-  test("tells of files that were changed, with their paths, and only those who may see the worker", async () => {
+  test("reports paths of changed files only to keys that can read the worker", async () => {
     await install("@team/filed");
     const { data } = await root.keys.create({ body: { name: "other", role: "viewer", namespaces: ["@other"] } });
     const [reader, other] = [await follow(root, { type: "worker" }), await follow(connect(daemon.url, data.key))];
@@ -115,7 +115,7 @@ describe("the stream of events", () => {
     for (const one of [reader, other]) await one.stop();
   });
 
-  test("tells of workers that crash and of those that cannot be started", async () => {
+  test("reports workers that crash or fail to start", async () => {
     await install("crasher");
     const reader = await follow(root, { worker: "crasher" });
     await (await fetch(`${daemon.url}/crasher/die`)).text();
@@ -128,7 +128,7 @@ describe("the stream of events", () => {
     await reader.stop();
   });
 
-  test("shows a reader only what its permissions and namespaces cover", async () => {
+  test("sends only events that the reader's permissions and namespaces cover", async () => {
     const readerWith = async (permissions: ("workers:read" | "plugins:read" | "keys:read" | "keys:create")[], namespaces = ["*"]) => {
       const { data } = await root.keys.create({ body: { name: "reader", role: "custom", permissions, namespaces } });
       return follow(connect(daemon.url, data.key));
@@ -145,7 +145,7 @@ describe("the stream of events", () => {
     await root.plugins.reload();
     await root.session.create({ body: { key: daemon.rootKey } });
     await root.keys.create({ body: { name: "last", role: "viewer" } });
-    // Those of readers that came after it.
+    // Excludes events of readers that were created later.
     const ofKeys = () => keys.shown().filter((event) => event !== "key.created reader");
     await expect.poll(ofKeys).toEqual(["session.opened", "key.created last"]);
     const both = ["worker.answering @team/seen", "worker.installed @team/seen"];
@@ -156,7 +156,7 @@ describe("the stream of events", () => {
     for (const reader of [workers, plugins, keys, team, none]) await reader.stop();
   });
 
-  test("gives a reader that asks for some types or one worker nothing else", async () => {
+  test("filters events by type and by worker", async () => {
     const [byNoun, byType, byWorker] = [
       await follow(root, { type: "key,worker.installed" }),
       await follow(root, { type: "worker.deleted" }),
@@ -172,14 +172,14 @@ describe("the stream of events", () => {
     for (const reader of [byNoun, byType, byWorker]) await reader.stop();
   });
 
-  test.each(["type=worker.exploded", "type=", "type=worker,", "since=yesterday", "worker="])("with %s is refused", async (query) => {
+  test.each(["type=worker.exploded", "type=", "type=worker,", "since=yesterday", "worker="])("rejects the query %s", async (query) => {
     const response = await fetch(`${daemon.url}/api/events?${query}`, { headers: { "x-api-key": daemon.rootKey } });
     expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([400, "INVALID_REQUEST"]);
   });
 
-  test("goes on after the last event seen, and from a time on, without loss or doubles", async () => {
+  test("resumes after the last event ID or a time without loss or duplicates", async () => {
     const reader = await follow(root, { type: "key" });
-    // Nothing happened while it read, and yet it has an id to come back with.
+    // No event occurred while this reader was connected, but it has an ID to resume from.
     const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
     await reader.stop();
     for (const name of ["a", "b"]) await root.keys.create({ body: { name, role: "viewer" } });
@@ -191,7 +191,7 @@ describe("the stream of events", () => {
     for (const one of [again, lately]) await one.stop();
   });
 
-  test("ends within a second of events when the reader's key is revoked", async () => {
+  test("ends within 1 s of events when the reader's key is revoked", async () => {
     const { data } = await root.keys.create({ body: { name: "short", role: "viewer" } });
     const reader = await follow(connect(daemon.url, data.key));
     let hasEnded = false;
@@ -203,7 +203,7 @@ describe("the stream of events", () => {
     expect(await reader.done).toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("tells a reader who comes back to a daemon that was started again that events may be missing", async () => {
+  test("sends stream.gap when a reader resumes after a daemon restart", async () => {
     const reader = await follow(root);
     const { id: lastEventId = 0 } = reader.seen.at(-1) ?? {};
     await reader.stop();

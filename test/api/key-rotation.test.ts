@@ -29,8 +29,8 @@ const works = (key: string) =>
 const withoutUse = async () => (await root.keys.list()).keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key);
 const day = 86_400;
 
-describe("the twin", () => {
-  test("has the name, permissions, namespaces and lifetime of the old key, and a secret of its own", async () => {
+describe("the replacement key", () => {
+  test("has a new secret and the old key's name, permissions, namespaces and lifetime", async () => {
     const old = await create({
       name: "ci",
       role: "custom",
@@ -52,7 +52,7 @@ describe("the twin", () => {
     expect(await works(old.key)).toBe(true);
   });
 
-  test("of a key that never ends never ends either; the old one ends", async () => {
+  test("has no expiry when the old key has none, and the old key then expires", async () => {
     const old = await create();
 
     const twin = await rotate(root, old.id, "7d");
@@ -63,7 +63,7 @@ describe("the twin", () => {
 });
 
 describe("the old key", () => {
-  test("never ends later than it would have anyway", async () => {
+  test("never expires later than before the rotation", async () => {
     const old = await create({ expiresIn: "1d" });
 
     const { rotated } = await rotate(root, old.id, "30d");
@@ -72,7 +72,7 @@ describe("the old key", () => {
     expect((await listed(old.id))?.expiresAt).toBe(old.expiresAt);
   });
 
-  test("ends at once without an overlap", async () => {
+  test("expires immediately with a grace period of 0", async () => {
     const old = await create();
 
     const { key } = await rotate(root, old.id, "0");
@@ -82,7 +82,7 @@ describe("the old key", () => {
     expect(await works(key)).toBe(true);
   });
 
-  test("that is revoked already makes no twin", async () => {
+  test("cannot be rotated after it was revoked", async () => {
     const { id } = await create();
     await root.keys.revoke({ params: { id: String(id) } });
     const before = await root.keys.list();
@@ -93,8 +93,8 @@ describe("the old key", () => {
   });
 });
 
-describe("a key that rotates", () => {
-  test("itself goes on for the overlap, and cannot leave it out", async () => {
+describe("a key that calls rotate", () => {
+  test("keeps working for the grace period and cannot set that to 0 for itself", async () => {
     const own = await create({ role: "admin" });
     const by = connect(daemon.url, own.key);
     const before = await withoutUse();
@@ -107,7 +107,7 @@ describe("a key that rotates", () => {
     expect([await works(own.key), await works(key)]).toEqual([true, true]);
   });
 
-  test("gets no key that may more than itself", async () => {
+  test("cannot get a key with more permissions than its own", async () => {
     const both = ["keys:create", "keys:revoke"] as const;
     const limited = await create({ role: "custom", permissions: [...both, "workers:read"], namespaces: ["@team"] });
     const targets = [

@@ -36,21 +36,21 @@ describe("a new key", () => {
     ["1y", 365 * day],
     ["100y", 36_500 * day],
     ["36500d", 36_500 * day],
-  ])("that expires in %s does so after exactly that time", async (expiresIn, seconds) => {
+  ])("expires exactly %s after its creation", async (expiresIn, seconds) => {
     const { id, createdAt, expiresAt } = await create({ expiresIn });
 
     expect(expiresAt).toBe(createdAt + seconds);
     expect((await listed(id))?.expiresAt).toBe(expiresAt);
   });
 
-  test.each([[{ expiresIn: "never" }], [{}]])("made with %j never expires", async (body) => {
+  test.each([[{ expiresIn: "never" }], [{}]])("created with %j never expires", async (body) => {
     const key = await create(body);
 
     expect(key).not.toHaveProperty("expiresAt");
     expect(await listed(key.id)).not.toHaveProperty("expiresAt");
   });
 
-  test("is shown with its secret once, and listed without", async () => {
+  test("is returned with its secret once and listed without it", async () => {
     const { key, ...created } = await create({ name: "  Déploiement ✓  ", role: "editor", namespaces: ["@b", "@a", "@b"] });
 
     expect(key).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);
@@ -64,14 +64,14 @@ describe("a new key", () => {
     expect(Math.abs(created.createdAt - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("for all namespaces needs no others, and permissions are kept once each", async () => {
+  test("stores each permission once and replaces all namespaces by * when * is given", async () => {
     const everywhere = await create({ role: "custom", permissions: ["keys:read", "workers:read", "keys:read"], namespaces: ["@a", "*"] });
 
     expect(everywhere).toMatchObject({ permissions: ["keys:read", "workers:read"], namespaces: ["*"] });
     expect((await create()).namespaces).toEqual(["*"]);
   });
 
-  test("may have the name of another: a hundred made at once are a hundred keys", async () => {
+  test("gets its own ID and secret when 100 keys share one name", async () => {
     const keys = await Promise.all(Array.from({ length: 100 }, () => create({ name: "one of many" })));
 
     expect(new Set(keys.map(({ id }) => id)).size).toBe(100);
@@ -79,7 +79,7 @@ describe("a new key", () => {
     expect((await root.keys.list()).keys.filter(({ name }) => name === "one of many")).toHaveLength(100);
   });
 
-  test("shows when it was last used, from its first use on", async () => {
+  test("shows its last use from its first use on", async () => {
     const { id, key } = await create();
     expect(await listed(id)).not.toHaveProperty("lastUsedAt");
 
@@ -89,10 +89,10 @@ describe("a new key", () => {
   });
 });
 
-describe("a key that makes keys", () => {
+describe("a key that creates keys", () => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403 });
 
-  test("gives no more than it holds, and nothing is made when it tries", async () => {
+  test("cannot grant more than its own permissions and namespaces", async () => {
     const { key } = await create({ role: "custom", permissions: ["keys:create", "workers:read"], namespaces: ["@team"] });
     const maker = connect(daemon.url, key);
     const before = (await root.keys.list()).keys.length;
@@ -117,7 +117,7 @@ describe("a key that makes keys", () => {
 });
 
 describe("revoking", () => {
-  test("ends a key from the next call on, by whatever channel, also on a connection that is open", async () => {
+  test("rejects the next call in every channel, also on an open connection", async () => {
     const { id, key } = await create({ role: "admin" });
     const channels = [{ "x-api-key": key }, { authorization: `Bearer ${key}` }, { cookie: `runtime_api_key=${key}` }];
     for (const headers of channels) expect((await send({ path: "/api/keys", headers })).status).toBe(200);
@@ -128,7 +128,7 @@ describe("revoking", () => {
     expect(await listed(id)).toBeUndefined();
   });
 
-  test.each(["header", "bearer", "cookie"] as const)("of a key by itself is refused, by %s", async (channel) => {
+  test.each(["header", "bearer", "cookie"] as const)("of a key by itself is rejected, by %s", async (channel) => {
     const { id, key } = await create({ role: "admin" });
     const credential = {
       header: { "x-api-key": key },
@@ -142,7 +142,7 @@ describe("revoking", () => {
     expect((await listed(id))?.id).toBe(id);
   });
 
-  test("of an id that no active key has finds nothing", async () => {
+  test("responds with KEY_NOT_FOUND for an ID without an active key", async () => {
     const { id } = await create();
     await root.keys.revoke({ params: { id: String(id) } });
 
@@ -150,7 +150,7 @@ describe("revoking", () => {
       await expect(root.keys.revoke({ params: { id: unknown } })).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
   });
 
-  test("by many at once succeeds once", async () => {
+  test("succeeds once when 10 calls run at the same time", async () => {
     const { id } = await create();
 
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => root.keys.revoke({ params: { id: String(id) } })));
@@ -159,7 +159,7 @@ describe("revoking", () => {
   });
 });
 
-test("the form's choices are all roles and permissions, and what each role brings", async () => {
+test("lists roles, permissions and the permissions of each role", async () => {
   const meta = await root.keys.meta();
 
   expect(meta).toEqual({ roles: ["admin", "editor", "viewer", "custom"], permissions: [...permissions], rolePermissions });

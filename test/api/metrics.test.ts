@@ -55,7 +55,7 @@ function valueOf(families: Map<string, Family>, name: string, labels: Record<str
 }
 
 describe("requests", () => {
-  test("are counted one by one under load, in every way of showing them", async () => {
+  test("are counted exactly under load, in JSON and in the exposition format", async () => {
     await install("busy", app("return new Response(await request.text() + 'ok');"));
     const { "2xx": answered, errors } = await autocannon({
       url: `${daemon.url}/busy/`,
@@ -88,7 +88,7 @@ describe("requests", () => {
     expect(valueOf(families, "runtimed_worker_answer_body_bytes_total", labels)).toBe(14_000);
   });
 
-  test("of the control panel are in its own row and in no total", async () => {
+  test("of the control panel are counted in its own row and in no total", async () => {
     const before = (await root.metrics.show({ query: { detail: "totals" } })).totals;
     for (let request = 0; request < 3; request += 1) expect(await get("/cpanel/")).toBe(200);
 
@@ -108,7 +108,7 @@ describe("requests", () => {
     expect(requests.byStatus).toEqual({ "1xx": 0, "2xx": 2, "3xx": 3, "4xx": 4, "5xx": 2, aborted: 0 });
   });
 
-  test("to a static site are counted like any others", async () => {
+  test("to a static site are counted like those to a module", async () => {
     await install("site", { "index.html": "page", "large.bin": "x".repeat(3_000_000) });
     const statuses = [await get("/site/"), await get("/site/"), await get("/site/large.bin"), await get("/site/none"), await get("/site")];
     statuses.push(await get("/site/", { method: "POST" }), await get("/site/", { headers: { range: "bytes=9-" } }));
@@ -121,7 +121,7 @@ describe("requests", () => {
     expect(row.errors.byCode).toEqual({ NOT_FOUND: 1, METHOD_NOT_ALLOWED: 1 });
   });
 
-  test("that wait for their answer are in flight, and aborted when their clients leave", async () => {
+  test("count as in flight until the response, and as aborted when the client leaves", async () => {
     await install("slow", app("if (request.url.endsWith('/now')) return new Response(); await new Promise(() => {});"));
     expect(await get("/slow/now")).toBe(200);
     const waiting = [1, 2, 3].map(() => httpRequest(`${daemon.url}/slow/later`).on("error", () => undefined));
@@ -136,7 +136,7 @@ describe("requests", () => {
 });
 
 describe("errors", () => {
-  test("count as failed when the worker answers 500 to 599 or breaks off, once each, and not when the client is at fault", async () => {
+  test("count as failed once for a 5xx or a truncated response, never for a 4xx", async () => {
     await install(
       "unwell",
       app(`
@@ -167,7 +167,7 @@ describe("errors", () => {
     ["PAYLOAD_TOO_LARGE", "narrow", app("return new Response(await request.text());"), "maxBodySize: 10"],
   ];
 
-  test.each(faults)("%s is counted under its code", async (code, name, files, manifest) => {
+  test.each(faults)("counts %s under its code", async (code, name, files, manifest) => {
     await install(name, files, manifest);
     const status = await get(`/${name}/`, { method: "POST", body: "more than ten bytes" });
 
@@ -177,7 +177,7 @@ describe("errors", () => {
     expect(valueOf(await scrape(), "runtimed_worker_errors_total", { worker: name, error: code })).toBe(1);
   });
 
-  test("WORKER_POOL_SATURATED is counted for those that the queue has no room for", async () => {
+  test("counts WORKER_POOL_SATURATED for each request beyond the full queue", async () => {
     const held: ServerResponse[] = [];
     const gate = createServer((_request, response) => void held.push(response)).listen(0, "127.0.0.1");
     await once(gate, "listening");
@@ -198,7 +198,7 @@ describe("errors", () => {
     expect(row.errors.byCode).toEqual({ WORKER_POOL_SATURATED: 5 });
   });
 
-  test("an answer that breaks off has its status and its error", async () => {
+  test("counts a truncated response by its status and its error", async () => {
     await install(
       "cut",
       app(
@@ -211,7 +211,7 @@ describe("errors", () => {
     expect((await rowOf("cut"))?.errors.byCode).toEqual({ WORKER_BAD_RESPONSE: 1 });
   });
 
-  test("what no version answers is counted with its worker when there is one, and else as one number", async () => {
+  test("counts unserved requests with their worker, or as unknown paths", async () => {
     await install("hidden", app("return new Response();"));
     expect(await get("/hidden/")).toBe(200);
     await root.workers.disable({ params: { scope: "_", name: "hidden", version: "1.0.0" } });
@@ -232,7 +232,7 @@ describe("errors", () => {
 });
 
 describe("a worker", () => {
-  test("appears with its first request, keeps its numbers when it is replaced, and disappears when it is deleted", async () => {
+  test("is listed after its first request, across replacements, until it is deleted", async () => {
     await install("fleeting", app("return new Response('1');"));
     expect(await rowOf("fleeting")).toBeUndefined();
     expect(await get("/fleeting/")).toBe(200);
@@ -248,7 +248,7 @@ describe("a worker", () => {
 });
 
 describe("a key that is restricted to namespaces", () => {
-  test("sees its own workers, and of the daemon what tells nothing of the others", async () => {
+  test("sees only its own workers and no data of the daemon about others", async () => {
     await install("@team/app", app("return new Response();"));
     await install("@other/app", app("return new Response();"));
     await Promise.all([get("/@team/app/"), get("/@other/app/"), get("/nobody/")]);
@@ -256,7 +256,7 @@ describe("a key that is restricted to namespaces", () => {
     const shown: Metrics = await connect(daemon.url, key).metrics.show({});
 
     expect(shown.workers.map(({ name }) => name)).toEqual(["@team/app"]);
-    expect(shown.plugins, "what plugins count may tell of anybody").toBeUndefined();
+    expect(shown.plugins, "counters of plugins can contain data of others").toBeUndefined();
     expect((await root.metrics.show({})).plugins).toBeDefined();
     expect((await root.metrics.show({ query: { detail: "totals" } })).plugins).toBeUndefined();
     expect(shown.totals.requests.total).toBe(1);
@@ -272,7 +272,7 @@ describe("a key that is restricted to namespaces", () => {
 });
 
 describe("the daemon", () => {
-  test("tells of itself, its pool and its uploads", async () => {
+  test("reports its process, isolate pool and uploads", async () => {
     const before = await root.metrics.show({ query: { detail: "totals" } });
     await install("one-more", { "index.html": "x" });
     await expect(root.workers.upload({ file: uploadOf("worker.tgz", Buffer.from("no archive")) })).rejects.toThrow();
@@ -297,7 +297,7 @@ describe("the daemon", () => {
       expect(valueOf(families, name), name).toBeGreaterThan(0);
   });
 
-  test("stops at once after it was asked for its numbers", async () => {
+  test("stops without delay after a metrics request", async () => {
     const other = await startDaemon();
     try {
       const response = await fetch(`${other.url}/api/metrics`, { headers: { "x-api-key": other.rootKey, connection: "close" } });

@@ -37,10 +37,10 @@ const files = () => settledDigest(folder());
 const uploadedNames = async (client: Client) =>
   (await client.plugins.list()).filter(({ source }) => source === "uploaded").map(({ name }) => name);
 
-describe("a key for some namespaces", () => {
+describe("a key with some namespaces", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 
-  test("sees the plugins of those only, also in what reload answers; root sees all", async () => {
+  test("lists and reloads only plugins of its namespaces, while root lists all", async () => {
     expect(await team.plugins.list()).toMatchObject([{ name: "@team/guard", removable: true, source: "uploaded", version: "1.0.0" }]);
     expect((await team.plugins.loaded()).every(({ name }) => name === "@team/guard")).toBe(true);
     expect((await team.plugins.reload()).data.plugins).toMatchObject([{ name: "@team/guard", version: "1.0.0" }]);
@@ -48,7 +48,7 @@ describe("a key for some namespaces", () => {
   });
 
   test.each(["@other/guard", "@other/new", "@teams/new", "plain", "new", "team"])(
-    "cannot install %s, and nothing of it stays",
+    "cannot install %s, and no file of it remains",
     async (name) => {
       const before = await files();
       await expect(install(team, name, "limit: 2\n")).rejects.toEqual(denied);
@@ -57,7 +57,7 @@ describe("a key for some namespaces", () => {
   );
 
   test.each(["@other/guard", "@teams/guard", "plain", "team", "@other/not-installed"])(
-    "cannot touch %s, and does not learn whether it is there",
+    "cannot change %s, and gets the same error whether it exists or not",
     async (name) => {
       const before = await files();
       for (const operation of ["enable", "disable", "remove"] as const) {
@@ -67,7 +67,7 @@ describe("a key for some namespaces", () => {
     },
   );
 
-  test("manages its own from beginning to end", async () => {
+  test("installs, disables, enables and deletes its own plugin", async () => {
     const params = { name: "@shared/tool" };
     await install(team, params.name, "# ours\n");
     const manifest = path.join(folder(), "@shared/tool/manifest.yaml");
@@ -87,7 +87,7 @@ describe("a key for some namespaces", () => {
   });
 });
 
-test("a name is one segment: its slash is encoded, and where it climbs it is no name", async () => {
+test("rejects a plugin name that is not one encoded path segment or leaves the folder", async () => {
   const headers = { "x-api-key": daemon.rootKey };
   const call = (name: string) => send({ method: "POST", path: `/api/plugins/${name}/enable`, headers });
 
@@ -97,7 +97,7 @@ test("a name is one segment: its slash is encoded, and where it climbs it is no 
     expectRefusal(await call(name), "INVALID_PACKAGE_NAME", name);
 });
 
-test("one with only a package.json has no flag to turn", async () => {
+test("rejects enable and disable for a plugin without a manifest", async () => {
   const archive = await packFiles({ "package.json": '{"name":"npm","version":"2.0.0"}', "index.js": "export default {};\n" });
   expect((await root.plugins.upload({ file: uploadOf("a.tgz", archive) })).data.plugin).toEqual({
     name: "npm",
@@ -111,7 +111,7 @@ test("one with only a package.json has no flag to turn", async () => {
   expect(await root.plugins.remove({ params: { name: "npm" } })).toEqual({ success: true });
 });
 
-test("one whose manifest was spoiled by hand is listed as failed, with the reason", async () => {
+test("lists a plugin with an invalid manifest as failed, with the reason", async () => {
   await install(root, "spoiled");
   const manifest = path.join(folder(), "spoiled/manifest.yaml");
   await writeFile(manifest, "name: spoiled\nbase: /api\n");

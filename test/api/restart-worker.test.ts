@@ -29,7 +29,7 @@ const restart = (version: string) =>
   });
 const served = async (name: string) => (await send({ path: `/${namespace.scope}/${name}/` })).text;
 
-test("a restarted version answers with a fresh isolate, and the call says how many went", async () => {
+test("serves a restarted version from a new isolate and returns the number stopped", async () => {
   await upload("app", "export default { fetch: () => new Response(String(process.pid)) };");
   expect(JSON.parse((await restart("app/latest")).text)).toEqual({
     success: true,
@@ -40,12 +40,12 @@ test("a restarted version answers with a fresh isolate, and the call says how ma
   expect(await served("app")).not.toBe(pid);
 });
 
-test("a version that is not there cannot be restarted", async () => {
+test("rejects a restart of a version that does not exist", async () => {
   expectRefusal(await restart("absent/latest"), "WORKER_NOT_FOUND");
   expectRefusal(await restart("app/9.9.9"), "WORKER_VERSION_NOT_FOUND");
 });
 
-test("an upload that asks for more than this server gives is refused, and what was there stays", async () => {
+test("rejects an upload with a disallowed permission and keeps the installed version", async () => {
   await upload("modest", "export default { fetch: () => new Response('before') };");
   const refused = await upload("modest", "export default { fetch: () => new Response('after') };", "permissions: [child-process]\n");
   expect(refused.status).toBe(400);

@@ -5,7 +5,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-/** Writes what the query says at the level that the path says. */
+/** Logs the text of the query at the level of the path. */
 const talker = `export default { fetch(request) {
   const url = new URL(request.url);
   for (let index = 0; index < Number(url.searchParams.get("times") ?? 1); index += 1) console[url.pathname.slice(1)](url.searchParams.get("text"));
@@ -32,7 +32,7 @@ const say = async (text: string, { level = "info", worker = "@team/talker", time
 const params = { scope: "@team", name: "talker" };
 const texts = (entries: readonly LogEntry[]) => entries.filter(({ source }) => source === "app").map(({ text }) => text);
 
-/** Follows and collects; `done` tells how it ended. */
+/** Follows and collects. `done` resolves with the reason of the end. */
 function follow(client: Client, query: object = {}, options: Partial<FollowOptions> = {}, worker: typeof params = params) {
   const controller = new AbortController();
   const seen: LogEntry[] = [];
@@ -48,7 +48,7 @@ function follow(client: Client, query: object = {}, options: Partial<FollowOptio
 }
 
 describe("the log of a worker", () => {
-  test("is read by level, text, version and count, newest kept, oldest first", async () => {
+  test("filters by level, text, version and time, and returns the newest N in order", async () => {
     for (const [level, text] of [
       ["debug", "d1"],
       ["info", "Info One"],
@@ -91,7 +91,7 @@ describe("the log of a worker", () => {
     ["version=1", "INVALID_PACKAGE_VERSION"],
     ["version=9.9.9", "WORKER_VERSION_NOT_FOUND"],
     ["follow=1&version=9.9.9", "WORKER_VERSION_NOT_FOUND"],
-  ])("a call with %s is refused", async (query, code) => {
+  ])("rejects a call with %s", async (query, code) => {
     const response = await fetch(`${daemon.url}/api/workers/@team/talker/logs?${query}`, { headers: { "x-api-key": daemon.rootKey } });
     expect([((await response.json()) as { error: { code: string } }).error.code, response.headers.get("content-type")]).toEqual([
       code,
@@ -99,13 +99,13 @@ describe("the log of a worker", () => {
     ]);
   });
 
-  test("of a worker that is not there is refused, followed or not", async () => {
+  test("of an unknown worker is rejected, with and without follow", async () => {
     const none = { scope: "_", name: "none" };
     await expect(root.workers.logs({ params: none })).rejects.toMatchObject({ code: "WORKER_NOT_FOUND", status: 404 });
     expect(await follow(root, {}, {}, none).done).toMatchObject({ code: "WORKER_NOT_FOUND" });
   });
 
-  test("goes with the worker when that is deleted, and ends who follows it", async () => {
+  test("is deleted with the worker, and its followers' streams end", async () => {
     await say("soon gone", { worker: "@team/doomed" });
     const doomed = { scope: "@team", name: "doomed" };
     const reader = follow(root, {}, {}, doomed);
@@ -117,7 +117,7 @@ describe("the log of a worker", () => {
 });
 
 describe("following the log of a worker", () => {
-  test("answers as an event stream that proxies leave alone, and HEAD with its head only", async () => {
+  test("responds with an unbuffered event stream, and to HEAD with its headers only", async () => {
     const url = `${daemon.url}/api/workers/@team/talker/logs?follow=1`;
     const controller = new AbortController();
     for (const method of ["GET", "HEAD"]) {
@@ -134,7 +134,7 @@ describe("following the log of a worker", () => {
     controller.abort();
   });
 
-  test("tells what fits and what comes, and goes on after the last one seen without loss or doubles", async () => {
+  test("streams matching entries and resumes after the last one without loss", async () => {
     await say("before the reader");
     const reader = follow(root, { text: "reader", limit: 1 });
     await expect.poll(() => texts(reader.seen)).toEqual(["before the reader"]);
@@ -149,7 +149,7 @@ describe("following the log of a worker", () => {
     expect(await again.stop()).toBe("stopped");
   });
 
-  test("ends within a second of entries when the key is revoked, and says why", async () => {
+  test("ends with AUTH_REQUIRED within 1 s of entries when the key is revoked", async () => {
     const { data } = await root.keys.create({ body: { name: "short", role: "viewer" } });
     const reader = follow(connect(daemon.url, data.key));
     let hasEnded = false;
@@ -160,12 +160,12 @@ describe("following the log of a worker", () => {
     expect(await reader.done).toMatchObject({ code: "AUTH_REQUIRED", status: 401 });
   });
 
-  test("is refused to a key of another namespace", async () => {
+  test("is rejected for a key of another namespace", async () => {
     const { data } = await root.keys.create({ body: { name: "team", role: "viewer", namespaces: ["@other"] } });
     expect(await follow(connect(daemon.url, data.key)).done).toMatchObject({ code: "NAMESPACE_DENIED" });
   });
 
-  test("is for so many readers at once; one more is told when to try again", async () => {
+  test("allows 100 readers and rejects one more with TOO_MANY_STREAMS", async () => {
     const readers = Array.from({ length: 100 }, () => follow(root));
     await Promise.all(readers.map(({ opened }) => opened));
     expect(await follow(root).done).toMatchObject({ code: "TOO_MANY_STREAMS", status: 503 });
@@ -175,8 +175,8 @@ describe("following the log of a worker", () => {
     await next.stop();
   });
 
-  test("does not hold up the end of the daemon, not even with a reader that does not read", async () => {
-    // One of its own: connections that the readers of other tests left would be what it waits for.
+  test("does not delay the daemon's shutdown, even with a stalled reader", async () => {
+    // This test needs its own daemon: the stop waits for connections of other tests' readers.
     await daemon.dispose();
     daemon = await startDaemon();
     root = connect(daemon.url, daemon.rootKey);

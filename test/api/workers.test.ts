@@ -40,16 +40,16 @@ const uploadCode = async (source: string, check?: "true" | "false") =>
     query: check === undefined ? {} : { check },
   });
 const bodyOf = async () => (await fetch(`${daemon.url}/checked/`)).text();
-/** Beside it, isolates that wait for an app come and go. */
+/** The digest covers one worker: standby isolates change the folder beside it. */
 const installed = () => settledDigest(path.join(daemon.directory, "workers", "checked"));
 
-describe("an upload that is checked", () => {
+describe("an upload with a check", () => {
   test.each([
-    ["whose syntax is wrong", "export default { fetch( { return 1 }", 'SyntaxError: index.js:1:34: Expected "}" but found "1"'],
+    ["with a syntax error", "export default { fetch( { return 1 }", 'SyntaxError: index.js:1:34: Expected "}" but found "1"'],
     ["that throws", 'throw new Error("no database");', "Error: no database"],
-    ["that imports what is not there", 'import "./missing.js"; export default { fetch() {} };', "missing.js"],
+    ["that imports a missing file", 'import "./missing.js"; export default { fetch() {} };', "missing.js"],
     ["that exports no handler", "export const a = 1;", "fetch"],
-  ])("is refused for code %s, and the version before goes on", async (_, source, reason) => {
+  ])("is rejected for code %s, and the installed version keeps serving", async (_, source, reason) => {
     await uploadCode('export default { fetch: () => new Response("before") };', "true");
     expect(await bodyOf()).toBe("before");
     const before = await installed();
@@ -59,7 +59,7 @@ describe("an upload that is checked", () => {
     expect(await bodyOf()).toBe("before");
   });
 
-  test("tells where the syntax is wrong in the worker's log, too", async () => {
+  test("logs the position of a syntax error in the worker's log", async () => {
     await uploadCode("\n\nexport default { fetch( { return 1 }");
     expect(await bodyOf()).toContain("SyntaxError: index.js:3:34: ");
     const { entries } = await root.workers.logs({ params: { scope: "_", name: "checked" }, query: {} });
@@ -69,16 +69,16 @@ describe("an upload that is checked", () => {
   });
 });
 
-describe("a key for some namespaces", () => {
+describe("a key with some namespaces", () => {
   const denied = expect.objectContaining({ code: "NAMESPACE_DENIED", status: 403 });
 
-  test("sees the workers of those only, root sees all", async () => {
+  test("lists only the workers of its namespaces, while root lists all", async () => {
     expect(await team.workers.list()).toMatchObject([{ name: "@team/app" }]);
     expect(await uploadedNames(root)).toEqual(expect.arrayContaining(["@team/app", "@teams/app", "@other/app", "plain", "team"]));
   });
 
   test.each(["@other/app", "@other/new", "@teams/new", "plain", "new", "team"])(
-    "cannot install %s, and nothing of it stays",
+    "cannot install %s, and no file of it remains",
     async (name) => {
       const before = await files();
 
@@ -88,7 +88,7 @@ describe("a key for some namespaces", () => {
     },
   );
 
-  test("manages its own from beginning to end", async () => {
+  test("installs, disables, enables and deletes its own worker", async () => {
     const version = { scope: "@shared", name: "tool", version: "1.0.0" };
     await install(team, "@shared/tool");
 
@@ -106,7 +106,7 @@ describe("a key for some namespaces", () => {
     ["@teams", "app"],
     ["_", "plain"],
     ["_", "team"],
-  ])("cannot touch %s/%s, and does not learn whether it is there", async (scope, name) => {
+  ])("cannot change %s/%s, and gets the same error whether it exists or not", async (scope, name) => {
     const before = await files();
     for (const target of [name, "not-installed"]) {
       const params = { scope, name: target, version: "1.0.0" };
@@ -120,7 +120,7 @@ describe("a key for some namespaces", () => {
   });
 });
 
-test("what is not installed is told apart: the worker, or only the version", async () => {
+test("distinguishes an unknown worker from an unknown version of a worker", async () => {
   const missing = { scope: "@team", name: "missing", version: "1.0.0" };
   const otherVersion = { scope: "@team", name: "app", version: "9.9.9" };
   const { enable, disable, removeVersion, remove } = root.workers;

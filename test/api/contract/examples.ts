@@ -1,19 +1,19 @@
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 
-/** An input with which an operation succeeds when root calls it, and inputs with which it does not. */
+/** One valid input of an operation when root calls it, and invalid inputs. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: unknown;
-  /** The fields of a form, which is sent with one file. */
+  /** Fields of a form that is sent with one file. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** The archive of an upload. */
+  /** Archive of an upload. */
   readonly upload?: Buffer;
-  /** Parsed bodies that are refused, and the code that each is refused with. */
+  /** Parsed bodies that are rejected, each with the error code of the response. */
   readonly badBodies?: readonly (readonly [body: unknown, code: string])[];
 }
 
-/** One example for each operation of the contract. */
+/** Returns one example for each operation of the contract. */
 export async function createExamples(facts: { rootKey: string; victimKeyId: number }): Promise<Readonly<Record<string, Example>>> {
   const version = { scope: "@team", name: "app", version: "1.0.0" };
   return {
@@ -72,7 +72,7 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
   };
 }
 
-/** In a package that has the files of `fileExampleNames`. */
+/** The package must have the files of `fileExampleNames`. */
 function fileExamples(resource: string, unit: string): Readonly<Record<string, Example>> {
   const noPath = [{}, { path: "" }, { path: 7 }, { path: null }, { path: ["a"] }].map((body) => [body, "PATH_REQUIRED"] as const);
   const noPaths = [{}, { paths: [] }, { paths: "a" }, { paths: [""] }, { paths: [1] }].map((body) => [body, "PATH_REQUIRED"] as const);
@@ -109,7 +109,7 @@ function fileExamples(resource: string, unit: string): Readonly<Record<string, E
   return Object.fromEntries(Object.entries(examples).map(([name, example]) => [`${resource}.${name}`, example]));
 }
 
-/** What the package must have for the examples to succeed. */
+/** Files that the package must have for the examples to succeed. */
 export const fileExampleNames = [
   "kept.txt",
   "renamed.txt",

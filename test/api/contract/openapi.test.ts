@@ -44,15 +44,15 @@ describe.each([
     await daemon.dispose();
   });
 
-  test("its document keeps the rules of OpenAPI 3.1", async () => {
+  test("serves a document that is valid OpenAPI 3.1", async () => {
     const config = await createConfig({
       extends: ["recommended-strict"],
       rules: {
-        // Names of tags say it all.
+        // Names of tags need no description.
         "tag-description": "off",
-        // Public reads have no refusal of their own.
+        // Public reads have no 4xx response of their own.
         "operation-4xx-response": "off",
-        // Records over an enumeration name their keys in propertyNames.
+        // Records with enumerated keys list the keys in propertyNames.
         "no-required-schema-properties-undefined": "off",
       },
     });
@@ -64,7 +64,7 @@ describe.each([
     expect(openapi.servers).toEqual([{ url: apiBase }]);
   });
 
-  test("its document has every operation of the contract, and none more", () => {
+  test("documents every operation of the contract and no other", () => {
     const documented = Object.entries(openapi.paths).flatMap(([path, { servers, ...methods }]) =>
       Object.entries(methods).map(
         ([method, { operationId }]) => `${operationId}: ${method.toUpperCase()} ${servers?.[0]?.url ?? ""}${path}`,
@@ -77,7 +77,7 @@ describe.each([
     expect(documented.toSorted()).toEqual(expected.toSorted());
   });
 
-  test("its document says what each operation needs and how it may refuse", () => {
+  test("documents the credentials and error codes of each operation", () => {
     const documented = Object.values(openapi.paths).flatMap(({ servers: _servers, ...methods }) => Object.values(methods));
     for (const { id, endpoint } of operations) {
       const { security, responses, parameters } = documented.find(({ operationId }) => operationId === id) as Operation;
@@ -89,7 +89,7 @@ describe.each([
     }
   });
 
-  test("discovery says where it is, at the origin", async () => {
+  test("publishes the paths of API, panel and docs in /.well-known/runtime", async () => {
     const { version } = openapi.info;
 
     expect(JSON.parse((await send({ path: "/.well-known/runtime" })).text)).toEqual({
@@ -101,7 +101,7 @@ describe.each([
     });
   });
 
-  test("its documentation page loads all it needs from the daemon itself", async () => {
+  test("serves a documentation page that loads only files of the daemon", async () => {
     const page = await send({ path: `${apiBase}/docs` });
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
     expectOwnFilesOnly(page);
@@ -128,7 +128,7 @@ describe.each([
     expect(new URL("openapi.json", `${daemon.url}${apiBase}/docs`).pathname).toBe(`${apiBase}/openapi.json`);
   });
 
-  test("the typed client can do everything there, and every answer fits the contract", async () => {
+  test("supports every operation of the typed client with responses of the contract", async () => {
     const client = connect(daemon.url, daemon.rootKey, { apiBase });
     const archive = await packFiles({ "manifest.yaml": manifestOf("@team/app", "1.0.0"), "index.html": "hello" });
     const version = { scope: "@team", name: "app", version: "1.0.0" };
@@ -152,7 +152,7 @@ describe.each([
     await expect(connect(daemon.url, data.key, { apiBase }).keys.list()).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
   });
 
-  test("there is no API anywhere else, and no worker can take its place", async () => {
+  test("serves the API at no other path and reserves its path for worker names", async () => {
     const elsewhere = ["/api", "/_/api", "/deep/er/api", "/API", `${apiBase}x`, `/.${apiBase}`].filter((base) => base !== apiBase);
     for (const base of elsewhere) expect((await send({ path: `${base}/health/live` })).status, base).toBe(404);
 
@@ -167,7 +167,7 @@ describe.each([
 
 function expectOwnFilesOnly({ text, headers }: Answer): void {
   expect(text).not.toMatch(/https?:\/\//);
-  // A script in the page itself would not run under this policy.
+  // This policy blocks inline scripts.
   expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|javascript:/i);
   const policy = String(headers["content-security-policy"]);
   expect(policy).toContain("default-src 'none'");

@@ -14,20 +14,20 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { settledDigest } from "../../support/settled-digest.js";
 import { createExamples, fileExampleNames, type Example } from "./examples.js";
 
-/** A daemon with some workers and plugins and with a key of every kind, for calls that must be refused. */
-export interface Stage {
+/** A daemon with workers, plugins and keys of every kind, for calls that must be rejected. */
+export interface ContractHarness {
   readonly daemon: TestDaemon;
   readonly send: ReturnType<typeof createSender>;
   readonly examples: Readonly<Record<string, Example>>;
-  /** Keys that hold everything but one permission. */
+  /** Keys that have every permission except one. */
   readonly keyWithout: Readonly<Record<Permission, string>>;
   readonly keys: Readonly<Record<"admin" | "editor" | "viewer" | "team" | "expired" | "revoked", string>>;
-  /** Everything that a call could change: files, keys, workers, plugins. */
+  /** State that a call could change: files, keys, workers, plugins. */
   readonly snapshot: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openContractHarness(): Promise<ContractHarness> {
   const directory = await mkdtemp(path.join(tmpdir(), "runtimed-test-"));
   const expired = await leaveExpiredKey(path.join(directory, "state"));
   const daemon = await startDaemon({ directory });
@@ -69,14 +69,14 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** The path of an operation with these parameters, which are taken as they are, encoded or not. */
+/** Returns the path of an operation. Parameters are inserted without encoding. */
 export function pathOf(id: string, params: Readonly<Record<string, string>> = {}): string {
   const { endpoint } = operations.find((operation) => operation.id === id) ?? { endpoint: undefined };
   if (!endpoint) throw new Error(`there is no operation ${id}`);
   return (endpoint.atOrigin ? "" : "/api") + endpoint.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? "");
 }
 
-/** The API gives no lifetime below a day, so the key is put there before the daemon starts. */
+/** The API accepts no expiry below 1 day, so the key is stored before the daemon starts. */
 async function leaveExpiredKey(stateDirectory: string): Promise<string> {
   await mkdir(stateDirectory, { recursive: true });
   const store = new LocalKeyStore({ stateDirectory, log: createLog({ level: "silent" }) });
@@ -116,7 +116,7 @@ async function takeSnapshot({ directory }: TestDaemon, root: Client): Promise<un
     loadedPlugins: await root.plugins.loaded(),
     spool: await readdir(path.join(directory, "state", "spool")),
     workers: await root.workers.list(),
-    // A refused call is a use of the key all the same.
+    // A rejected call counts as a use of the key.
     keys: keys.map(({ lastUsedAt: _lastUsedAt, ...key }) => key),
   };
 }

@@ -5,35 +5,35 @@ import { operations } from "../../../src/shared/contract/index.js";
 import type { ErrorCode } from "../../../src/shared/errors.js";
 import { rolePermissions } from "../../../src/shared/permissions.js";
 import { expectRefusal, type Call } from "../../support/send.js";
-import { openStage, pathOf, type Stage } from "./stage.js";
+import { openContractHarness, pathOf, type ContractHarness } from "./contract-harness.js";
 
-let stage: Stage;
+let harness: ContractHarness;
 let before: unknown;
 
 beforeAll(async () => {
-  stage = await openStage();
-  before = await stage.snapshot();
+  harness = await openContractHarness();
+  before = await harness.snapshot();
 });
 
-afterAll(() => stage.close());
+afterAll(() => harness.close());
 
 type Refusal = readonly [hint: string, call: Partial<Call>, code: ErrorCode];
 
-/** Makes calls of one operation, which differ from its example as told; each must be refused, and none may change anything. */
+/** Calls one operation with each deviation from its example. Expects a rejection and no change. */
 async function expectRefusals(id: string, endpoint: EndpointDefinition, refusals: readonly Refusal[]): Promise<void> {
   expect(refusals.length).toBeGreaterThan(0);
   for (const [hint, call, code] of refusals) {
-    const answer = await stage.send({ ...exampleCall(id, endpoint), ...call });
+    const answer = await harness.send({ ...exampleCall(id, endpoint), ...call });
     expectRefusal(answer, code, `${id}, ${hint}`);
     expect(errorCodesOf(endpoint), `${id} promises`).toContain(code);
   }
-  expect(await stage.snapshot(), `a call of ${id} was refused and changed something all the same`).toEqual(before);
+  expect(await harness.snapshot(), `a call of ${id} was refused and changed something all the same`).toEqual(before);
 }
 
-const ownOrigin = () => new URL(stage.daemon.url).origin;
+const ownOrigin = () => new URL(harness.daemon.url).origin;
 
 function exampleCall(id: string, endpoint: EndpointDefinition): Call {
-  const { params, query, body, upload, fields } = stage.examples[id] ?? {};
+  const { params, query, body, upload, fields } = harness.examples[id] ?? {};
   const call = { method: endpoint.method, path: pathOf(id, params) + (query === undefined ? "" : `?${query}`) };
   if (fields) return { ...call, body: formBody(fields) };
   if (upload) {
@@ -56,10 +56,10 @@ function headersFor(endpoint: EndpointDefinition, headers: Record<string, string
 }
 
 const asAdmin = (endpoint: EndpointDefinition, more: Record<string, string> = {}) =>
-  headersFor(endpoint, { "x-api-key": stage.keys.admin, origin: ownOrigin(), ...more });
+  headersFor(endpoint, { "x-api-key": harness.keys.admin, origin: ownOrigin(), ...more });
 const cookie = (secret: string) => ({ cookie: `runtime_api_key=${encodeURIComponent(secret)}` });
 
-/** Everything that is checked later than the credential is wrong as well. */
+/** Makes invalid all input that the daemon checks after the credential. */
 const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
   path: pathOf(operations.find((operation) => operation.endpoint === endpoint)?.id ?? "", {
     scope: "@other",
@@ -70,16 +70,16 @@ const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
   ...(endpoint.body || isMultipart(endpoint) ? { body: "{" } : {}),
 });
 
-test("there is an example for every operation, and none more", () => {
-  expect(Object.keys(stage.examples).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
+test("has an example for every operation and no other", () => {
+  expect(Object.keys(harness.examples).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
 });
 
 const guarded = operations.filter(({ endpoint }) => endpoint.access !== "public");
 const changing = operations.filter(({ endpoint }) => endpoint.method !== "GET");
 
 describe("without a valid key", () => {
-  test.each(guarded)("$id is refused, whatever else is wrong with it", async ({ id, endpoint }) => {
-    const { expired, revoked } = stage.keys;
+  test.each(guarded)("rejects $id, with valid or invalid input", async ({ id, endpoint }) => {
+    const { expired, revoked } = harness.keys;
     const secrets = ["unknown", "rtk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", expired, revoked, "undefined", "k".repeat(600)];
     const carried: Record<string, string>[] = [
       {},
@@ -101,9 +101,9 @@ describe("without a valid key", () => {
 describe("without the permission", () => {
   const needing = guarded.flatMap(({ id, endpoint }) => permissionsFor(endpoint).map((permission) => ({ id, endpoint, permission })));
 
-  test.each(needing)("$permission $id is refused, whatever else is wrong with it", async ({ id, endpoint, permission }) => {
+  test.each(needing)("requires $permission for $id, with valid or invalid input", async ({ id, endpoint, permission }) => {
     const roles = (["admin", "editor", "viewer"] as const).filter((role) => !rolePermissions[role].includes(permission));
-    const secrets = [stage.keyWithout[permission], ...roles.map((role) => stage.keys[role])];
+    const secrets = [harness.keyWithout[permission], ...roles.map((role) => harness.keys[role])];
 
     const refusals = secrets.flatMap((secret): Refusal[] => [
       ["by header", { headers: headersFor(endpoint, { "x-api-key": secret, origin: ownOrigin() }) }, "PERMISSION_DENIED"],
@@ -117,18 +117,18 @@ describe("without the permission", () => {
 });
 
 describe("outside the key's namespaces", () => {
-  test.each(operations.filter(({ endpoint }) => endpoint.namespaced))("$id is refused", async ({ id, endpoint }) => {
-    const headers = headersFor(endpoint, { "x-api-key": stage.keys.team, origin: ownOrigin() });
+  test.each(operations.filter(({ endpoint }) => endpoint.namespaced))("rejects $id", async ({ id, endpoint }) => {
+    const headers = headersFor(endpoint, { "x-api-key": harness.keys.team, origin: ownOrigin() });
     const outside = ["@other", "_", "@teams", "@tea", "@TEAM", "team", "%40other", "_%2f@team"].map((scope) =>
       "scope" in (endpoint.params?.shape ?? {}) ? { scope, name: "app" } : { name: `${scope}%2fplugin` },
     );
     const refusals = [...outside, { scope: "_", name: "plain-plugin" }, { scope: "team", name: "@team" }].map((named): Refusal => {
-      const path = pathOf(id, { ...stage.examples[id]?.params, ...named });
+      const path = pathOf(id, { ...harness.examples[id]?.params, ...named });
       return [path, { path, headers }, "NAMESPACE_DENIED"];
     });
     const wrong: Refusal = [
       "all else wrong",
-      { ...otherwiseWrong(endpoint), headers: { "x-api-key": stage.keys.team } },
+      { ...otherwiseWrong(endpoint), headers: { "x-api-key": harness.keys.team } },
       "NAMESPACE_DENIED",
     ];
 
@@ -137,7 +137,7 @@ describe("outside the key's namespaces", () => {
 });
 
 describe("without the daemon's own origin", () => {
-  test.each(changing)("$id is refused", async ({ id, endpoint }) => {
+  test.each(changing)("rejects $id", async ({ id, endpoint }) => {
     const { host } = new URL(ownOrigin());
     const foreign = [
       "null",
@@ -148,7 +148,7 @@ describe("without the daemon's own origin", () => {
     ];
     const tricky = [`http://evil.example#${host}`, `//${host}`, host, `http://${host}/`, `http://${host}, http://${host}`, `ftp://${host}`];
     const body = endpoint.body || isMultipart(endpoint) ? { body: "{" } : {};
-    const credentials = [{ "x-api-key": stage.keys.admin }, cookie(stage.keys.admin), cookie(stage.daemon.rootKey)];
+    const credentials = [{ "x-api-key": harness.keys.admin }, cookie(harness.keys.admin), cookie(harness.daemon.rootKey)];
 
     const refusals = credentials.flatMap((credential): Refusal[] => [
       ["no Origin", { headers: headersFor(endpoint, credential) }, "CSRF_ORIGIN_REQUIRED"],
@@ -218,13 +218,13 @@ describe("with bad path parameters", () => {
     id: ["0", "-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "9007199254740993", "99999999999999999999", "abc", "%2e%2e", "1%00", "1;2"],
   };
 
-  test.each(operations.filter(({ endpoint }) => endpoint.params))("$id is refused", async ({ id, endpoint }) => {
+  test.each(operations.filter(({ endpoint }) => endpoint.params))("rejects $id", async ({ id, endpoint }) => {
     const names = Object.keys(endpoint.params?.shape ?? {});
     const refusals = names.flatMap((name) => {
       const code = endpoint.inputErrors?.[name === "scope" ? "name" : name] ?? "INVALID_REQUEST";
       const isWhole = name === "name" && !names.includes("scope");
       return (badValues[isWhole ? "wholeName" : name] ?? []).map((value): Refusal => {
-        const path = pathOf(id, { ...stage.examples[id]?.params, [name]: value });
+        const path = pathOf(id, { ...harness.examples[id]?.params, [name]: value });
         return [`${name}=${value}`, { path, headers: asAdmin(endpoint) }, code];
       });
     });
@@ -234,8 +234,8 @@ describe("with bad path parameters", () => {
 });
 
 describe("with a bad body", () => {
-  test.each(operations.filter(({ endpoint }) => endpoint.body))("$id is refused", async ({ id, endpoint }) => {
-    const json = JSON.stringify(stage.examples[id]?.body);
+  test.each(operations.filter(({ endpoint }) => endpoint.body))("rejects $id", async ({ id, endpoint }) => {
+    const json = JSON.stringify(harness.examples[id]?.body);
     const tooLarge = Buffer.alloc(1024 * 1024 + 1, " ");
     const typed = (type: string): Refusal => [type, { headers: asAdmin(endpoint, { "content-type": type }) }, "UNSUPPORTED_MEDIA_TYPE"];
     const sent = (body: string | null, code: ErrorCode): Refusal => [String(body), { body, headers: asAdmin(endpoint) }, code];
@@ -261,27 +261,27 @@ describe("with a bad body", () => {
       sent(null, "INVALID_REQUEST"),
       ["too large", { body: tooLarge, headers: asAdmin(endpoint) }, "PAYLOAD_TOO_LARGE"],
       ["too large, in chunks", { body: Readable.from([tooLarge]), headers: asAdmin(endpoint) }, "PAYLOAD_TOO_LARGE"],
-      ...(stage.examples[id]?.badBodies ?? []).map(([body, code]) => sent(JSON.stringify(body), code as ErrorCode)),
+      ...(harness.examples[id]?.badBodies ?? []).map(([body, code]) => sent(JSON.stringify(body), code as ErrorCode)),
     ]);
   });
 
-  test.each(operations.filter(({ endpoint }) => isMultipart(endpoint)))("$id is refused", async ({ id, endpoint }) => {
+  test.each(operations.filter(({ endpoint }) => isMultipart(endpoint)))("rejects $id", async ({ id, endpoint }) => {
     await expectRefusals(id, endpoint, [
       ["JSON", { headers: asAdmin(endpoint, { "content-type": "application/json" }) }, "UNSUPPORTED_MEDIA_TYPE"],
       ["no boundary", { headers: asAdmin(endpoint, { "content-type": "multipart/form-data" }) }, "INVALID_MULTIPART"],
       ["compressed", { headers: asAdmin(endpoint, { "content-encoding": "gzip" }) }, "UNSUPPORTED_MEDIA_TYPE"],
-      ["no body", { body: null, headers: { "x-api-key": stage.keys.admin, origin: ownOrigin() } }, "NO_FILE_PROVIDED"],
+      ["no body", { body: null, headers: { "x-api-key": harness.keys.admin, origin: ownOrigin() } }, "NO_FILE_PROVIDED"],
     ]);
   });
 });
 
-describe("with everything right", () => {
-  test.each(operations)("$id succeeds", async ({ id, endpoint }) => {
-    const headers = headersFor(endpoint, { "x-api-key": stage.keys.admin, origin: ownOrigin() });
-    // A stream of events has no end of its own; its head says the same.
+describe("with valid input", () => {
+  test.each(operations)("allows $id", async ({ id, endpoint }) => {
+    const headers = headersFor(endpoint, { "x-api-key": harness.keys.admin, origin: ownOrigin() });
+    // An event stream never ends. HEAD returns the same headers.
     const method = endpoint.events && !endpoint.result ? "HEAD" : endpoint.method;
 
-    const answer = await stage.send({ ...exampleCall(id, endpoint), method, headers });
+    const answer = await harness.send({ ...exampleCall(id, endpoint), method, headers });
 
     expect(answer.status, answer.text).toBe(endpoint.status);
     expect(answer.headers["x-request-id"]).toBeDefined();
