@@ -17,7 +17,7 @@ function setSchema(file: string, schema: number): void {
   database.close();
 }
 
-test("a daemon ends with 78 and one line when its keys have a newer schema, and changes nothing", async () => {
+test("exits with 78 and changes nothing when the key store has a newer schema", async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const { data } = await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "kept", role: "viewer" } });
@@ -45,6 +45,6 @@ test("a daemon ends with 78 and one line when its keys have a newer schema, and 
   expect((await connect(next.url, data.key).keys.list()).keys).toMatchObject([{ id: data.id }]);
 });
 
-test.each(units)("%s does not restart a daemon that ended with 78", async (unit) => {
+test.each(units)("prevents in %s a restart after exit code 78", async (unit) => {
   expect((await readFile(unit, "utf8")).split("\n")).toContain("RestartPreventExitStatus=78");
 });

@@ -11,7 +11,7 @@ interface StartOptions {
   readonly isTerminal?: boolean;
 }
 
-/** `runtimed` as somebody types it, with an empty environment but for what is given. */
+/** Runs `runtimed` like a user, with only the given environment. */
 function type(words: readonly string[], { cwd, env = {}, isTerminal = false }: StartOptions) {
   const line = [process.execPath, daemonProgram, ...words];
   const [file = "", ...args] = isTerminal ? ["script", "--quiet", "--return", "--flush", "--command", line.join(" "), "/dev/null"] : line;
@@ -27,7 +27,7 @@ function type(words: readonly string[], { cwd, env = {}, isTerminal = false }: S
 }
 
 describe("the arguments of runtimed", () => {
-  test.each([["--help"], ["-h"]])("%s prints what it takes, and starts nothing", async (word) => {
+  test.each([["--help"], ["-h"]])("prints the usage for %s and starts no daemon", async (word) => {
     const cwd = await temporaryDirectory();
     const run = type([word], { cwd });
     expect(await run.ended).toBe(0);
@@ -44,7 +44,7 @@ describe("the arguments of runtimed", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test.each([["--version"], ["-V"]])("%s prints the version, and starts nothing", async (word) => {
+  test.each([["--version"], ["-V"]])("prints the version for %s and starts no daemon", async (word) => {
     const cwd = await temporaryDirectory();
     const run = type([word], { cwd });
     expect(await run.ended).toBe(0);
@@ -52,7 +52,7 @@ describe("the arguments of runtimed", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test.each([[["--port", "80"]], [["start"]], [["--help", "me"]]])("others are refused: %j", async (words) => {
+  test.each([[["--port", "80"]], [["start"]], [["--help", "me"]]])("rejects the arguments %j", async (words) => {
     const cwd = await temporaryDirectory();
     const run = type(words, { cwd });
     expect(await run.ended).toBe(2);
@@ -62,7 +62,7 @@ describe("the arguments of runtimed", () => {
 });
 
 describe("without a root key", () => {
-  test("runtimed at a terminal makes one, says where it and the panel are, and uses it later too", async () => {
+  test("creates one in a terminal, prints file and panel URL, and keeps using it", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
@@ -79,7 +79,7 @@ describe("without a root key", () => {
     expect((await fetch(panel)).status).toBe(200);
     const keys = await fetch(new URL("/api/keys", panel), { headers: { "x-api-key": key } });
     expect(keys.status).toBe(200);
-    // A new installation all the same.
+    // Still counts as a new installation.
     expect(await readFile(path.join(cwd, ".runtime/state/worker-network"), "utf8")).toBe("public\n");
     run.stop();
     await run.ended;
@@ -91,14 +91,14 @@ describe("without a root key", () => {
     expect((await readFile(file, "utf8")).trim()).toBe(key);
   });
 
-  test("runtimed elsewhere makes none, and says that there is none", async () => {
+  test("creates none without a terminal and logs that none exists", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd });
     await expect.poll(run.output).toContain("there is no root key and no stored key");
     expect(await readdir(path.join(cwd, ".runtime/state"))).not.toContain("root.key");
   });
 
-  test("a root key that is given wins over that of the state directory", async () => {
+  test("prefers a given root key to the one of the state directory", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     await daemon.stop();
@@ -110,7 +110,7 @@ describe("without a root key", () => {
   });
 });
 
-describe("a state directory that cannot be used", () => {
+describe("an unusable state directory", () => {
   test.each([
     ["below /proc", async () => "/proc/self/nothing/state", "ENOENT"],
     [
@@ -131,7 +131,7 @@ describe("a state directory that cannot be used", () => {
       },
       "ENOTDIR",
     ],
-  ])("ends the start with 78 and names its variable: %s", async (_, make, code) => {
+  ])("exits with 78 and names its variable: %s", async (_, make, code) => {
     const directory = await make();
     const run = type([], { cwd: await temporaryDirectory(), env: { RUNTIME_STATE_DIR: directory, RUNTIME_ROOT_KEY: "k".repeat(32) } });
     expect(await run.ended).toBe(78);
@@ -141,7 +141,7 @@ describe("a state directory that cannot be used", () => {
   });
 });
 
-test("unknown variables and a short root key are warned of, and nothing that is known", async () => {
+test("warns about unknown variables and a short root key only", async () => {
   const env = { RUNTIME_STATE_DIRECTORY: "x", RUNTIME_ROOT_KEY: "short-key" };
   const daemon = await startDaemon({ env });
   onTestFinished(daemon.dispose);

@@ -26,7 +26,7 @@ const addNote: KeyMigration = {
 };
 const newer = [...keyMigrations, addNote];
 
-/** Directories of a stopped daemon that has two keys. */
+/** Creates the directories of a stopped daemon with two keys. */
 async function stoppedDaemon() {
   const directory = await temporaryDirectory();
   const [stateDirectory, worker, plugin] = ["state", "workers", "plugins"].map((name) => path.join(directory, name)) as [
@@ -44,7 +44,7 @@ async function stoppedDaemon() {
 
 const migrate = (file: string) => openKeyDatabase(file, { migrations: newer }).close();
 
-/** As a backup has it: one file, without a write-ahead log. */
+/** Like a backup: one file without a write-ahead log. */
 function setNewer(file: string): void {
   migrate(file);
   const database = new Database(file);
@@ -97,7 +97,7 @@ test("rejects a backup of a key store with a newer schema, and writes no file", 
 });
 
 test.each([{ isDryRun: true }, { isDryRun: false }])(
-  "rejects restoring a newer key store, and changes nothing: %o",
+  "rejects restoring a newer key store and changes nothing: %o",
   async ({ isDryRun }) => {
     const { directories, file, archive } = await stoppedDaemon();
     const other = await stoppedDaemon();

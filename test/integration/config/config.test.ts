@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL("../../../bin/runtimed.js", import.meta.ur
 const mb = 1024 * 1024;
 
 const syncUrl = "http://keys.example.org:8080";
-/** Variables that have a meaning only beside others. */
+/** Variables that have an effect only together with others. */
 const neededWith = (variable: string) =>
   variable.startsWith("RUNTIME_AUTH_DB_") ? { RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: syncUrl } : {};
 
@@ -148,11 +148,11 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
 };
 
 describe("values that are accepted", () => {
-  test.each(good)("%s=%j", (variable, value, readValue, expected) => {
+  test.each(good)("accepts %s=%j", (variable, value, readValue, expected) => {
     expect(readValue(read({ ...neededWith(variable), [variable]: value }))).toEqual(expected);
   });
 
-  test("are the documented defaults where a variable is unset or empty", () => {
+  test("use the documented defaults when a variable is unset or empty", () => {
     const empty = Object.fromEntries(variables.map(({ name }) => [name, ""]));
     const documented = Object.fromEntries(variables.map(({ name, fallback }) => [name, fallback]));
 
@@ -170,14 +170,14 @@ describe("values that are accepted", () => {
     });
   });
 
-  test("are tried for every variable there is", () => {
+  test("cover every variable", () => {
     const tried = new Set([...good.map(([variable]) => variable), ...Object.keys(bad)]);
 
     expect(variables.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
   });
 });
 
-test("the password of a URL that is refused is not told", () => {
+test("hides the password of a rejected URL", () => {
   expect(() => read({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_DB_SYNC_URL: "http://ann:secret@example.org" })).toThrow(
     'RUNTIME_AUTH_DB_SYNC_URL="http://[hidden]@example.org" is not accepted: it takes ',
   );
@@ -186,26 +186,23 @@ test("the password of a URL that is refused is not told", () => {
   );
 });
 
-describe("values that are refused, with one line that names the variable and what it takes", () => {
+describe("rejected values, with a one-line error that names the variable and accepted values", () => {
   const cases = Object.entries(bad).flatMap(([variable, [takes, values]]) => values.map((value) => ({ variable, value, takes })));
 
-  test.each(cases)("$variable=$value", ({ variable, value, takes }) => {
+  test.each(cases)("rejects $variable=$value", ({ variable, value, takes }) => {
     const readBad = () => read({ ...neededWith(variable), [variable]: value });
     expect(readBad).toThrow(ConfigError);
     expect(readBad).toThrow(`${variable}=${JSON.stringify(value)} is not accepted: it takes `);
     expect(readBad).toThrow(takes);
   });
 
-  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])(
-    "a root key that no header can carry: %j, which is not repeated",
-    (key) => {
-      expect(() => read({ RUNTIME_ROOT_KEY: key })).toThrow(/^RUNTIME_ROOT_KEY is not accepted: it takes a key of at most 512 [^\n]*$/);
-      expect(() => read({ RUNTIME_ROOT_KEY: key })).not.toThrow(key);
-    },
-  );
+  test.each(["schlüssel", "two\nlines", "k".repeat(513), "null\0byte"])("rejects the root key %j without repeating it", (key) => {
+    expect(() => read({ RUNTIME_ROOT_KEY: key })).toThrow(/^RUNTIME_ROOT_KEY is not accepted: it takes a key of at most 512 [^\n]*$/);
+    expect(() => read({ RUNTIME_ROOT_KEY: key })).not.toThrow(key);
+  });
 });
 
-describe("what systemd says", () => {
+describe("variables of systemd", () => {
   test.each([
     [{ LISTEN_FDS: "1", LISTEN_PID: "4711" }, [3]],
     [{ LISTEN_FDS: "2", LISTEN_PID: "4711", LISTEN_FDNAMES: "http:http" }, [3, 4]],
@@ -213,7 +210,7 @@ describe("what systemd says", () => {
     [{ LISTEN_FDS: "1" }, []],
     [{ LISTEN_FDS: "0", LISTEN_PID: "4711" }, []],
     [{ LISTEN_FDS: "x", LISTEN_PID: "4711" }, []],
-  ])("%j hands over the descriptors %j", (environment, expected) => {
+  ])("accepts with %j the descriptors %j", (environment, expected) => {
     expect(read(environment).service.listenFds).toEqual(expected);
   });
 
@@ -223,16 +220,16 @@ describe("what systemd says", () => {
     [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
     [{ WATCHDOG_USEC: "0", WATCHDOG_PID: "4711" }, undefined],
     [{ WATCHDOG_USEC: "soon" }, undefined],
-  ])("%j wants a sign of life within %j ms", (environment, expected) => {
+  ])("sets with %j the watchdog interval to %j ms", (environment, expected) => {
     expect(read(environment).service.watchdogMs).toBe(expected);
   });
 
-  test.each([["/run/systemd/notify"], ["@abstract"]])("takes notes at %s", (address) => {
+  test.each([["/run/systemd/notify"], ["@abstract"]])("sends notifications to the socket %s", (address) => {
     expect(read({ NOTIFY_SOCKET: address }).service.notifySocket).toBe(address);
   });
 });
 
-test("the root key comes from the credential, else the file, else the variable", async () => {
+test("reads the root key from the credential, else the file, else the variable", async () => {
   const directory = await temporaryDirectory();
   const credentials = path.join(directory, "credentials");
   await mkdir(credentials);
@@ -241,13 +238,13 @@ test("the root key comes from the credential, else the file, else the variable",
   const all = { CREDENTIALS_DIRECTORY: credentials, RUNTIME_ROOT_KEY_FILE: file, RUNTIME_ROOT_KEY: "from the variable" };
 
   expect(read({ RUNTIME_ROOT_KEY: all.RUNTIME_ROOT_KEY })).toMatchObject({ rootKey: "from the variable", rootKeyFile: undefined });
-  // systemd sets the directory also for other credentials.
+  // systemd sets the directory for other credentials, too.
   expect(read(all)).toMatchObject({ rootKey: "from the file", rootKeyFile: { file } });
   await writeFile(path.join(credentials, "root-key"), "from the credential\n");
   expect(read(all)).toMatchObject({ rootKey: "from the credential", rootKeyFile: { file: path.join(credentials, "root-key") } });
 });
 
-test("the token of the primary comes from the credential, else the file, else the variable", async () => {
+test("reads the primary's token from the credential, else the file, else the variable", async () => {
   const credentials = await temporaryDirectory();
   const file = path.join(await temporaryDirectory(), "token");
   await writeFile(file, "from-the-file\n");
@@ -264,7 +261,7 @@ test("the token of the primary comes from the credential, else the file, else th
   expect(read(all).primary?.token).toBe("from-the-credential");
 });
 
-test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("a token that is none, %j, is refused and not repeated", (token) => {
+test.each(["two words", "a\r\nb", "ä", "t".repeat(8193)])("rejects the token %j without repeating it", (token) => {
   const environment = { ...neededWith("RUNTIME_AUTH_DB_SYNC_TOKEN"), RUNTIME_AUTH_DB_SYNC_TOKEN: token };
 
   expect(() => read(environment)).toThrow(/^RUNTIME_AUTH_DB_SYNC_TOKEN is not accepted: it takes a token of at most 8192 [^\n]*$/);
@@ -278,7 +275,7 @@ describe("the program", () => {
     ["RUNTIME_CPANEL_SESSION_TTL", "forever"],
     ["RUNTIME_ROOT_KEY", "schlüssel"],
     ["RUNTIME_AUTH_DB_MODE", "both"],
-  ])("with a bad %s ends with 78 and one line, and makes nothing", async (variable, value) => {
+  ])("exits with 78 and one line for an invalid %s, and creates no file", async (variable, value) => {
     const cwd = await temporaryDirectory();
 
     const { code, stdout, stderr } = await runProgram([program], { cwd, env: { [variable]: value } });
@@ -289,15 +286,15 @@ describe("the program", () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test("with an address that is not the machine's own ends with 1 and one line that names HOST", async () => {
-    // 192.0.2.0/24 is set aside for documentation.
+  test("exits with 1 and names HOST when the address is not one of this machine", async () => {
+    // 192.0.2.0/24 is reserved for documentation (RFC 5737).
     const { code, stderr } = await runProgram([program], { cwd: await temporaryDirectory(), env: { HOST: "192.0.2.1", PORT: "0" } });
 
     expect(code).toBe(1);
     expect(stderr).toMatch(/^runtimed: 192\.0\.2\.1 is no address of this machine; set HOST [^\n]*\n$/);
   });
 
-  test("takes every secret out of its environment", async () => {
+  test("deletes every secret from its environment", async () => {
     const cwd = await temporaryDirectory();
     await writeFile(path.join(cwd, "root-key"), "secret in a file");
     const main = new URL("../../../dist/server/main.js", import.meta.url).href;
@@ -306,7 +303,7 @@ describe("the program", () => {
       RUNTIME_ROOT_KEY: "secret in a variable",
       RUNTIME_ROOT_KEY_FILE: path.join(cwd, "root-key"),
       CREDENTIALS_DIRECTORY: cwd,
-      // Nor is what systemd says to the daemon meant for anybody else.
+      // The variables of systemd are only for the daemon as well.
       NOTIFY_SOCKET: path.join(cwd, "nobody-listens"),
       WATCHDOG_USEC: "30000000",
       LISTEN_FDS: "1",
@@ -322,7 +319,7 @@ describe("the program", () => {
   });
 });
 
-test("the panel's host is not that of workers: cookies do not know ports", () => {
+test("rejects a panel host with the host name of RUNTIME_PUBLIC_URL on another port", () => {
   const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
   expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
 });

@@ -28,7 +28,7 @@ async function statusOf(origin: string, path: string): Promise<number> {
 }
 
 test.each(["/_/api/health", "/_/api/workers", "/_/api/docs", "/.well-known/runtime", "/cpanel/"])(
-  "%s answers at the admin listener alone",
+  "serves %s only at the admin listener",
   async (path) => {
     const headers = { "x-api-key": daemon.rootKey };
     expect((await fetch(admin + path, { headers })).status).toBe(200);
@@ -49,20 +49,20 @@ test.each([
   "/app/%2e%2e/cpanel/",
   "/app/..%2fcpanel/",
   "/\\cpanel/",
-])("no spelling of the panel's path leads to it at the main listener: %s", async (path) => {
+])("rejects the panel's path at the main listener when spelled %s", async (path) => {
   expect(await statusOf(daemon.url, path)).toBe(404);
 });
 
-test("apps answer at the main listener alone, whatever their path is called", async () => {
+test("serves apps only at the main listener, whatever their path", async () => {
   expect(await (await fetch(`${daemon.url}/app/cpanels/api`)).text()).toBe("app");
   for (const path of ["/app/", "/", "/cpanels/", "/cpanel/../app/"]) expect(await statusOf(admin, path), path).toBe(404);
 });
 
-test("the admin listener says where apps answer", async () => {
+test("publishes the URL of apps at the admin listener", async () => {
   expect(await (await fetch(`${admin}/.well-known/runtime`)).json()).toMatchObject({ api: "/_/api", apps: "https://apps.example.org" });
 });
 
-test("a session at the admin listener needs its own origin", async () => {
+test("accepts a sign-in at the admin listener only from its own origin", async () => {
   const call = (origin: string) =>
     fetch(`${admin}/_/api/admin/session`, {
       method: "POST",
@@ -75,7 +75,7 @@ test("a session at the admin listener needs its own origin", async () => {
   expect(((await answer.json()) as { endsAt: number }).endsAt).toBeGreaterThan(Date.now() / 1000 + 86_000);
 });
 
-test("an admin port that is taken is named, and the daemon ends with 1", async () => {
+test("exits with 1 and names RUNTIME_ADMIN_PORT when the admin port is in use", async () => {
   const taken = startDaemon({ env: { RUNTIME_ADMIN_PORT: new URL(daemon.url).port } });
   await expect(taken).rejects.toThrow(/ended with 1[^]*set RUNTIME_ADMIN_PORT to another port/);
 });

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const workers = () => path.join(daemon.directory, "workers");
 
-/** What no compression makes smaller than the steps in which a large file is told of and read. */
+/** Random bytes cannot be compressed below the steps in which a large file is reported and read. */
 const bigPackage = (name: string) =>
   packFiles({ "index.html": `<p>${name}`, "big.bin": randomBytes(6 * megabyte), "manifest.yaml": manifestOf(name, "1.0.0") });
 
@@ -49,7 +49,7 @@ const unpackingProcesses = () =>
     .map(commandOf)
     .filter((line) => line.includes("archive/main.js"));
 
-/** Sends the head and half of an upload. */
+/** Sends the headers and half of an upload. */
 async function sendHalf(archive: Buffer): Promise<RawConnection & { rest: Buffer }> {
   const connection = await openConnection(daemon.url);
   open.push(connection);
@@ -86,7 +86,7 @@ async function installed(connection: RawConnection, name: string): Promise<void>
   expect((await send({ method: "DELETE", path: `/api/workers/_/${name}`, headers: { "x-api-key": daemon.rootKey } })).status).toBe(200);
 }
 
-test("a large upload is unpacked while it arrives, and shows when it is whole", async () => {
+test("unpacks a large upload while it arrives and shows it when it is complete", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
   expect((await send({ path: "/big/" })).status).toBe(404);
@@ -105,7 +105,7 @@ test.each([
   ["ends without its last boundary", "", "INVALID_MULTIPART"],
   ["grows too large", Buffer.alloc(maxUploadSizeBytes), "PAYLOAD_TOO_LARGE"],
   ["turns out to be damaged", randomBytes(100_000).toString("hex") + end, "INVALID_ARCHIVE"],
-] as const)("nothing is left of a large upload that %s", async (_, more, code) => {
+] as const)("deletes all files of a large upload that %s", async (_, more, code) => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
 
@@ -116,7 +116,7 @@ test.each([
   connection.socket.destroy();
 });
 
-test("nothing is left of a large upload whose client goes away", async () => {
+test("deletes all files of a large upload when its client disconnects", async () => {
   const connection = await sendHalf(await bigPackage("big"));
   await expect.poll(hasBegun).toBe(true);
 
@@ -125,7 +125,7 @@ test("nothing is left of a large upload whose client goes away", async () => {
   await expect.poll(unpackingProcesses).toEqual([]);
 });
 
-test("large uploads that stall keep no other from being installed, and go on when they can", async () => {
+test("installs an upload while three others stall, and completes those later", async () => {
   const stalled = [];
   for (const name of ["first", "second", "third"]) stalled.push(await sendHalf(await bigPackage(name)));
   await expect.poll(hasBegun).toBe(true);

@@ -25,7 +25,7 @@ async function startWithPanelHost(env: Record<string, string> = {}): Promise<Tes
   return daemon;
 }
 
-/** Asks an origin of the daemon under the name of a host. */
+/** Sends a call to an origin of the daemon with this Host header. */
 async function ask(origin: string, host: string, call: Call) {
   const send = createSender(origin);
   try {
@@ -52,20 +52,20 @@ describe("with RUNTIME_PANEL_HOST", () => {
   afterAll(() => daemon.dispose());
 
   test.each(["/cpanel/", "/cpanel/keys", "/api/health", "/api/docs", "/.well-known/runtime"])(
-    "%s answers at the panel's host",
+    "serves %s at the panel's host",
     async (path) => {
       expect((await ask(daemon.url, panel, { path, headers: { accept: "text/html" } })).status).toBe(200);
     },
   );
 
   test.each(["/app/", "/teller/", "/told", "/nothing", "/%63panel/", "/app/../cpanel/x", "//cpanel/"])(
-    "%s is 404 at the panel's host, and at any port of its name",
+    "responds with 404 to %s at the panel's host, on any port",
     async (path) => {
       for (const host of [panel, `${panel}:8443`]) expectRefusal(await ask(daemon.url, host, { path }), "NOT_FOUND", host);
     },
   );
 
-  test("no web socket of a worker opens at the panel's host", async () => {
+  test("opens no web socket of a worker at the panel's host", async () => {
     expect((await WebSocketClient.refusal(`${daemon.url}/app/`, { headers: { host: panel } })).status).toBe(404);
   });
 
@@ -74,24 +74,24 @@ describe("with RUNTIME_PANEL_HOST", () => {
     ["/cpanel", {}, `http://${panel}/cpanel`],
     ["/cpanel/keys?x=1", { "x-forwarded-proto": "https" }, `https://${panel}/cpanel/keys?x=1`],
     ["/cpanel/", { "x-forwarded-proto": "javascript" }, `http://${panel}/cpanel/`],
-  ])("%s redirects there from another host", async (path, headers, location) => {
+  ])("redirects %s from another host to the panel's host", async (path, headers, location) => {
     const answer = await ask(daemon.url, apps, { path, headers });
     expect([answer.status, answer.headers["location"]]).toEqual([308, location]);
     expect(answer.headers["cache-control"]).toBe("no-store");
   });
 
-  test("the root of the panel's host leads to the panel", async () => {
+  test("redirects from the root of the panel's host to the panel", async () => {
     const answer = await ask(daemon.url, `${panel}:8000`, { path: "/" });
     expect([answer.status, answer.headers["location"]]).toEqual([308, `http://${panel}:8000/cpanel/`]);
   });
 
-  test("workers and plugins answer at other hosts as ever", async () => {
+  test("serves workers and plugins at other hosts", async () => {
     expect((await ask(daemon.url, apps, { path: "/teller/" })).text).toBe("routes");
     expect((await ask(daemon.url, apps, { path: "/told" })).text).toBe("told");
     expect((await ask(daemon.url, apps, { path: "/app/" })).text).toBe("none");
   });
 
-  test("a session cookie counts at the panel's host alone, a key in a header everywhere", async () => {
+  test("accepts a session cookie only at the panel's host, a key header everywhere", async () => {
     const path = "/api/admin/session";
     expect((await ask(daemon.url, panel, { path, headers: cookieOf(daemon) })).status).toBe(200);
     for (const name of ["runtime_api_key", "__Host-runtime_api_key"])
@@ -100,7 +100,7 @@ describe("with RUNTIME_PANEL_HOST", () => {
     expect((await ask(daemon.url, apps, { path, headers: { authorization: `Bearer ${daemon.rootKey}` } })).status).toBe(200);
   });
 
-  test("nobody signs in at another host, and no cookie is set there", async () => {
+  test("rejects a sign-in at another host and sets no cookie", async () => {
     const refused = await signInAt(apps, daemon);
     expectRefusal(refused, "PANEL_HOST_REQUIRED");
     expect(refused.headers["set-cookie"]).toBeUndefined();
@@ -108,7 +108,7 @@ describe("with RUNTIME_PANEL_HOST", () => {
     expect((await signInAt(panel, daemon)).status).toBe(200);
   });
 
-  test("a cookie of a session reaches no worker, under either name", async () => {
+  test("removes both session cookies from requests to workers", async () => {
     const headers = { cookie: `a=b; runtime_api_key=x; __Host-runtime_api_key=y; c=d` };
     expect((await ask(daemon.url, apps, { path: "/app/", headers })).text).toBe("a=b; c=d");
   });
@@ -121,19 +121,19 @@ describe("with RUNTIME_PANEL_HOST and RUNTIME_ADMIN_PORT", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test("the panel opens at its host of the admin listener alone", async () => {
+  test("serves the panel only at its host of the admin listener", async () => {
     expect((await ask(daemon.adminUrl, panel, { path: "/cpanel/" })).status).toBe(200);
     const elsewhere = await ask(daemon.adminUrl, apps, { path: "/cpanel/" });
     expect([elsewhere.status, elsewhere.headers["location"]]).toEqual([308, `http://${panel}/cpanel/`]);
     for (const host of [panel, apps]) expectRefusal(await ask(daemon.url, host, { path: "/cpanel/" }), "NOT_FOUND", host);
   });
 
-  test("no worker answers under the name of the panel's host, at neither listener", async () => {
+  test("serves no worker at the panel's host on either listener", async () => {
     for (const origin of [daemon.url, daemon.adminUrl]) expectRefusal(await ask(origin, panel, { path: "/app/" }), "NOT_FOUND", origin);
     expect((await ask(daemon.url, apps, { path: "/app/" })).status).toBe(200);
   });
 
-  test("a session cookie counts at the panel's host alone", async () => {
+  test("accepts a session cookie only at the panel's host", async () => {
     const path = "/api/admin/session";
     expect((await ask(daemon.adminUrl, panel, { path, headers: cookieOf(daemon) })).status).toBe(200);
     expectRefusal(await ask(daemon.adminUrl, apps, { path, headers: cookieOf(daemon) }), "AUTH_REQUIRED");
@@ -147,15 +147,15 @@ describe("with RUNTIME_ALLOWED_HOSTS", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test.each(["127.0.0.1:1234", "a.inner.example", panel, apps])("%s is served", async (host) => {
+  test.each(["127.0.0.1:1234", "a.inner.example", panel, apps])("serves %s", async (host) => {
     expect((await ask(daemon.url, host, { path: "/api/health" })).status).toBe(200);
   });
 
-  test.each(["/api/health", "/app/", "/cpanel/", "/.well-known/runtime"])("another host gets 421 at %s", async (path) => {
+  test.each(["/api/health", "/app/", "/cpanel/", "/.well-known/runtime"])("responds with 421 to another host at %s", async (path) => {
     expectRefusal(await ask(daemon.url, "rebound.example:8000", { path, headers: { "x-api-key": daemon.rootKey } }), "HOST_NOT_SERVED");
   });
 
-  test("a web socket of another host gets 421", async () => {
+  test("responds with 421 to a web socket of another host", async () => {
     expect((await WebSocketClient.refusal(`${daemon.url}/app/`, { headers: { host: "rebound.example" } })).status).toBe(421);
   });
 });

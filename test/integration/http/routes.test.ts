@@ -29,7 +29,7 @@ const paths = [...new Set(routes.map(({ sample }) => sample))].map((samplePath) 
 });
 
 describe("methods", () => {
-  test.each(paths)("$path takes $methods and names them when it is asked otherwise", async ({ path: target, methods }) => {
+  test.each(paths)("accepts $methods at $path and lists them in Allow for other methods", async ({ path: target, methods }) => {
     const allow = [...new Set(methods)].toSorted().join(", ");
     const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "SEARCH"].filter(
       (method) => !methods.includes(method),
@@ -46,9 +46,9 @@ describe("methods", () => {
     expect(Object.keys(options.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  // A stream of events has no end, a download needs to be told of what; both have tests of their own.
+  // Event streams never end and downloads need parameters. Both have their own tests.
   test.each(routes.filter(({ endpoint }) => endpoint.method === "GET" && !endpoint.download && (endpoint.result || !endpoint.events)))(
-    "HEAD of $sample answers as GET does, without a body",
+    "responds to HEAD $sample like to GET, without a body",
     async ({ endpoint, sample }) => {
       const target = {
         path: sample,
@@ -61,7 +61,7 @@ describe("methods", () => {
       const [ofHead, ofGet] = [head, get].map(
         ({ headers: { date: _date, connection: _connection, "keep-alive": _keepAlive, ...headers } }) => headers,
       );
-      // Numbers of this moment may be longer than those of the one before.
+      // Current numbers can have more digits than those of the previous call.
       const { "content-length": lengthOfHead, ...others } = ofHead ?? {};
       expect({ ...others, "content-length": sample.includes("/metrics") ? ofGet?.["content-length"] : lengthOfHead }).toEqual(ofGet);
       expect(head.status).toBe(get.status);
@@ -69,7 +69,7 @@ describe("methods", () => {
     },
   );
 
-  test("HEAD needs a key where GET does", async () => {
+  test("requires a key for HEAD when GET does", async () => {
     expect(await send({ method: "HEAD", path: "/api/keys" })).toMatchObject({ status: 401, text: "" });
   });
 });
@@ -111,42 +111,42 @@ describe("paths", () => {
     "/%2e%2e/%2e%2e/etc/passwd",
     "/api%2fhealth",
     "/api\\health",
-  ])("nothing answers at %s", async (target) => {
+  ])("responds with NOT_FOUND at %s", async (target) => {
     expectRefusal(await send({ path: target, headers: { "x-api-key": daemon.rootKey } }), "NOT_FOUND", target);
   });
 
   test.each(["?a=1", `?${"a=1&".repeat(2_000)}`, "?__proto__=x&constructor=y", "?a[]=1&a[b]=2", "?%", "?%ff", "?", "??"])(
-    "a query that means nothing is ignored: %s",
+    "ignores the unknown query %s",
     async (query) => {
       expect((await send({ path: `/api/health/live${query}` })).status).toBe(200);
     },
   );
 });
 
-describe("request ids", () => {
+describe("request IDs", () => {
   const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
   test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing", "/.well-known/runtime"])(
-    "one that is fit is echoed at %s",
+    "returns a valid ID at %s",
     async (target) => {
       for (const id of ["a", "~!\"#$%&'()", "f".repeat(128)])
         expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toBe(id);
     },
   );
 
-  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])("one that is not fit is replaced at %s", async (target) => {
+  test.each(["/api/health/live", "/api/nothing", "/api/keys", "/nothing"])("replaces an invalid ID at %s", async (target) => {
     for (const id of ["", "f".repeat(129), "two words", "tab\tbed", "ünlaut", ["one", "two"]])
       expect((await send({ path: target, headers: { "x-request-id": id } })).headers["x-request-id"]).toMatch(uuid);
   });
 
-  test("one that is made up is made up again each time", async () => {
+  test("generates a different ID for each request", async () => {
     const answers = [await send({ path: "/api/health/live" }), await send({ path: "/api/health/live" })];
 
     expect(answers[0]?.headers["x-request-id"]).not.toBe(answers[1]?.headers["x-request-id"]);
   });
 });
 
-test("a failure of the daemon's own tells the client nothing but where to look, and the log everything", async () => {
+test("logs an internal error in full and sends the client no details of it", async () => {
   const body = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.tgz"\r\n\r\nx\r\n--B--\r\n';
   const headers = { "x-api-key": daemon.rootKey, "content-type": "multipart/form-data; boundary=B", "x-request-id": "the-failing-call" };
 

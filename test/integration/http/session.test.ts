@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSender, expectRefusal, type Answer } from "../../support/send.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
-/** Has every character that means something in a cookie, a header or a URL. */
+/** Has every character with a meaning in a cookie, a header or a URL. */
 const rootKey = `a;b,c=d e%20"\\'+/?#&<>~|`;
 const encodedRootKey = encodeURIComponent(rootKey);
 
@@ -56,7 +56,7 @@ const createWithoutOrigin = (headers: Record<string, string>) =>
   });
 
 describe("signing in", () => {
-  test("gives a cookie with exactly the promised attributes, which then stands for the key", async () => {
+  test("sets a cookie with exactly the documented attributes that authenticates", async () => {
     const answer = await signIn(rootKey);
 
     expect(answer.status).toBe(200);
@@ -67,7 +67,7 @@ describe("signing in", () => {
     expect(nameIn(await whoAmI({ cookie: pair }))).toBe("root");
   });
 
-  test("with a stored key gives its principal, without the root's mark", async () => {
+  test("with a stored key returns its principal without isRoot", async () => {
     const { id, key } = await createKey("operator");
 
     const answer = await signIn(key);
@@ -77,7 +77,7 @@ describe("signing in", () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test("with an unknown key a thousand times is refused each time, gives no cookie, and locks nobody out", async () => {
+  test("with an unknown key is rejected 1,000 times, without a cookie or a lockout", async () => {
     for (let attempt = 0; attempt < 1_000; attempt += 1) {
       const answer = await signIn(`wrong ${attempt}`);
       expect(answer.status).toBe(401);
@@ -98,7 +98,7 @@ describe("signing in", () => {
     ["", false],
     ["httpsx", false],
     ["wss", false],
-  ])("behind X-Forwarded-Proto: %s the cookie is Secure: %s", async (proto, isSecure) => {
+  ])("with X-Forwarded-Proto: %s sets a Secure cookie: %s", async (proto, isSecure) => {
     const headers = { "x-forwarded-proto": proto };
 
     for (const answer of [await signIn(rootKey, headers), await signOut(headers)])
@@ -110,7 +110,7 @@ describe("over HTTPS", () => {
   const https = { "x-forwarded-proto": "https" };
   const attributes = "Path=/; HttpOnly; SameSite=Strict; Secure";
 
-  test("signing in gives a second cookie that only this host can set, and signing out clears both", async () => {
+  test("sets a second cookie with the __Host- prefix, and sign-out clears both", async () => {
     expect((await signIn(rootKey, https)).headers["set-cookie"]).toEqual([
       `runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
       `__Host-runtime_api_key=${encodedRootKey}; Max-Age=1800; ${attributes}`,
@@ -121,7 +121,7 @@ describe("over HTTPS", () => {
     ]);
   });
 
-  test("the second cookie wins, and the first one alone stays valid", async () => {
+  test("prefers the __Host- cookie and accepts the other one alone", async () => {
     const { key } = await createKey("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}; __Host-runtime_api_key=${key}` }))).toBe("second cookie");
     expect(nameIn(await whoAmI({ cookie: `runtime_api_key=${encodedRootKey}` }))).toBe("root");
@@ -146,7 +146,7 @@ describe("signing out", () => {
 });
 
 describe("credentials", () => {
-  test("the first that resolves counts: X-API-Key, bearer, cookie", async () => {
+  test("are tried in the order X-API-Key, bearer, cookie until one resolves", async () => {
     const first = (await createKey("first")).key;
     const second = (await createKey("second")).key;
 
@@ -157,30 +157,30 @@ describe("credentials", () => {
     expect(nameIn(await whoAmI({ ...bearer(rootKey) }))).toBe("root");
   });
 
-  test("a doubled X-API-Key is neither of the two", async () => {
+  test("are rejected when X-API-Key is sent twice", async () => {
     const { key } = await createKey("doubled");
 
     expectRefusal(await whoAmI({ "x-api-key": [key, key] }), "AUTH_REQUIRED");
   });
 
-  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])("a root key with %j added is unknown", async (addition) => {
+  test.each([["x"], ["\t"], ["ü"], ["k".repeat(14_000)], ['"']])("are rejected for the root key with %j added", async (addition) => {
     const key = rootKey + addition;
     const expected = addition === "\t" ? 200 : 401;
 
-    // White space around a header's value is not part of it.
+    // White space around a header's value is not part of the value.
     expect((await whoAmI({ "x-api-key": key })).status).toBe(expected);
     expect((await whoAmI({ cookie: `runtime_api_key=${encodeURIComponent(key)}` })).status).toBe(401);
   });
 });
 
 describe("changing calls without an Origin", () => {
-  test("are taken with the root key in a header, in either one", async () => {
+  test("are accepted with the root key in either header", async () => {
     expect((await createWithoutOrigin({ "x-api-key": rootKey })).status).toBe(201);
     expect((await createWithoutOrigin({ authorization: `Bearer ${rootKey}` })).status).toBe(201);
     expect((await createWithoutOrigin({ "x-api-key": rootKey, origin: "http://evil.example" })).status).toBe(201);
   });
 
-  test("are taken from inside, with any key, but never without one", async () => {
+  test("are accepted with X-Runtime-Internal and a key, but not without a key", async () => {
     const { key } = await createKey("inside");
 
     expect((await createWithoutOrigin({ "x-api-key": key, "x-runtime-internal": "true" })).status).toBe(201);
@@ -188,7 +188,7 @@ describe("changing calls without an Origin", () => {
     expectRefusal(await createWithoutOrigin({ "x-runtime-internal": "true" }), "AUTH_REQUIRED");
   });
 
-  test("a cookie's root key does not count when a header's key counts first", async () => {
+  test("are rejected when a header is sent beside a root key in a cookie", async () => {
     const { key } = await createKey("header first");
 
     expectRefusal(await createWithoutOrigin({ "x-api-key": key, cookie: `runtime_api_key=${encodedRootKey}` }), "CSRF_ORIGIN_REQUIRED");

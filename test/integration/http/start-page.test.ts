@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe("a browser that opens the origin", () => {
-  test("gets a page that links to the panel and the API, and names no version", async () => {
+  test("gets a page without a version that links to the panel and the API", async () => {
     const response = await fetch(`${daemon.url}/?from=bookmark`, { headers: browser });
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -30,12 +30,12 @@ describe("a browser that opens the origin", () => {
   test.each([
     ["a program", { headers: { accept: "application/json" } }],
     ["a form", { method: "POST", headers: browser }],
-  ])("and no other caller: %s gets NOT_FOUND", async (_, init) => {
+  ])("gets the page, but %s gets NOT_FOUND", async (_, init) => {
     const response = await fetch(`${daemon.url}/`, init);
     expect([response.status, await response.json()]).toEqual([404, { error: expect.objectContaining({ code: "NOT_FOUND" }) as object }]);
   });
 
-  test("gets the answer of a plugin instead, if one answers", async () => {
+  test("gets the response of a plugin when a plugin handles the request", async () => {
     const plugin = {
       "manifest.yaml": manifestOf("front", "1.0.0", "base: /front\n"),
       "plugin.js": `export default { onRequest: (request) => new URL(request.url).pathname === "/" ? new Response("of the plugin") : undefined };`,
@@ -46,7 +46,7 @@ describe("a browser that opens the origin", () => {
 });
 
 test.each([{ RUNTIME_ADMIN_PORT: "0" }, { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" }])(
-  "with %j visitors of workers are told nothing of the panel",
+  "with %j shows a page without links to the panel",
   async (env) => {
     const separated = await startDaemon({ env });
     try {

@@ -52,42 +52,42 @@ const filePart = (filename: string, content: string, name = "file") =>
 const fieldPart = (name: string, value: string) => `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const end = "--B--\r\n";
 
-describe("a multipart body that is refused", () => {
+describe("a rejected multipart body", () => {
   test.each([
     ["without a boundary", "multipart/form-data", filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
     ["with an empty boundary", "multipart/form-data; boundary=", filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
     ["with another boundary than announced", "multipart/form-data; boundary=C", filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
     ["without its last boundary", multipart, filePart("a.tgz", "x"), "INVALID_MULTIPART"],
-    ["cut off in the head of a part", multipart, filePart("a.tgz", "x").slice(0, 30), "INVALID_MULTIPART"],
-    ["cut off in a file", multipart, filePart("a.tgz", "x".repeat(9_000)).slice(0, 5_000), "INVALID_MULTIPART"],
-    ["with a broken head of a part", multipart, `--B\r\nContent Disposition\r\n\r\nx\r\n${end}`, "INVALID_MULTIPART"],
+    ["truncated in the headers of a part", multipart, filePart("a.tgz", "x").slice(0, 30), "INVALID_MULTIPART"],
+    ["truncated in a file", multipart, filePart("a.tgz", "x".repeat(9_000)).slice(0, 5_000), "INVALID_MULTIPART"],
+    ["with invalid headers of a part", multipart, `--B\r\nContent Disposition\r\n\r\nx\r\n${end}`, "INVALID_MULTIPART"],
     ["that is empty", multipart, "", "INVALID_MULTIPART"],
     ["that is not multipart at all", multipart, "just text", "INVALID_MULTIPART"],
     ["with two files of the right name", multipart, filePart("a.tgz", "x") + filePart("b.tgz", "y") + end, "INVALID_MULTIPART"],
     ["with a file of another name", multipart, filePart("a.tgz", "x", "archive") + end, "INVALID_MULTIPART"],
     ["with a file of another name first", multipart, filePart("a", "x", "f") + filePart("a.tgz", "x") + end, "INVALID_MULTIPART"],
     ["with a file named __proto__", multipart, filePart("a.tgz", "x", "__proto__") + end, "INVALID_MULTIPART"],
-    ["with nothing in it", multipart, end, "NO_FILE_PROVIDED"],
+    ["without parts", multipart, end, "NO_FILE_PROVIDED"],
     ["with fields only", multipart, fieldPart("file", "x") + fieldPart("__proto__", "y") + end, "NO_FILE_PROVIDED"],
     ["of another type", "application/json", "{}", "UNSUPPORTED_MEDIA_TYPE"],
     ["of another multipart type", "multipart/mixed; boundary=B", filePart("a.tgz", "x") + end, "UNSUPPORTED_MEDIA_TYPE"],
     ["of a name without a known extension", multipart, filePart("a.rar", "x") + end, "INVALID_FILE_TYPE"],
-    ["of the form of a page where no file was chosen", multipart, filePart("", "") + end, "NO_FILE_PROVIDED"],
+    ["of a form without a selected file", multipart, filePart("", "") + end, "NO_FILE_PROVIDED"],
     ["of a file that is not an archive", multipart, filePart("a.tgz", "x") + end, "INVALID_ARCHIVE"],
-    ["of a file whose name climbs", multipart, filePart("../../../a.tgz", "x") + end, "INVALID_ARCHIVE"],
+    ["of a file with .. in its name", multipart, filePart("../../../a.tgz", "x") + end, "INVALID_ARCHIVE"],
     ["of a file with a very long name", multipart, filePart(`${"a".repeat(10_000)}.zip`, "x") + end, "INVALID_ARCHIVE"],
-  ] as const)("%s leaves nothing behind", async (_, contentType, body, code) => {
+  ] as const)("%s leaves no file", async (_, contentType, body, code) => {
     const sent = [Buffer.from(body), Readable.from([Buffer.from(body)])];
 
     for (const payload of sent) expectRefusal(await upload({ "content-type": contentType }, payload), code);
   });
 
-  test("without a Content-Type or a body has no file", async () => {
+  test("without a Content-Type or a body is rejected with NO_FILE_PROVIDED", async () => {
     expectRefusal(await upload({}, null), "NO_FILE_PROVIDED");
     expectRefusal(await upload({}, "x"), "NO_FILE_PROVIDED");
   });
 
-  test.each(["gzip", "br", "deflate", "identity, gzip"])("with Content-Encoding %s is not inflated", async (encoding) => {
+  test.each(["gzip", "br", "deflate", "identity, gzip"])("with Content-Encoding %s is not decompressed", async (encoding) => {
     const answer = await upload({ "content-type": multipart, "content-encoding": encoding }, filePart("a.tgz", "x") + end);
 
     expectRefusal(answer, "UNSUPPORTED_MEDIA_TYPE");
@@ -97,20 +97,20 @@ describe("a multipart body that is refused", () => {
     ["5,000 fields", fieldPart("a", "b").repeat(5_000)],
     ["3,000 files", filePart("a.tgz", "x").repeat(3_000)],
     ["5,000 fields after the file", filePart("a.tgz", "x") + fieldPart("a", "b").repeat(5_000)],
-  ])("of %s is given up early", async (_, parts) => {
+  ])("of %s is rejected", async (_, parts) => {
     expectRefusal(await upload({ "content-type": multipart }, parts + end), "INVALID_MULTIPART");
   });
 });
 
-describe("the largest upload", () => {
+describe("the upload size limit", () => {
   test.each([
-    ["one byte more than allowed, its length announced", 1, false, "PAYLOAD_TOO_LARGE"],
-    ["one byte more than allowed, in chunks", 1, true, "PAYLOAD_TOO_LARGE"],
-    ["ten times what is allowed, its length announced", 9 * maxUploadSizeBytes, false, "PAYLOAD_TOO_LARGE"],
-    ["ten times what is allowed, in chunks", 9 * maxUploadSizeBytes, true, "PAYLOAD_TOO_LARGE"],
-    ["exactly what is allowed", 0, false, "INVALID_ARCHIVE"],
-    ["exactly what is allowed, in chunks", 0, true, "INVALID_ARCHIVE"],
-  ] as const)("%s", async (_, excessBytes, inChunks, code) => {
+    ["one byte more than the limit, with Content-Length", 1, false, "PAYLOAD_TOO_LARGE"],
+    ["one byte more than the limit, in chunks", 1, true, "PAYLOAD_TOO_LARGE"],
+    ["ten times the limit, with Content-Length", 9 * maxUploadSizeBytes, false, "PAYLOAD_TOO_LARGE"],
+    ["ten times the limit, in chunks", 9 * maxUploadSizeBytes, true, "PAYLOAD_TOO_LARGE"],
+    ["exactly the limit", 0, false, "INVALID_ARCHIVE"],
+    ["exactly the limit, in chunks", 0, true, "INVALID_ARCHIVE"],
+  ] as const)("applies to %s", async (_, excessBytes, inChunks, code) => {
     const body = Buffer.from(filePart("a.tgz", "x".repeat(maxUploadSizeBytes + excessBytes)) + end);
 
     const answer = await upload({ "content-type": multipart }, inChunks ? Readable.from([body]) : body);
@@ -118,19 +118,19 @@ describe("the largest upload", () => {
     expectRefusal(answer, code);
   });
 
-  test("is refused by its announced length before any of it is sent", async () => {
+  test("applies to Content-Length before the client sends the body", async () => {
     const head = `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: 999999999\r\n\r\n`;
 
     expectRefusal(await exchange(daemon.url, head), "PAYLOAD_TOO_LARGE");
   });
 });
 
-describe("a client that goes away", () => {
+describe("a disconnecting client", () => {
   const body = filePart("a.tgz", "x".repeat(200_000)) + end;
   const head = () =>
     `POST /api/workers/upload HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\nContent-Type: ${multipart}\r\nContent-Length: ${body.length}\r\n\r\n`;
 
-  test.each([0, 50, 99])("after %i percent of its upload leaves nothing behind", async (percent) => {
+  test.each([0, 50, 99])("leaves no file after %i percent of its upload", async (percent) => {
     const sent = body.slice(0, (body.length * percent) / 100);
     const before = await openDescriptors();
 
@@ -145,7 +145,7 @@ describe("a client that goes away", () => {
     await expect.poll(openDescriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before + 1);
   });
 
-  test("while it still sends what was refused gets the answer first, and can go on when it has sent all", async () => {
+  test("gets the rejection while it still sends, and can reuse the connection afterwards", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     const refused = filePart("a.tgz", "x", "wrong") + "x".repeat(100_000);
     socket.write(head().replace(String(body.length), String(refused.length)) + refused.slice(0, 50_000));
@@ -157,7 +157,7 @@ describe("a client that goes away", () => {
     socket.destroy();
   });
 
-  test("is cut off when it never stops sending what was refused", async () => {
+  test("is disconnected when it never ends a rejected body", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(head() + filePart("a.tgz", "x", "wrong"));
     expectRefusal(await nextAnswer(), "INVALID_MULTIPART");
@@ -166,7 +166,7 @@ describe("a client that goes away", () => {
   });
 });
 
-test("two hundred uploads that are refused while their files are being created leave no file", async () => {
+test("leaves no file after 200 uploads rejected during file creation", async () => {
   const spoolDirectory = await temporaryDirectory();
   const server = createServer((incoming, response) => {
     const reading = readUpload(incoming, { field: "file", spoolDirectory, maxSizeBytes: maxUploadSizeBytes, assertAllowed: () => {} });
@@ -186,7 +186,7 @@ test("two hundred uploads that are refused while their files are being created l
   expect(await readdir(spoolDirectory)).toEqual([]);
 });
 
-test("after all that was refused, a sound upload is installed as it is", async () => {
+test("installs a valid upload unchanged after many rejected ones", async () => {
   const archive = await packFiles({ "manifest.yaml": manifestOf("sound", "1.0.0"), "index.html": "<p>sound" });
   const body = Buffer.concat([Buffer.from(filePart("a.tgz", "\0").split("\0")[0] ?? ""), archive, Buffer.from(`\r\n${end}`)]);
 

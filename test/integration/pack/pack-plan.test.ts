@@ -26,7 +26,7 @@ async function refusal(folder: string): Promise<CommandError> {
   return error as CommandError;
 }
 
-describe("what is packed", () => {
+describe("packed files", () => {
   const dependencies = JSON.stringify({ name: "app", dependencies: { hono: "4" }, devDependencies: { vite: "8", shared: "1" } });
   const installed = {
     "node_modules/hono/package.json": '{"dependencies":{"shared":"1"}}',
@@ -46,12 +46,12 @@ describe("what is packed", () => {
   ];
   test.each<[string, Record<string, string>, string[]]>([
     [
-      "everything, when no file says otherwise",
+      "all files of a folder without settings",
       { "manifest.yaml": manifest, "index.js": "", "lib/a.js": "" },
       ["index.js", "lib/a.js", "manifest.yaml"],
     ],
     [
-      "without secrets, version control and litter",
+      "all but secrets, version control and temporary files",
       {
         "manifest.yaml": manifest,
         "index.js": "",
@@ -75,7 +75,7 @@ describe("what is packed", () => {
       ["id_map.js", "index.js", "manifest.yaml"],
     ],
     [
-      "by .runtimeignore, which beats files and .gitignore",
+      "by .runtimeignore, which overrides files and .gitignore",
       {
         "manifest.yaml": manifest,
         "package.json": '{"name":"app","files":["b.js"]}',
@@ -122,7 +122,7 @@ describe("what is packed", () => {
       [".gitignore", "index.js", "lib/.gitignore", "lib/b.log", "manifest.yaml"],
     ],
     [
-      "git-ignored build output, where the entrypoint is",
+      "git-ignored build output with the entrypoint",
       {
         "manifest.yaml": `${manifest}entrypoint: dist/index.html\n`,
         ".gitignore": "dist\n*.map\n",
@@ -135,22 +135,22 @@ describe("what is packed", () => {
       [".gitignore", "dist/a.map", "dist/assets/a.js", "dist/index.html", "manifest.yaml", "src/a.ts"],
     ],
     [
-      "installed packages that are needed to run, although git ignores them",
+      "installed production dependencies, even if git ignores them",
       { "package.json": dependencies, ".gitignore": "node_modules\n", "index.js": "", ...installed },
       [".gitignore", "index.js", ...installedToRun, "package.json"],
     ],
     [
-      "installed packages that are needed to run, although files does not list them",
+      "installed production dependencies, even if files excludes them",
       { "package.json": dependencies.replace("{", '{"files":["index.js"],'), "index.js": "", ...installed },
       ["index.js", ...installedToRun, "package.json"],
     ],
     [
-      "no installed packages for a page that is built into a folder",
+      "no installed packages for a built page",
       { "package.json": dependencies, "manifest.yaml": "entrypoint: dist/index.html\n", "dist/index.html": "", ...installed },
       ["dist/index.html", "manifest.yaml", "package.json"],
     ],
     [
-      "the entrypoint, whatever the rules say",
+      "the entrypoint, even if a rule excludes it",
       {
         "manifest.yaml": `${manifest}entrypoint: out/main.js\n`,
         ".runtimeignore": "out\nmanifest.yaml\n",
@@ -159,12 +159,12 @@ describe("what is packed", () => {
       },
       ["manifest.yaml", "out/main.js"],
     ],
-  ])("%s", async (_, files, expected) => {
+  ])("follow the rules: %s", async (_, files, expected) => {
     expect(await packed(files)).toEqual(expected);
   });
 });
 
-test("each file left out names the rule that decided", async () => {
+test("lists the rule for each excluded file", async () => {
   const plan = await planPack(
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
@@ -175,7 +175,7 @@ test("each file left out names the rule that decided", async () => {
   ]);
 });
 
-test("links are packed as what they lead to within the folder, and left out with a reason otherwise", async () => {
+test("packs targets of links within the folder and excludes other links with a reason", async () => {
   const folder = await folderOf({
     "manifest.yaml": manifest,
     "index.js": "",
@@ -204,7 +204,7 @@ test("links are packed as what they lead to within the folder, and left out with
   });
 });
 
-test("a link to a folder above itself ends", async () => {
+test("terminates on a link to a parent folder", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "a/b/c.js": "" });
   await symlink("../..", path.join(folder, "a/b/up"));
   await symlink("..", path.join(folder, "a/b/parent"));
@@ -213,7 +213,7 @@ test("a link to a folder above itself ends", async () => {
   expect(plan.links.map((link) => link.path)).toEqual(["a/b/parent", "a/b/up"]);
 });
 
-test("FIFOs, sockets and names that no archive can hold stop the upload with a list, unless they are ignored", async () => {
+test("rejects FIFOs, sockets and invalid names with a list, unless they are ignored", async () => {
   const folder = await folderOf({ "manifest.yaml": manifest, "index.js": "", "back\\slash.js": "" });
   execFileSync("mkfifo", [path.join(folder, "pipe")]);
   const server = createServer().listen(path.join(folder, "socket"));
@@ -226,18 +226,18 @@ test("FIFOs, sockets and names that no archive can hold stop the upload with a l
   expect((await planPack(folder)).files.map((file) => file.path)).toEqual(["index.js", "manifest.yaml"]);
 });
 
-describe("what the daemon would refuse is refused before anything is sent", () => {
+describe("a package that the daemon would reject", () => {
   test.each<[string, Record<string, string>, string]>([
     ["no metadata at all", { "index.js": "" }, "MISSING_PACKAGE_NAME"],
     ["no name", { "manifest.yaml": "version: 1.0.0\n" }, "MISSING_PACKAGE_NAME"],
     ["a name in upper case", { "manifest.yaml": "name: App\n" }, "INVALID_PACKAGE_NAME"],
-    ["a name that climbs", { "package.json": '{"name":"../app"}' }, "INVALID_PACKAGE_NAME"],
+    ["a name with ..", { "package.json": '{"name":"../app"}' }, "INVALID_PACKAGE_NAME"],
     ["a version that is a number", { "manifest.yaml": "name: app\nversion: 1.0\n" }, "INVALID_PACKAGE_VERSION"],
     ["broken YAML", { "manifest.yaml": "name: [\n" }, "INVALID_PACKAGE_METADATA"],
     ["broken JSON", { "package.json": "{" }, "INVALID_PACKAGE_METADATA"],
     ["an entrypoint outside", { "manifest.yaml": "name: app\nentrypoint: ../a.js\n" }, "INVALID_PACKAGE_METADATA"],
-    ["an entrypoint that is not there", { "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" }, "ENTRYPOINT_NOT_FOUND"],
-  ])("%s", async (_, files, code) => {
+    ["a missing entrypoint", { "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" }, "ENTRYPOINT_NOT_FOUND"],
+  ])("is rejected before the upload: %s", async (_, files, code) => {
     expect((await refusal(await folderOf(files))).code).toBe(code);
   });
 });

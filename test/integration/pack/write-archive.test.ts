@@ -24,7 +24,7 @@ async function appFolder(more: Readonly<Record<string, string | Uint8Array>> = {
   return folder;
 }
 
-test("the same content gives the same bytes, whatever its times and modes", async () => {
+test("creates identical archives for identical content despite other times and modes", async () => {
   const folder = await appFolder({ "large.bin": Buffer.alloc(3_000_000, "large") });
   const first = await pack(folder, `${folder}-1.tgz`);
   await utimes(path.join(folder, "index.js"), 1, 2);
@@ -36,7 +36,7 @@ test("the same content gives the same bytes, whatever its times and modes", asyn
   expect((await pack(folder, `${folder}-3.tgz`)).sha256).not.toBe(first.sha256);
 });
 
-test("tar lists and unpacks it: names below package/, sorted, owner 0, mode 0644, one fixed time", async () => {
+test("creates an archive that tar reads, sorted, with fixed owner, mode and time", async () => {
   const folder = await appFolder();
   const archive = await pack(folder, `${folder}.tgz`);
   expect((await stat(`${folder}.tgz`)).size).toBe(archive.sizeBytes);
@@ -54,7 +54,7 @@ test("tar lists and unpacks it: names below package/, sorted, owner 0, mode 0644
   expect(await treeDigest(unpacked)).toBe(await treeDigest(folder));
 });
 
-test("the gzip header names neither time nor system", async () => {
+test("writes neither time nor operating system into the gzip header", async () => {
   const folder = await appFolder();
   await pack(folder, `${folder}.tgz`);
   const bytes = await readFile(`${folder}.tgz`);
@@ -65,8 +65,8 @@ test("the gzip header names neither time nor system", async () => {
 test.each([
   ["in a small file", `const key = "${key}";`],
   ["at the end of a large file", `${" ".repeat(2_000_000)}${key}`],
-  ["across the pieces in which a large file is read", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
-])("an API key %s stops the packing and names the file, not the key", async (_, text) => {
+  ["across two chunks of a large file", `${" ".repeat(64 * 1024 - 20)}${key}${" ".repeat(2_000_000)}`],
+])("stops at an API key %s and names the file, not the key", async (_, text) => {
   const folder = await appFolder({ "src/config.js": text });
   const error: unknown = await pack(folder, `${folder}.tgz`).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CommandError);
@@ -75,7 +75,7 @@ test.each([
   expect((error as Error).message).not.toContain(key);
 });
 
-test("the short prefix of a key, which is safe to show, stops nothing", async () => {
+test("accepts the public prefix of a key", async () => {
   const folder = await appFolder({ "notes.md": "the key rtk_V5gNhTQO ends in May" });
   await expect(pack(folder, `${folder}.tgz`)).resolves.toMatchObject({ sizeBytes: expect.any(Number) as number });
 });

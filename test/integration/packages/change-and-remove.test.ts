@@ -32,7 +32,7 @@ const inUploads = (...parts: string[]) => path.join(fixture.uploads, ...parts);
 const answering = (name: string) => fixture.packages.resolve(name, undefined)?.version;
 
 describe("enabling and disabling", () => {
-  test("the next version answers, then none, then the first again; the manifests keep their text", async () => {
+  test("activates the next version and restores it, and keeps the manifests' text", async () => {
     expect(answering("app")).toBe("2.0.0");
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answering("app")).toBe("1.0.0");
@@ -50,21 +50,21 @@ describe("enabling and disabling", () => {
     expect(answering("app")).toBe("2.0.0");
   });
 
-  test("what runs from a disabled version is retired, after it stopped being the answer", async () => {
+  test("retires a disabled version after another one became active", async () => {
     let answerAtRetirement: string | undefined = "never retired";
     Object.assign(fixture.options, { retire: async () => void (answerAtRetirement = answering("app")) });
     await fixture.packages.setEnabled("app", "2.0.0", false);
     expect(answerAtRetirement).toBe("1.0.0");
   });
 
-  test("a version that is as it should be already is left alone", async () => {
+  test("changes nothing when the version already has that state", async () => {
     const before = await treeLines(fixture.uploads);
     await fixture.packages.setEnabled("app", "2.0.0", true);
     expect(await treeLines(fixture.uploads)).toEqual(before);
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("100 toggles of one version at once end as the last one says", async () => {
+  test("applies the last of 100 concurrent toggles", async () => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => fixture.packages.setEnabled("app", "1.0.0", index % 2 === 0)));
     expect(await readFile(inUploads("app/1.0.0/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: app\nversion: 1.0.0 # one\n");
     expect(fixture.packages.resolve("app", "1.0.0")).toBeUndefined();
@@ -75,7 +75,7 @@ describe("enabling and disabling", () => {
     ["an unknown version", "app", "9.0.0", "WORKER_VERSION_NOT_FOUND"],
     ["a built-in version", "panel", "1.0.0", "BUILT_IN_WORKER_CHANGE_FORBIDDEN"],
     ["a built-in version of a worker that was also uploaded", "mixed", "1.0.0", "BUILT_IN_WORKER_CHANGE_FORBIDDEN"],
-  ] as const)("%s is refused and nothing changes", async ([, name, version, code]) => {
+  ] as const)("rejects %s and changes nothing", async ([, name, version, code]) => {
     const before = await treeLines(fixture.root);
     await expect(fixture.packages.setEnabled(name, version, false)).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
@@ -84,7 +84,7 @@ describe("enabling and disabling", () => {
 });
 
 describe("deleting", () => {
-  test("a version goes alone, the last one takes its folders along", async () => {
+  test("deletes one version, and with the last one its empty folders", async () => {
     await fixture.packages.removeVersion("app", "2.0.0");
     expect(answering("app")).toBe("1.0.0");
     await fixture.packages.removeVersion("app", "1.0.0");
@@ -96,7 +96,7 @@ describe("deleting", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["mixed"]);
   });
 
-  test("a worker goes with all its versions; what runs is told where its files lie", async () => {
+  test("deletes all versions of a worker and passes their new folders to retire", async () => {
     const filesAtRetirement: string[][] = [];
     Object.assign(fixture.options, {
       retire: async (folder: string, movedTo: string) => {
@@ -110,7 +110,7 @@ describe("deleting", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["@team", "mixed"]);
   });
 
-  test("of a worker that is also built in, the uploaded versions go", async () => {
+  test("deletes only the uploaded versions of a built-in worker", async () => {
     await fixture.packages.remove("mixed");
     expect(await fixture.packages.list()).toContainEqual(
       expect.objectContaining({ name: "mixed", source: "built-in", versions: ["1.0.0"] }),
@@ -119,7 +119,7 @@ describe("deleting", () => {
     await expect(fixture.packages.remove("mixed")).rejects.toMatchObject({ code: "BUILT_IN_WORKER_REMOVE_FORBIDDEN" });
   });
 
-  test("a version that lies in two directories goes from both", async () => {
+  test("deletes a version from both directories that contain it", async () => {
     const second = path.join(fixture.root, "second");
     await writeFiles(second, { "app/2.0.0/manifest.yaml": "name: app\nversion: 2.0.0\n" });
     const packages = await WorkerPackages.open({ ...fixture.options, directories: [fixture.uploads, second] });
@@ -129,7 +129,7 @@ describe("deleting", () => {
     expect(entriesOf(second)).toEqual([]);
   });
 
-  test("a link to a version goes, what it leads to stays when it is another's", async () => {
+  test("deletes links to a version but no other worker's version", async () => {
     await symlink("../app/2.0.0", inUploads("mixed", "linked"));
     await fixture.reopen();
     await fixture.packages.removeVersion("app", "2.0.0");
@@ -137,7 +137,7 @@ describe("deleting", () => {
     expect(answering("mixed")).toBe("2.0.0");
   });
 
-  test("a folder that other packages share keeps them", async () => {
+  test("keeps other packages in a shared folder", async () => {
     await writeFiles(fixture.uploads, { "app/tool/manifest.yaml": "name: tool\n" });
     await fixture.reopen();
     await fixture.packages.remove("app");
@@ -152,7 +152,7 @@ describe("deleting", () => {
     ["a built-in worker", "panel", undefined, "BUILT_IN_WORKER_REMOVE_FORBIDDEN"],
     ["a built-in version", "panel", "1.0.0", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
     ["a built-in version of a worker that was also uploaded", "mixed", "1.0.0", "BUILT_IN_WORKER_VERSION_REMOVE_FORBIDDEN"],
-  ] as const)("%s is refused and nothing changes", async ([, name, version, code]) => {
+  ] as const)("rejects %s and changes nothing", async ([, name, version, code]) => {
     const before = await treeLines(fixture.root);
     const removing = version === undefined ? fixture.packages.remove(name) : fixture.packages.removeVersion(name, version);
     await expect(removing).rejects.toMatchObject({ code });
@@ -160,7 +160,7 @@ describe("deleting", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("installs and deletions of one version that race end as one after the other would", async () => {
+  test("leaves a consistent state when installs and deletions of one version race", async () => {
     const archive = buildTgz({ name: "manifest.yaml", content: "name: racing\nversion: 1.0.0\n" }, { name: "a", content: "a" });
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([

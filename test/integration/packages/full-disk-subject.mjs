@@ -1,4 +1,4 @@
-// Runs on a disk of 2 MB: node full-disk-subject.mjs <directory> <small archive> <big archive>; answers with one line of JSON.
+// Runs on a disk of 2 MB: node full-disk-subject.mjs <directory> <small archive> <big archive>. Prints one line of JSON.
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

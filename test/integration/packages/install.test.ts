@@ -32,8 +32,8 @@ function named(name: string): Buffer {
 
 const installedMark = (version: string) => readFile(path.join(fixture.uploads, "app", version, "mark"), "utf8");
 
-describe("replacing", () => {
-  test("the same version is replaced, not merged, and what ran before is told where its files lie", async () => {
+describe("replacing a version", () => {
+  test("replaces all files and passes the old version's new folder to retire", async () => {
     await fixture.install(app("1.0.0", "old", [{ name: "package/only-old" }]));
     const before = fixture.packages.resolve("app", undefined);
     let filesOfOld: string[] = [];
@@ -51,7 +51,7 @@ describe("replacing", () => {
     expect(readdirSync(path.join(fixture.uploads, "app", "1.0.0")).toSorted()).toEqual(["manifest.yaml", "mark"]);
   });
 
-  test("the old folder stays until what runs from it is done, and goes then", async () => {
+  test("keeps the old folder until its isolates have ended, then deletes it", async () => {
     const running = new EventEmitter();
     let moved: string | undefined;
     Object.assign(fixture.options, {
@@ -67,7 +67,7 @@ describe("replacing", () => {
     await expect.poll(() => existsSync(path.join(fixture.uploads, ".staging"))).toBe(false);
   });
 
-  test("a file or a link in the place of the version is replaced and not followed", async () => {
+  test("replaces a file or link in place of the version without following it", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "kept.txt": "kept" });
     await mkdir(path.join(fixture.uploads, "app"));
@@ -82,7 +82,7 @@ describe("replacing", () => {
     }
   });
 
-  test("a file or a link in the place of the worker's or the scope's folder gives way too", async () => {
+  test("replaces a file or link in place of the worker's or the scope's folder", async () => {
     const outside = path.join(fixture.root, "outside");
     await mkdir(outside);
     await symlink(outside, path.join(fixture.uploads, "app"));
@@ -94,7 +94,7 @@ describe("replacing", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("a worker that lies in its folder without a version gets a version's folder beside the new one", async () => {
+  test("moves a worker without a version folder into one beside the new version", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 0.9.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -106,7 +106,7 @@ describe("replacing", () => {
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("a worker that lies in its folder without a version is replaced by the same version", async () => {
+  test("replaces a worker without a version folder when the version is the same", async () => {
     await writeFiles(path.join(fixture.uploads, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n", mark: "bare" });
     await fixture.reopen();
     await fixture.install(app("1.0.0", "new"));
@@ -115,8 +115,8 @@ describe("replacing", () => {
   });
 });
 
-describe("refusing", () => {
-  test("when the caller may not install that name, nothing has changed", async () => {
+describe("rejecting an install", () => {
+  test("changes nothing when the caller lacks permission for the name", async () => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
     const spool = path.join(fixture.root, "spool");
@@ -140,26 +140,26 @@ describe("refusing", () => {
 
   test.for([
     ["a reserved name", "name: cpanel\n", "INVALID_PACKAGE_NAME"],
-    ["a name that climbs", 'name: "../x"\n', "INVALID_PACKAGE_NAME"],
-    ["a version that climbs", 'name: app\nversion: ".."\n', "INVALID_PACKAGE_VERSION"],
+    ["a name with ..", 'name: "../x"\n', "INVALID_PACKAGE_NAME"],
+    ["a version of ..", 'name: app\nversion: ".."\n', "INVALID_PACKAGE_VERSION"],
     ["a version without quotes", "name: app\nversion: 1.0\n", "INVALID_PACKAGE_VERSION"],
     ["a field of the wrong type", "name: app\nmemory: plenty\n", "INVALID_PACKAGE_METADATA"],
-    ["a manifest that would end the process that parses it", "[".repeat(60_000), "INVALID_PACKAGE_METADATA"],
-  ] as const)("%s changes nothing", async ([, manifest, code]) => {
+    ["a manifest nested too deeply to parse", "[".repeat(60_000), "INVALID_PACKAGE_METADATA"],
+  ] as const)("changes nothing for %s", async ([, manifest, code]) => {
     await fixture.install(app("1.0.0", "old"));
     const before = await treeLines(fixture.root);
     await expect(fixture.install(buildTgz({ name: "manifest.yaml", content: manifest }))).rejects.toMatchObject({ code });
     expect(await treeLines(fixture.root)).toEqual(before);
   });
 
-  test("a version that is built in cannot be uploaded over", async () => {
+  test("rejects a version that is built in", async () => {
     await writeFiles(path.join(fixture.builtIn, "app"), { "manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     await expect(fixture.install(app("1.0.0"))).rejects.toMatchObject({ code: "BUILT_IN_WORKER_CHANGE_FORBIDDEN" });
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("without a directory that can be written there is nowhere to install", async () => {
+  test("rejects an install without a writable directory", async () => {
     const hidden = path.join(fixture.root, ".image");
     const parentless = path.join(fixture.root, "missing", "workers");
     const file = path.join(fixture.root, "file");
@@ -179,7 +179,7 @@ describe("refusing", () => {
     expect(readdirSync(hidden)).toEqual([]);
   });
 
-  test("a directory that is not there yet is made", async () => {
+  test("creates a directory that does not exist", async () => {
     const fresh = path.join(fixture.root, "fresh");
     const packages = await WorkerPackages.open({
       ...fixture.options,
@@ -196,7 +196,7 @@ describe("refusing", () => {
   });
 });
 
-test("20 installs of one version at the same time leave one whole version", async () => {
+test("leaves one complete version after 20 concurrent installs", async () => {
   const archives = Array.from({ length: 20 }, (_, index) =>
     app(
       "1.0.0",
@@ -212,7 +212,7 @@ test("20 installs of one version at the same time leave one whole version", asyn
   await expect.poll(() => entriesOf(fixture.uploads), { timeout: 20_000 }).toEqual(["app"]);
 });
 
-test("different workers of one scope can be installed and deleted at the same time", async () => {
+test("installs and deletes different workers of one scope concurrently", async () => {
   const names = Array.from({ length: 8 }, (_, index) => `@team/app-${index}`);
   await Promise.all(names.map((name) => fixture.install(named(name))));
   const again = names.map(async (name, index) => {
@@ -225,7 +225,7 @@ test("different workers of one scope can be installed and deleted at the same ti
   await expect.poll(() => entriesOf(fixture.uploads)).toEqual([]);
 });
 
-test("a full disk is told as such, and nothing is left", async () => {
+test("responds with INSUFFICIENT_STORAGE on a full disk and leaves no file", async () => {
   const script = path.join(import.meta.dirname, "full-disk-subject.mjs");
   const content = Buffer.from(Array.from({ length: 3_000_000 }, () => Math.floor(Math.random() * 256)));
   const big = path.join(fixture.root, "big.tgz");
@@ -240,7 +240,7 @@ test("a full disk is told as such, and nothing is left", async () => {
   expect(report).toEqual({ code: "INSUFFICIENT_STORAGE", mark: "old", entries: ["app"], removedAfterwards: true });
 });
 
-test("what is installed is the same after a restart", async () => {
+test("keeps installed files unchanged across a restart", async () => {
   await fixture.install(app("1.0.0", "kept"));
   const before = await treeDigest(fixture.uploads);
   await fixture.reopen();

@@ -12,7 +12,7 @@ export interface Retirement {
   readonly movedTo: string | undefined;
 }
 
-/** A room of packages over folders of its own; `close` deletes all of it. */
+/** Installed packages in temporary directories. `close` deletes the directories. */
 export interface PackagesFixture {
   readonly root: string;
   readonly uploads: string;
@@ -20,9 +20,9 @@ export interface PackagesFixture {
   readonly retirements: Retirement[];
   readonly options: WorkerPackagesOptions;
   packages: WorkerPackages;
-  /** Closes the room and opens it again over the same folders, as a restart does. */
+  /** Closes the packages and opens them again in the same directories, like a restart. */
   reopen(): Promise<void>;
-  /** Installs an archive that lies at a path or is given as bytes. */
+  /** Installs an archive, given as a path or as bytes. */
   install(archive: string | Buffer, filename?: string): Promise<{ name: string; version: string; installedAt: string }>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function openPackages({ limits = usualLimits }: { limits?: ArchiveL
     async install(archive, filename = "package.tgz") {
       spooled += 1;
       const spool = path.join(root, `spool-${spooled}`);
-      // A copy: what is installed takes its file along.
+      // Installs a copy: an install consumes its file.
       await (typeof archive === "string" ? copyFile(archive, spool) : writeFile(spool, archive));
       const file = { path: spool, filename, sizeBytes: (await stat(spool)).size };
       return await fixture.packages

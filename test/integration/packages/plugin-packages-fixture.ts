@@ -8,7 +8,7 @@ import { silentLog, type Retirement } from "./packages-fixture.js";
 
 type Files = Readonly<Record<string, string>>;
 
-/** A room of plugin packages over folders of its own; `close` deletes all of it. */
+/** Installed plugins in temporary directories. `close` deletes the directories. */
 export interface PluginPackagesFixture {
   readonly root: string;
   readonly uploads: string;
@@ -16,9 +16,9 @@ export interface PluginPackagesFixture {
   readonly retirements: Retirement[];
   readonly options: PluginPackagesOptions;
   packages: PluginPackages;
-  /** Closes the room and opens it again over the same folders, as a restart does. */
+  /** Closes the packages and opens them again in the same directories, like a restart. */
   reopen(): Promise<void>;
-  /** Packs files (path → content) and installs them, or an archive that is given as bytes. */
+  /** Packs files (path → content) and installs them, or installs an archive given as bytes. */
   install(content: Files | Buffer, authorise?: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixtur
 const plugin = (manifest: string) => ({ "manifest.yaml": manifest, "plugin.js": "new" });
 
 describe("installing", () => {
-  test("a plugin lies flat in its directory, a scoped one in its scope's folder", async () => {
+  test("stores a plugin in its directory, a scoped one in its scope's folder", async () => {
     expect(await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.2.0\n", "plugin.js": "1" })).toEqual({
       name: "guard",
       version: "1.2.0",
@@ -38,7 +38,7 @@ describe("installing", () => {
     await onlyFolders("@team", "guard");
   });
 
-  test("the one of that name is replaced whole, whatever its version, and what runs from it is retired", async () => {
+  test("replaces all files of the installed plugin, whatever its version, and retires it", async () => {
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "1", "old.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 0.9.0\n", "plugin.js": "2" });
 
@@ -48,7 +48,7 @@ describe("installing", () => {
     await onlyFolders("guard");
   });
 
-  test("old files are there until what runs from them is done", async () => {
+  test("keeps old files until the code that uses them is done", async () => {
     let done: (() => void) | undefined;
     let movedTo = "";
     Object.assign(fixture.options, {
@@ -65,7 +65,7 @@ describe("installing", () => {
     await expect.poll(() => existsSync(movedTo)).toBe(false);
   });
 
-  test("20 installs of one plugin at once leave one whole plugin", async () => {
+  test("leaves one complete plugin after 20 concurrent installs", async () => {
     const packed = Array.from({ length: 20 }, (_, index) => ({
       "manifest.yaml": "name: guard\n",
       ...Object.fromEntries(Array.from({ length: 10 }, (__, file) => [`files/${file}`, String(index)])),
@@ -89,29 +89,29 @@ describe("installing", () => {
     ["the base of the API's prefix", plugin("name: guard\nbase: /_"), "INVALID_PACKAGE_METADATA", "/_"],
     ["the base of the panel", plugin("name: guard\nbase: /cpanel"), "INVALID_PACKAGE_METADATA", "/cpanel"],
     ["the base of discovery", plugin("name: guard\nbase: /.well-known"), "INVALID_PACKAGE_METADATA", "base"],
-    ["a module outside", plugin("name: guard\npluginEntry: ../other/plugin.js"), "INVALID_PACKAGE_METADATA", "pluginEntry"],
-    ["a dependency that is no name", plugin("name: guard\ndependencies: ['../x']"), "INVALID_PACKAGE_METADATA", "dependencies"],
-    ["dependencies as npm writes them", plugin("name: guard\ndependencies: { a: '1' }"), "INVALID_PACKAGE_METADATA", "dependencies"],
-    ["a menu that leads elsewhere", plugin("name: guard\nmenus: [{ title: x, path: //evil }]"), "INVALID_PACKAGE_METADATA", "menus"],
+    ["a module outside of its folder", plugin("name: guard\npluginEntry: ../other/plugin.js"), "INVALID_PACKAGE_METADATA", "pluginEntry"],
+    ["a dependency with an invalid name", plugin("name: guard\ndependencies: ['../x']"), "INVALID_PACKAGE_METADATA", "dependencies"],
+    ["dependencies in the form of npm", plugin("name: guard\ndependencies: { a: '1' }"), "INVALID_PACKAGE_METADATA", "dependencies"],
+    ["a menu to another host", plugin("name: guard\nmenus: [{ title: x, path: //evil }]"), "INVALID_PACKAGE_METADATA", "menus"],
     [
-      "a menu that leads elsewhere where tabs are dropped",
+      "a menu to another host when tabs are removed",
       plugin('name: guard\nmenus: [{ title: x, path: "/\\t/evil" }]'),
       "INVALID_PACKAGE_METADATA",
       "menus",
     ],
-    ["a configuration that is no mapping", plugin("name: guard\nconfig: [1]"), "INVALID_PACKAGE_METADATA", "config"],
+    ["a configuration that is not a mapping", plugin("name: guard\nconfig: [1]"), "INVALID_PACKAGE_METADATA", "config"],
     ["an app with a bad limit", plugin("name: guard\nentrypoint: a.js\nmemory: lots"), "INVALID_PACKAGE_METADATA", "memory"],
     [
-      "an app that asks for too much",
+      "an app with a disallowed permission",
       plugin("name: guard\nentrypoint: a.js\npermissions: [addons]"),
       "INVALID_PACKAGE_METADATA",
       "not given",
     ],
     ["a built-in plugin's name", plugin("name: shipped"), "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN", "shipped"],
-    ["a name that climbs", plugin("name: ../guard"), "INVALID_PACKAGE_NAME", "guard"],
-    ["a version that is none", plugin("name: guard\nversion: 1.0"), "INVALID_PACKAGE_VERSION", "1.0"],
+    ["a name with ..", plugin("name: ../guard"), "INVALID_PACKAGE_NAME", "guard"],
+    ["an invalid version", plugin("name: guard\nversion: 1.0"), "INVALID_PACKAGE_VERSION", "1.0"],
     ["no name", plugin("version: 1.0.0"), "MISSING_PACKAGE_NAME", "name"],
-  ] as const)("%s is refused and changes nothing", async ([, files, code, word]) => {
+  ] as const)("rejects %s and changes nothing", async ([, files, code, word]) => {
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n", "shipped/plugin.js": "1" });
     await fixture.install({ "manifest.yaml": "name: guard\nversion: 1.0.0\n", "plugin.js": "old" });
     const before = await treeLines(fixture.root);
@@ -123,7 +123,7 @@ describe("installing", () => {
     expect(fixture.retirements).toEqual([]);
   });
 
-  test("one who may not is refused before anything shows", async () => {
+  test("rejects a denied caller before it creates any file", async () => {
     const denied = new Error("denied");
     const refused = fixture.install(plugin("name: '@other/guard'\nbase: /api"), (name) => {
       expect(name).toBe("@other/guard");
@@ -134,7 +134,7 @@ describe("installing", () => {
     expect(entriesOf(fixture.uploads)).toEqual([]);
   });
 
-  test("without a directory that can be written there is nowhere to install", async () => {
+  test("rejects an install without a writable directory", async () => {
     const hidden = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n" });
     await mkdir(hidden);
@@ -149,8 +149,8 @@ describe("installing", () => {
   });
 });
 
-describe("switching on and off", () => {
-  test("the flag is turned in the manifest, every other byte stays", async () => {
+describe("enabling and disabling", () => {
+  test("changes only the flag in the manifest", async () => {
     const text = "# ours\nname: guard # the guard\nenabled: true # for now\n\nlimit: 0x10\n";
     await writeFiles(fixture.uploads, { "guard/manifest.yml": text, "guard/plugin.js": "1" });
 
@@ -162,7 +162,7 @@ describe("switching on and off", () => {
     await onlyFolders("guard");
   });
 
-  test("50 toggles of one plugin at once end as the last one says", async () => {
+  test("applies the last of 50 concurrent toggles", async () => {
     await writeFiles(fixture.uploads, { "guard/manifest.yaml": "# ours\nname: guard\n" });
     await Promise.all(Array.from({ length: 50 }, (_, index) => fixture.packages.setEnabled("guard", index % 2 === 0)));
     expect(await readFile(inUploads("guard/manifest.yaml"), "utf8")).toBe("# ours\nenabled: false\nname: guard\n");
@@ -172,7 +172,7 @@ describe("switching on and off", () => {
     ["an unknown plugin", "nothing", "PLUGIN_NOT_FOUND"],
     ["one with only a package.json", "npm", "PLUGIN_MANIFEST_NOT_FOUND"],
     ["one whose manifest cannot be read", "broken", "INVALID_PACKAGE_METADATA"],
-  ] as const)("%s is refused and nothing changes", async ([, name, code]) => {
+  ] as const)("rejects %s and changes nothing", async ([, name, code]) => {
     await writeFiles(fixture.uploads, { "npm/package.json": '{"name":"npm"}', "broken/manifest.yaml": "name: [" });
     const before = await treeLines(fixture.root);
 
@@ -182,8 +182,8 @@ describe("switching on and off", () => {
   });
 });
 
-describe("removing", () => {
-  test("the plugin goes with its empty scope folder, and what runs from it is retired", async () => {
+describe("deleting", () => {
+  test("deletes a plugin with its empty scope folder and retires it", async () => {
     await fixture.install({ "manifest.yaml": "name: '@team/guard'\n", "plugin.js": "1" });
 
     await fixture.packages.remove("@team/guard");
@@ -193,7 +193,7 @@ describe("removing", () => {
     await onlyFolders();
   });
 
-  test("an unknown or a built-in one is refused", async () => {
+  test("rejects an unknown or built-in plugin", async () => {
     await writeFiles(fixture.builtIn, { "shipped/manifest.yaml": "name: shipped\n" });
     await expect(fixture.packages.remove("nothing")).rejects.toMatchObject({ code: "PLUGIN_NOT_FOUND" });
     await expect(fixture.packages.remove("shipped")).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_REMOVE_FORBIDDEN" });
@@ -201,7 +201,7 @@ describe("removing", () => {
   });
 });
 
-test("a change that a crash interrupted is finished when the room opens", async () => {
+test("completes a change at start that a crash interrupted", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "name: guard\nversion: 1.0.0\n",
     ".staging/one/content/package/manifest.yaml": "name: guard\nversion: 2.0.0\n",

@@ -7,7 +7,7 @@ import { WorkerPackages } from "../../../src/server/packages/worker-packages.js"
 import { writeFiles } from "../../support/pack-archive.js";
 import { openPackages, silentLog, type PackagesFixture } from "./packages-fixture.js";
 
-/** Generous for a slow machine; what is promised is about two seconds. */
+/** Allows for a slow machine. The documented time is about 2 s. */
 const noticed = { timeout: 15_000, interval: 50 };
 
 let fixture: PackagesFixture;
@@ -20,8 +20,8 @@ afterEach(() => fixture.close());
 const manifest = (version: string) => `name: app\nversion: ${version}\n`;
 const listed = async () => (await fixture.packages.list()).map(({ name, source, versions }) => `${source} ${name} ${versions.join(" ")}`);
 
-describe("what is listed", () => {
-  test("every folder with metadata, under the name and version that the metadata says", async () => {
+describe("the list", () => {
+  test("has every folder with metadata, under the metadata's name and version", async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
       "app/1.10.0/package.json": '{"name":"app","version":"1.10.0"}',
@@ -64,7 +64,7 @@ describe("what is listed", () => {
     expect(fixture.packages.resolve("app", undefined)?.version).toBe("1.10.0");
   });
 
-  test("links that lead out are passed over, links within are not", async () => {
+  test("excludes links that leave the directory and follows links within it", async () => {
     const outside = path.join(fixture.root, "outside");
     await writeFiles(outside, { "manifest.yaml": "name: outside\n", "1.0.0/manifest.yaml": "name: outside\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
@@ -77,7 +77,7 @@ describe("what is listed", () => {
     expect(fixture.packages.resolve("app", undefined)?.folder).toBe(path.join(fixture.uploads, "app", "1.0.0"));
   });
 
-  test("of the same version in two directories the first counts; built in and uploaded versions have a row each", async () => {
+  test("has the first of equal versions and separate rows for built-in and uploaded ones", async () => {
     const second = path.join(fixture.root, "second");
     const image = path.join(fixture.root, ".image");
     await writeFiles(fixture.builtIn, { "app/manifest.yaml": manifest("1.0.0") });
@@ -95,7 +95,7 @@ describe("what is listed", () => {
     await packages.close();
   });
 
-  test("metadata that cannot be used is listed with its problem, under the name that its place says", async () => {
+  test("has invalid packages with their problem, under the name of their folder", async () => {
     await writeFiles(fixture.uploads, {
       "field/1.0.0/manifest.yaml": "name: field\nversion: 1.0.0\ntimeout: soon\n",
       "broken/1.0.0/manifest.yaml": "name: [",
@@ -109,7 +109,7 @@ describe("what is listed", () => {
     expect(fixture.packages.resolve("deep", undefined)?.problem).toMatch(/nested/);
   });
 
-  test("a reserved name counts only where it is built in", async () => {
+  test("has a reserved name only when it is built in", async () => {
     await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\nversion: 1.0.0\n" });
     await writeFiles(fixture.uploads, { "cpanel/manifest.yaml": "name: cpanel\nversion: 9.0.0\n", "api/manifest.yaml": "name: api\n" });
     await fixture.reopen();
@@ -117,8 +117,8 @@ describe("what is listed", () => {
   });
 });
 
-describe("what is put there or taken away by hand is noticed", () => {
-  test("a worker, a version, a scope, and their going", async () => {
+describe("changes by hand", () => {
+  test("are detected for workers, versions and scopes", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await expect.poll(listed, noticed).toEqual(["uploaded app 1.0.0"]);
     await writeFiles(fixture.root, { "aside/manifest.yaml": "name: app\nversion: 2.0.0\n" });
@@ -132,7 +132,7 @@ describe("what is put there or taken away by hand is noticed", () => {
     expect(fixture.packages.resolve("@team/tool", undefined)).toBeUndefined();
   });
 
-  test("metadata that comes later, changes in place, or loses its fault", async () => {
+  test("are detected for new, changed and repaired metadata", async () => {
     await mkdir(path.join(fixture.uploads, "app", "1.0.0"), { recursive: true });
     const manifestPath = path.join(fixture.uploads, "app", "1.0.0", "manifest.yaml");
     await expect.poll(listed, noticed).toEqual([]);
@@ -144,7 +144,7 @@ describe("what is put there or taken away by hand is noticed", () => {
     expect(fixture.packages.resolve("app", undefined)?.generation).not.toBe(before);
   });
 
-  test("what did not change keeps its generation", async () => {
+  test("keep the generation of unchanged packages", async () => {
     await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n" });
     await fixture.reopen();
     const before = fixture.packages.resolve("app", undefined);
@@ -158,7 +158,7 @@ describe("what is put there or taken away by hand is noticed", () => {
   });
 });
 
-test("2,000 workers are looked at in little time", { timeout: 120_000 }, async () => {
+test("scans 2,000 workers within 40 s and checks them for changes within 2 s", { timeout: 120_000 }, async () => {
   const files = Array.from({ length: 2_000 }, (_, index) => [
     `worker-${index}/1.0.0/manifest.yaml`,
     `name: worker-${index}\nversion: 1.0.0\n`,
@@ -171,7 +171,7 @@ test("2,000 workers are looked at in little time", { timeout: 120_000 }, async (
     log: silentLog,
   });
   const scanMs = durationOf(() => catalog.scan());
-  // The first look also reads again what was too young to be told apart.
+  // The first look also reads files again that were too recent to be compared by time.
   for (const look of catalog.looks()) look.take(true);
   const changed: string[] = [];
   const roundMs = durationOf(() => {
@@ -190,7 +190,7 @@ test("2,000 workers are looked at in little time", { timeout: 120_000 }, async (
   expect(resolveMs).toBeLessThan(1_000);
 });
 
-test("a worker is told to be there by its files only", async () => {
+test("resolves only names of installed workers", async () => {
   await writeFiles(fixture.uploads, { "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\nenv: { A: 1 }\n" });
   await fixture.reopen();
   const worker = fixture.packages.resolve("app", undefined);

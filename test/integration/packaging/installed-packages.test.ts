@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-/** A package as package-lock.json describes it. */
+/** A package as described in package-lock.json. */
 interface LockedPackage {
   readonly version?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ function fitsThisMachine({ os, cpu, libc: libcs }: LockedPackage): boolean {
   return fits(os, process.platform) && fits(cpu, process.arch) && (process.platform !== "linux" || fits(libcs, libc));
 }
 
-/** The folder that Node finds `name` in when a package in `from` imports it; undefined when package-lock.json has none. */
+/** Returns the folder from which Node loads `name` for a package in `from`, or undefined if package-lock.json has none. */
 function resolve(from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     const candidate = path.posix.join(folder, "node_modules", name);
@@ -40,7 +40,7 @@ function resolve(from: string, name: string): string | undefined {
   }
 }
 
-/** The folders of all packages that an installation on this machine consists of. */
+/** Returns the folders of all packages that an installation on this machine has. */
 function expectedFolders(): string[] {
   const found = new Set<string>();
   const pending = [""];
@@ -61,8 +61,8 @@ function installedVersion(folder: string): string | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version : undefined;
 }
 
-// npm drops an optional package without a word when the Node that npm runs on is older than the package's `engines` ask for.
-test("npm ci installs every package that package-lock.json names for this platform", () => {
+// npm silently skips an optional package if npm's Node is older than the package's `engines` require.
+test("installs every package of package-lock.json for this platform", () => {
   const folders = expectedFolders();
   expect(folders).toContain("node_modules/koffi");
   expect(folders.some((folder) => folder.startsWith("node_modules/@libsql/"))).toBe(true);
@@ -70,8 +70,8 @@ test("npm ci installs every package that package-lock.json names for this platfo
   expect(missing).toEqual([]);
 });
 
-// Npm compiles a package that has a binding.gyp, unless its install script is denied: package-lock.json does not record `gypfile: false`.
-test("npm ci compiles no package", () => {
+// npm compiles a package with a binding.gyp unless its install script is denied: package-lock.json does not record `gypfile: false`.
+test("compiles no package", () => {
   const { allowScripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { allowScripts: Record<string, boolean> };
   const compiled = expectedFolders().filter((folder) => existsSync(path.join(root, folder, "binding.gyp")));
   expect(compiled).toContain("node_modules/better-sqlite3");

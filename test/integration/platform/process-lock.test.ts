@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 
 const program = new URL("../../../build/server/platform/process-lock.js", import.meta.url).href;
 
-/** A process that takes a lock, says whether it got it, and stays. */
+/** Starts a process that tries to take a lock, prints the result and keeps running. */
 async function holder(file: string): Promise<{ got: string; kill: () => Promise<unknown> }> {
   const script = `import { ProcessLock } from ${JSON.stringify(program)};
 globalThis.lock = ProcessLock.take(${JSON.stringify(file)});
@@ -26,7 +26,7 @@ setInterval(() => undefined, 1000);`;
   };
 }
 
-test("of processes that ask at once exactly one holds a file, and kill -9 frees it", async () => {
+test("gives a file to exactly one of four processes and frees it after kill -9", async () => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "lock");
   const holders = await Promise.all(Array.from({ length: 4 }, () => holder(file)));
@@ -45,7 +45,7 @@ test("of processes that ask at once exactly one holds a file, and kill -9 frees 
   }
 });
 
-test("a file that is missing nobody holds, and to ask does not make it", async () => {
+test("reports a missing file as not held and does not create it", async () => {
   const directory = await temporaryDirectory();
   expect(ProcessLock.isHeld(path.join(directory, "none"))).toBe(false);
   expect(await readdir(directory)).toEqual([]);

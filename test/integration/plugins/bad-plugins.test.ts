@@ -4,35 +4,41 @@ import { PluginFixture, told } from "./plugin-fixture.js";
 
 const good = `export default { onRequest() {}, provides: () => "good" };`;
 
-/** Each is left out with its reason, and the good one beside it is at work all the same. */
+/** Each plugin fails to load with its reason, while the valid plugin beside it is loaded. */
 const badCode: Readonly<Record<string, readonly [code: string | Record<string, string>, reason: string]>> = {
   "has a syntax error": ["export default {;", 'Syntax error in plugin.js:1:17: Expected identifier but found ";".'],
-  "has a syntax error in what it imports": [
+  "has a syntax error in an imported file": [
     { "plugin.js": `export { default } from "./lib/part.js";`, "lib/part.js": "export default {\n  a: 1,,\n};" },
     "Syntax error in lib/part.js:2:8:",
   ],
   "throws at import": ["throw new Error('no luck');", "No luck."],
-  "throws nothing that is an error": ["throw 'a string';", "It threw a string."],
-  "throws what cannot be shown": ["throw Object.create(null);", "It threw something that cannot be shown."],
+  "throws a string": ["throw 'a string';", "It threw a string."],
+  "throws a value that cannot be printed": ["throw Object.create(null);", "It threw something that cannot be shown."],
   "throws an error that cannot be read": [
     "throw Object.defineProperty(new Error(), 'message', { get() { throw new Error('a trap'); } });",
     "It threw something that cannot be shown.",
   ],
   "exports a promise": ["export default Promise.resolve({});", "Its module exports a promise, and not an object with hooks."],
-  "exports what never settles": ["export default { then() {} };", "Its module exports a promise, and not an object with hooks."],
-  "imports what is not there": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js."],
-  "imports a package that is not there": [`import "no-such-package"; export default {};`, "Cannot find package 'no-such-package'"],
+  "exports a thenable that never settles": ["export default { then() {} };", "Its module exports a promise, and not an object with hooks."],
+  "imports a missing file": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js."],
+  "imports a missing package": [`import "no-such-package"; export default {};`, "Cannot find package 'no-such-package'"],
   "exports a number": ["export default 7;", "Its module exports a number, and not an object with hooks."],
   "misspells a hook": ["export default { onRequets() {} };", "OnRequets is no hook; did you mean onRequest?"],
   "exports null": ["export default null;", "Its module exports null, and not an object with hooks."],
   "exports an array": ["export default [];", "Its module exports an array"],
   "has a factory that throws": ["export default () => { throw new RangeError('too far'); };", "RangeError: too far."],
   "has a factory that rejects": ["export default async () => { throw new Error('later'); };", "Later."],
-  "has a factory that returns rubbish": ["export default () => 'rubbish';", "Its factory returned a string, and not an object with hooks."],
-  "has a factory that returns nothing": ["export default () => {};", "Its factory returned undefined"],
-  "has a hook that is no function": ["export default { onRequest: 'yes' };", "OnRequest is a string, and not a function."],
+  "has a factory that returns a string": [
+    "export default () => 'rubbish';",
+    "Its factory returned a string, and not an object with hooks.",
+  ],
+  "has a factory that returns undefined": ["export default () => {};", "Its factory returned undefined"],
+  "has a hook that is not a function": ["export default { onRequest: 'yes' };", "OnRequest is a string, and not a function."],
   "has routes without fetch": ["export default { routes: {} };", "Routes has no function fetch."],
-  "has server routes that are no object": ["export default { server: { routes: 3 } };", "Server.routes is a number, and not an object."],
+  "has server routes that are not an object": [
+    "export default { server: { routes: 3 } };",
+    "Server.routes is a number, and not an object.",
+  ],
   "has a server that is null": ["export default { server: null };", "Server is null, and not an object."],
   "throws in onInit": ["export default { onInit() { throw new Error('not ready'); } };", "Not ready."],
   "rejects in onInit": ["export default { async onInit() { throw new Error('not ready'); } };", "Not ready."],
@@ -46,29 +52,29 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a plugin is left out with its reason", () => {
-  test.each(Object.entries(badCode))("when it %s", async (_what, [code, reason]) => {
-    const house = await PluginFixture.open();
-    await house.add("bad", code);
-    await house.add("good", good);
-    const report = await house.load();
+describe("a plugin fails to load", () => {
+  test.each(Object.entries(badCode))("with the reason when it %s", async (_what, [code, reason]) => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("bad", code);
+    await fixture.add("good", good);
+    const report = await fixture.load();
     expect(report["bad"]).toContain(reason);
     expect(report["good"]).toBe(true);
-    expect(house.names).toEqual(["good"]);
-    expect(house.log.some(({ plugin, reason: logged }) => plugin === "bad" && String(logged).includes(reason))).toBe(true);
-    expect(report["bad"]).not.toContain(house.directory);
+    expect(fixture.names).toEqual(["good"]);
+    expect(fixture.log.some(({ plugin, reason: logged }) => plugin === "bad" && String(logged).includes(reason))).toBe(true);
+    expect(report["bad"]).not.toContain(fixture.directory);
   });
 
   test.each([
     ["onInit", "onInit() { globalThis.told.push('opened'); throw new Error('half way'); }"],
     ["provides", "onInit() { globalThis.told.push('opened'); }, provides() { throw new Error('half way'); }"],
-  ])("when %s throws, and what it opened is closed", async (_what, hook) => {
-    const house = await PluginFixture.open();
-    await house.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
-    await house.add("good", good);
-    expect(await house.load()).toEqual({ bad: "Half way.", good: true });
+  ])("and closes its resources when %s throws", async (_what, hook) => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("bad", `export default () => ({ ${hook}, onShutdown() { globalThis.told.push("closed"); } });`);
+    await fixture.add("good", good);
+    expect(await fixture.load()).toEqual({ bad: "Half way.", good: true });
     expect(told()).toEqual(["opened", "closed"]);
-    expect(house.names).toEqual(["good"]);
+    expect(fixture.names).toEqual(["good"]);
   });
 
   test.each([
@@ -76,26 +82,26 @@ describe("a plugin is left out with its reason", () => {
     ["its factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
   ])("when %s never ends", async (what, code) => {
-    const house = await PluginFixture.open();
-    await house.add("bad", code);
-    await house.add("good", good);
+    const fixture = await PluginFixture.open();
+    await fixture.add("bad", code);
+    await fixture.add("good", good);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const loading = house.load();
+    const loading = fixture.load();
     while (!told().includes("begun")) await setImmediate();
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
     const report = await loading;
     expect(report["bad"]?.toString().toLowerCase()).toContain(`${what.toLowerCase()} did not end within 30 s.`);
-    expect(house.names).toEqual(["good"]);
+    expect(fixture.names).toEqual(["good"]);
   });
 
-  test("with all that depend on it, and nothing else", async () => {
-    const house = await PluginFixture.open();
-    await house.add("broken", "throw new Error('broken');");
-    await house.add("child", good, { manifest: { dependencies: ["broken"] } });
-    await house.add("friend", good, { manifest: { optionalDependencies: ["broken"] } });
-    await house.add("grandchild", good, { manifest: { dependencies: ["child"] } });
-    expect(await house.load()).toEqual({
+  test("together with all plugins that require it and no others", async () => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("broken", "throw new Error('broken');");
+    await fixture.add("child", good, { manifest: { dependencies: ["broken"] } });
+    await fixture.add("friend", good, { manifest: { optionalDependencies: ["broken"] } });
+    await fixture.add("grandchild", good, { manifest: { dependencies: ["child"] } });
+    expect(await fixture.load()).toEqual({
       broken: "Broken.",
       child: "It needs the plugin broken, which cannot be loaded.",
       friend: true,
@@ -103,15 +109,15 @@ describe("a plugin is left out with its reason", () => {
     });
   });
 
-  test("when what it needs is not installed, disabled, or unusable", async () => {
-    const house = await PluginFixture.open();
-    await house.add("a", good, { manifest: { dependencies: ["nowhere"] } });
-    await house.add("b", good, { manifest: { dependencies: ["off"] } });
-    await house.add("c", good, { manifest: { dependencies: ["@team/unusable"] } });
-    await house.add("d", good, { manifest: { dependencies: ["a"] } });
-    await house.add("off", good, { enabled: false });
-    await house.add("@team/unusable", good, { problem: "Its manifest cannot be read." });
-    expect(await house.load()).toEqual({
+  test("when a plugin that it requires is not installed, disabled or invalid", async () => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("a", good, { manifest: { dependencies: ["nowhere"] } });
+    await fixture.add("b", good, { manifest: { dependencies: ["off"] } });
+    await fixture.add("c", good, { manifest: { dependencies: ["@team/unusable"] } });
+    await fixture.add("d", good, { manifest: { dependencies: ["a"] } });
+    await fixture.add("off", good, { enabled: false });
+    await fixture.add("@team/unusable", good, { problem: "Its manifest cannot be read." });
+    expect(await fixture.load()).toEqual({
       "@team/unusable": "Its manifest cannot be read.",
       a: "It needs the plugin nowhere, which is not installed.",
       b: "It needs the plugin off, which is disabled.",
@@ -121,15 +127,15 @@ describe("a plugin is left out with its reason", () => {
     });
   });
 
-  test("when dependencies form a circle, optional ones too", async () => {
-    const house = await PluginFixture.open();
-    await house.add("a", good, { manifest: { dependencies: ["b"] } });
-    await house.add("b", good, { manifest: { optionalDependencies: ["c"] } });
-    await house.add("c", good, { manifest: { dependencies: ["a"] } });
-    await house.add("d", good, { manifest: { dependencies: ["c"] } });
-    await house.add("self", good, { manifest: { dependencies: ["self"] } });
-    await house.add("free", good);
-    expect(await house.load()).toEqual({
+  test("when dependencies are circular, also through optional ones", async () => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("a", good, { manifest: { dependencies: ["b"] } });
+    await fixture.add("b", good, { manifest: { optionalDependencies: ["c"] } });
+    await fixture.add("c", good, { manifest: { dependencies: ["a"] } });
+    await fixture.add("d", good, { manifest: { dependencies: ["c"] } });
+    await fixture.add("self", good, { manifest: { dependencies: ["self"] } });
+    await fixture.add("free", good);
+    expect(await fixture.load()).toEqual({
       a: "It is part of a circle of dependencies: a → b → c → a.",
       b: "It is part of a circle of dependencies: b → c → a → b.",
       c: "It is part of a circle of dependencies: c → a → b → c.",
@@ -139,52 +145,52 @@ describe("a plugin is left out with its reason", () => {
     });
   });
 
-  test("when its base is the runtime's or taken, and who had it keeps it", async () => {
-    const house = await PluginFixture.open();
+  test("when its base is reserved or in use, and the first owner keeps the base", async () => {
+    const fixture = await PluginFixture.open();
     const served = `export default { routes: { fetch: () => new Response("served") } };`;
-    await house.add("shop", served, { manifest: { base: "/shop" } });
-    await house.add("a", served, { manifest: { base: "/api" } });
-    await house.add("b", served, { manifest: { base: "/cpanel" } });
-    await house.load();
-    await house.add("another", served, { manifest: { base: "/shop" } });
-    expect(await house.load()).toEqual({
+    await fixture.add("shop", served, { manifest: { base: "/shop" } });
+    await fixture.add("a", served, { manifest: { base: "/api" } });
+    await fixture.add("b", served, { manifest: { base: "/cpanel" } });
+    await fixture.load();
+    await fixture.add("another", served, { manifest: { base: "/shop" } });
+    expect(await fixture.load()).toEqual({
       a: "Its base /api belongs to the runtime. Give it another base.",
       another: "Its base /shop is taken by the plugin shop. Give it another base.",
       b: "Its base /cpanel belongs to the runtime. Give it another base.",
       shop: true,
     });
-    house.change("shop", { enabled: false });
-    expect((await house.load())["another"]).toBe(true);
+    fixture.change("shop", { enabled: false });
+    expect((await fixture.load())["another"]).toBe(true);
   });
 
   test.each(["/api/keys", "/api", "/cpanel/x", "/.well-known/runtime", "/_/api/keys", "/shop/cart"])(
     "when it declares the server route %s",
     async (pattern) => {
-      const house = await PluginFixture.open();
-      await house.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);
-      await house.add("shop", `export default { routes: { fetch: () => new Response("shop") } };`, { manifest: { base: "/shop" } });
-      const report = await house.load();
+      const fixture = await PluginFixture.open();
+      await fixture.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);
+      await fixture.add("shop", `export default { routes: { fetch: () => new Response("shop") } };`, { manifest: { base: "/shop" } });
+      const report = await fixture.load();
       expect(report["evil"]).toContain(`Its server route ${pattern} lies`);
-      expect(house.names).toEqual(["shop"]);
+      expect(fixture.names).toEqual(["shop"]);
     },
   );
 
-  test("and is there again as soon as it is mended", async () => {
-    const house = await PluginFixture.open();
-    await house.add("bad", "export default {;");
-    await house.load();
-    expect(house.plugins.statusOf({ name: "bad", enabled: true } as never)).toMatchObject({ status: "failed" });
-    await house.add("bad", good);
-    expect(await house.load()).toEqual({ bad: true });
+  test("until a reload after its repair", async () => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("bad", "export default {;");
+    await fixture.load();
+    expect(fixture.plugins.statusOf({ name: "bad", enabled: true } as never)).toMatchObject({ status: "failed" });
+    await fixture.add("bad", good);
+    expect(await fixture.load()).toEqual({ bad: true });
   });
 
-  test("and one that fails while it is ended holds up nothing", async () => {
-    const house = await PluginFixture.open();
-    await house.add("bad", `export default { onShutdown() { throw new Error("never"); } };`);
-    await house.load();
-    house.remove("bad");
-    expect(await house.load()).toEqual({});
-    expect(house.gone).toEqual(["bad"]);
-    expect(house.log.some(({ hook }) => hook === "onShutdown")).toBe(true);
+  test("without effect on a reload when its onShutdown throws", async () => {
+    const fixture = await PluginFixture.open();
+    await fixture.add("bad", `export default { onShutdown() { throw new Error("never"); } };`);
+    await fixture.load();
+    fixture.remove("bad");
+    expect(await fixture.load()).toEqual({});
+    expect(fixture.gone).toEqual(["bad"]);
+    expect(fixture.log.some(({ hook }) => hook === "onShutdown")).toBe(true);
   });
 });

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import type { Plugin } from "../../../src/plugin/index.js";
 import { readConfig } from "../../../src/server/config/config.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
-import { requestOf } from "../../unit/gateway/gateway-stage.js";
+import { requestOf } from "../../unit/gateway/gateway-harness.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-test("lies where the daemon looks for built-in plugins, and works wherever it is copied to", async () => {
+test("is stored in the directory of built-in plugins and runs from any folder", async () => {
   const { builtInDirectory } = readConfig({}, { pid: process.pid, cwd: root, stdoutIsTerminal: false });
   expect(builtInDirectory).toBe(path.join(root, "dist/builtin"));
   const folder = path.join(builtInDirectory, "plugins/plugin-gateway");

@@ -8,7 +8,7 @@ import { createSender, expectRefusal } from "../../support/send.js";
 const echo = `export default { fetch: async (request) => new Response("worker " + new URL(request.url).pathname + " " + (request.method === "GET" ? "" : await request.text()).length) };`;
 const notMine = () => new Response("not mine", { status: 404 });
 
-/** A body that comes piece by piece, and fails where an error is among them. */
+/** Streams these texts one by one, and fails at an error among them. */
 const pieces = (...texts: (string | Error)[]) =>
   new ReadableStream({
     async pull(controller) {
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("server.routes", () => {
-  test("answer by pattern and method, the most literal first", async () => {
+  test("respond by pattern and method, the most literal pattern first", async () => {
     server.use({
       server: {
         routes: {
@@ -59,14 +59,14 @@ describe("server.routes", () => {
     expect(await server.text("/app/x")).toBe("worker /x 0");
   });
 
-  test("have the last word with 404, and let another plugin have the method that they lack", async () => {
+  test("send their 404 as the response and leave other methods to other plugins", async () => {
     server.use({ server: { routes: { "/app/x": { POST: notMine } } } }, { server: { routes: { "/app/x": { GET: notMine } } } });
     expect(await server.text("/app/x")).toBe("not mine");
   });
 });
 
 describe("server.fetch", () => {
-  test("is asked in order; 404 lets the next one try, with the body still there", async () => {
+  test("runs in order until one response is not 404, each with the unread body", async () => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(`1 ${new URL(request.url).pathname}`), notMine()) } },
@@ -84,7 +84,7 @@ describe("server.fetch", () => {
     expect(asked).toEqual(["1 /app/x", "body", "1 /app/x", "body"]);
   });
 
-  test("that read the body and answers 404 has answered", async () => {
+  test("that read the body has its 404 sent to the client", async () => {
     server.use({ server: { fetch: async (request) => (await request.text(), notMine()) } });
     const response = await server.fetch("/app/x", { method: "POST", body: "body" });
     expect([response.status, await response.text()]).toEqual([404, "not mine"]);
@@ -104,7 +104,7 @@ describe("server.fetch", () => {
     "/%70/x",
     "/.well-known",
     "/%61pi/keys",
-  ])("of another plugin never sees %s", async (path) => {
+  ])("of another plugin never receives %s", async (path) => {
     const asked: string[] = [];
     server.use(
       { server: { fetch: (request) => (asked.push(request.url), new Response("stolen")), routes: { "/*": () => new Response("stolen") } } },
@@ -117,7 +117,7 @@ describe("server.fetch", () => {
 });
 
 describe("a plugin's base", () => {
-  test("has its routes answer with the base taken off", async () => {
+  test("serves its routes with paths relative to the base", async () => {
     const app = new Hono();
     app.use(async (c, next) => {
       await next();
@@ -132,12 +132,12 @@ describe("a plugin's base", () => {
     expect([await response.json(), response.headers.get("x-hono")]).toEqual([{ id: "7", q: "1" }, "yes"]);
     expect(await server.text("/p/echo", { method: "POST", body: "hello" })).toBe("hello");
     expect(server.passedOn).toEqual([]);
-    // Nobody else has it either: Hono's 404 lets the worker of that name try.
+    // No other plugin serves the path: Hono's 404 falls through to the worker of that name.
     expect(await server.text("/p/none")).toBe("worker /none 0");
     expect(await server.text("/px")).toContain("NOT_FOUND");
   });
 
-  test("has its app answer what its routes pass", async () => {
+  test("serves paths of its app that its routes respond to with 404", async () => {
     server.use({
       name: "shop",
       base: "/p",
@@ -149,7 +149,7 @@ describe("a plugin's base", () => {
     expect(await server.text("/p")).toBe("app of shop: /p ");
   });
 
-  test("whose route is public for the hooks does not open a worker of the same name", async () => {
+  test("with a public route does not expose a worker of the same name", async () => {
     server.use(
       {
         base: "/p",
@@ -173,25 +173,25 @@ describe("a handler", () => {
       },
     ],
     ["rejects", () => Promise.reject(new Error("secret reason"))],
-    ["gives nothing", () => undefined],
-    ["gives Response.error()", () => Response.error()],
+    ["returns undefined", () => undefined],
+    ["returns Response.error()", () => Response.error()],
     [
-      "gives a body that fails at once",
+      "returns a body that fails immediately",
       () => new Response(new ReadableStream({ start: (controller) => controller.error(new Error("secret reason")) })),
     ],
     [
-      "gives a body of text pieces",
+      "returns a body of text chunks",
       () => new Response(new ReadableStream({ start: (controller) => (controller.enqueue("text" as never), controller.close()) })),
     ],
     [
-      "read its own answer",
+      "reads its own response",
       async () => {
         const answer = new Response("x");
         await answer.text();
         return answer;
       },
     ],
-  ])("that %s gets 500 for the client and a word in the log", async (_what, handler) => {
+  ])("that %s gets a 500 for the client and an error in the log", async (_what, handler) => {
     server.use({ server: { routes: { "/x": handler as never } } });
     const answer = await send({ path: "/x" });
     expectRefusal(answer, "INTERNAL_ERROR");
@@ -200,7 +200,7 @@ describe("a handler", () => {
     expect((await send({ path: "/app/x" })).text).toBe("worker /x 0");
   });
 
-  test("has its headers on the wire, without those that are ours to say", async () => {
+  test("sends its headers except those reserved for the daemon", async () => {
     const headers = new Headers([
       ["set-cookie", "a=1"],
       ["set-cookie", "b=2; Path=/"],
@@ -232,7 +232,7 @@ describe("a handler", () => {
     expect(await send({ path: "/same" })).toMatchObject({ status: 304, text: "", headers: { etag: '"1"' } });
   });
 
-  test("streams no faster than the client takes it, and hears when that one leaves", async () => {
+  test("streams at the speed of the client and is cancelled when the client leaves", async () => {
     let pulls = 0;
     let cancelled = false;
     let aborted = false;
@@ -260,7 +260,7 @@ describe("a handler", () => {
     await expect.poll(() => [cancelled, aborted]).toEqual([true, true]);
   });
 
-  test("that breaks off its body, or lies about its length, cuts the connection", async () => {
+  test("closes the connection when its body fails or does not match its length", async () => {
     server.use({
       server: {
         routes: {

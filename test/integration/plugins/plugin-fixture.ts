@@ -19,7 +19,7 @@ interface AddedPlugin {
   readonly problem?: string;
 }
 
-/** Plugins in real folders, loaded as the daemon loads them. What they write to `globalThis.told` is what happened, in order. */
+/** Plugins in temporary folders, loaded like the daemon does. They record events in order in `globalThis.told`. */
 export class PluginFixture {
   readonly directory: string;
   readonly plugins: Plugins;
@@ -34,10 +34,10 @@ export class PluginFixture {
     };
     const code = new PluginCode({ directory: path.join(directory, "code"), packageRoot });
     await code.open();
-    const house = new PluginFixture(directory, code);
-    onTestFinished(() => house.plugins.close());
+    const fixture = new PluginFixture(directory, code);
+    onTestFinished(() => fixture.plugins.close());
     told().length = 0;
-    return house;
+    return fixture;
   }
 
   private constructor(directory: string, code: PluginCodeClass) {
@@ -56,7 +56,7 @@ export class PluginFixture {
     });
   }
 
-  /** Puts a plugin there, in place of the one of that name; `code` is its plugin.js, or all its files. */
+  /** Adds or replaces a plugin. `code` is its plugin.js or all its files. */
   async add(name: string, code: string | Record<string, string>, { manifest = {}, ...rest }: AddedPlugin = {}): Promise<void> {
     const folder = path.join(this.directory, name);
     await rm(folder, { recursive: true, force: true });
@@ -98,7 +98,7 @@ export class PluginFixture {
   }
 }
 
-/** Where plugins under test write what happens to them. */
+/** Events that the plugins of a test recorded. */
 export function told(): string[] {
   const place = globalThis as { told?: string[] };
   return (place.told ??= []);

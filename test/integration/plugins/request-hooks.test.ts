@@ -32,8 +32,8 @@ afterAll(() => server.stop());
 
 const seen = async (target: string, init?: RequestInit): Promise<Seen> => (await (await server.fetch(target, init)).json()) as Seen;
 
-describe("no plugin with a part in serving", () => {
-  test("has the workers answer with the client's own objects", async () => {
+describe("a plugin without request hooks", () => {
+  test("leaves requests to the workers unchanged", async () => {
     server.use({ onShutdown: () => undefined });
     expect(await server.text("/app/ok")).toBe("ok");
     expect(await server.text("/api/x")).toBe("api /api/x");
@@ -41,7 +41,7 @@ describe("no plugin with a part in serving", () => {
 });
 
 describe("onRequest", () => {
-  test("that says nothing changes nothing, however it says it", async () => {
+  test("changes nothing when it returns undefined or a promise of it", async () => {
     server.use({ onRequest: () => undefined }, { onRequest: async () => undefined });
     const answer = await seen("/app/a?b=c", { method: "POST", body: "body", headers: { "x-own": "1" } });
     expect(answer).toMatchObject({ method: "POST", path: "/a?b=c", body: "body" });
@@ -49,7 +49,7 @@ describe("onRequest", () => {
     expect(server.complaints).toEqual([]);
   });
 
-  test("sees the request as a Request without the operator's credentials, and the app that would answer", async () => {
+  test("receives a Request without the operator's credentials, and the target app", async () => {
     const calls: unknown[] = [];
     server.use({
       onRequest(request, info) {
@@ -75,7 +75,7 @@ describe("onRequest", () => {
     expect((calls[0] as unknown[])[3]).not.toHaveProperty("x-base");
   });
 
-  test("finds the client's credentials by the request, by a copy of it, and by the one that was handed on", async () => {
+  test("resolves the client's credentials from the request, its clone and its successor", async () => {
     const keys: unknown[] = [];
     const keyOf = (request: Request) => server.router.messageOf(request)?.headers["x-api-key"];
     server.use(
@@ -88,7 +88,7 @@ describe("onRequest", () => {
     expect(keys).toEqual(["k", "k", "k", "k", undefined]);
   });
 
-  test("that gives a Response has answered", async () => {
+  test("sends a returned Response and calls no later hook", async () => {
     server.use(
       { onRequest: () => new Response("no", { status: 401, headers: { "www-authenticate": "x" } }) },
       {
@@ -105,7 +105,7 @@ describe("onRequest", () => {
     expect(server.complaints).toEqual([]);
   });
 
-  test("that gives a Request has that one go on: path, method, headers and body", async () => {
+  test("replaces path, method, headers and body by those of a returned Request", async () => {
     const paths: string[] = [];
     server.use(
       {
@@ -125,14 +125,14 @@ describe("onRequest", () => {
     expect(paths).toEqual(["/other/new", "other"]);
   });
 
-  test("adds a header and leaves a long body streaming", async () => {
+  test("can add a header while a large body streams through", async () => {
     server.use({ onRequest: (request) => new Request(request, { headers: [...request.headers, ["x-added", "1"]] }) });
     const answer = await seen("/app/a", { method: "POST", body: "x".repeat(2_000_000), headers: { "x-forwarded-for": "10.0.0.1" } });
     expect(answer).toMatchObject({ length: 2_000_000 });
     expect(answer.headers).toMatchObject({ "x-added": "1", "x-forwarded-for": "10.0.0.1, 127.0.0.1" });
   });
 
-  test("may look at the body through a copy, and the app gets all of it", async () => {
+  test("can read the body of a clone while the app gets the whole body", async () => {
     const bodies: number[] = [];
     server.use({ onRequest: async (request) => void bodies.push((await request.clone().text()).length) });
     expect(await seen("/app/a", { method: "POST", body: "x".repeat(500_000) })).toMatchObject({ length: 500_000 });
@@ -140,7 +140,7 @@ describe("onRequest", () => {
     expect(bodies).toEqual([500_000, 5]);
   });
 
-  test("keeps a HEAD a HEAD, and frames what became of another method", async () => {
+  test("keeps HEAD responses empty and frames responses when it changes the method", async () => {
     server.use({ onRequest: (request) => new Request(request.url) });
     const head = await server.fetch("/app/ok", { method: "HEAD" });
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "2", ""]);
@@ -155,7 +155,7 @@ describe("onRequest", () => {
   });
 
   test.each(["/api/keys", "/.well-known/x", "/cpanel/", "/cpanel", "/x/%2e%2e/api/keys", "/%61pi/keys", "/cpanel%2f", "//api/x"])(
-    "cannot lead a request to %s",
+    "cannot redirect a request to %s",
     async (path) => {
       server.use({ onRequest: (request) => new Request(new URL(request.url).origin + path) });
       expect(await server.refusal("/app/")).toMatchObject({ status: 404, code: "NOT_FOUND" });
@@ -163,7 +163,7 @@ describe("onRequest", () => {
     },
   );
 
-  test("decides by the URL that is served: a target that resolves to another is that other one", async () => {
+  test("runs for the resolved URL of a target with dot segments", async () => {
     const urls: string[] = [];
     server.use({ onRequest: (request, info) => void urls.push(`${new URL(request.url).pathname} ${info?.name}`) });
     const send = createSender(server.url);
@@ -187,12 +187,12 @@ describe("onRequest", () => {
         },
       ],
       ["rejects", () => Promise.reject(new Error("boom"))],
-      ["gives a string", () => "x"],
-      ["gives null", () => null],
+      ["returns a string", () => "x"],
+      ["returns null", () => null],
       ["resolves with a number", async () => 1],
-      ["gives Response.error()", () => Response.error()],
+      ["returns Response.error()", () => Response.error()],
     ];
-    test.each(failures)("answers 503 when it %s, and the next request finds the daemon well", async (_what, onRequest) => {
+    test.each(failures)("causes a 503 when it %s, and the next request succeeds", async (_what, onRequest) => {
       server.use({ onRequest: onRequest as never });
       expect(await server.refusal("/app/ok")).toEqual({ status: 503, code: "PLUGIN_HOOK_FAILED", retryAfter: "5" });
       expect(server.complaints).toMatchObject([{ plugin: "plugin-1", hook: "onRequest" }]);
@@ -202,7 +202,7 @@ describe("onRequest", () => {
       expect(server.complaints).toHaveLength(1);
     });
 
-    test("by reading the body and handing on none is no hung worker, whether it fails open or not", async () => {
+    test("causes PLUGIN_HOOK_FAILED when it consumed the body, also with fail-open", async () => {
       for (const onRequestFailOpen of [false, true]) {
         server.use({ onRequest: async (request) => void (await request.text()), onRequestFailOpen });
         expect(await server.refusal("/app/a", { method: "POST", body: "x" })).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
@@ -210,7 +210,7 @@ describe("onRequest", () => {
       }
     });
 
-    test("by reading a body that is too large says so", async () => {
+    test("causes PAYLOAD_TOO_LARGE when it reads a body above the limit", async () => {
       server.use({ onRequest: async (request) => void (await request.text()) });
       expect(await server.refusal("/app/a", { method: "POST", body: Buffer.alloc(5 * 1024 * 1024) })).toMatchObject({
         status: 413,
@@ -219,7 +219,7 @@ describe("onRequest", () => {
     });
   });
 
-  test("is not asked for a key in a header that counts, and is for one in a cookie or one that does not count", async () => {
+  test("is skipped for a valid key in a header, but not for a cookie or an invalid key", async () => {
     let asked = 0;
     server.use({ onRequest: () => void (asked += 1) });
     await server.text("/app/ok", { headers: { "x-api-key": ourKey } });
@@ -231,7 +231,7 @@ describe("onRequest", () => {
     expect([asked, server.keyChecks]).toEqual([2, 3]);
   });
 
-  test("is not asked for public routes of the app", async () => {
+  test("is skipped for public routes of the app", async () => {
     server.use({ onRequest: () => new Response("stop", { status: 401 }) });
     const send = createSender(server.url);
     const status = async (path: string, method = "GET") => (await send({ path, method })).status;
@@ -252,7 +252,7 @@ describe("onRequest", () => {
     await send.close();
   });
 
-  test("does not go on for a client that is gone, and tells by the signal", async () => {
+  test("aborts request.signal and serves no response when the client disconnects", async () => {
     let release: (() => void) | undefined;
     const isAborted = new Promise<void>((resolve) => {
       server.use({
@@ -272,7 +272,7 @@ describe("onRequest", () => {
     expect(server.passedOn).toEqual([]);
   });
 
-  test("refuses a Host that is none before any hook has to", async () => {
+  test("is not called for a request with an invalid Host", async () => {
     server.use({ onRequest: () => undefined, onRequestFailOpen: true });
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /app/ok HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n");
@@ -284,8 +284,8 @@ describe("onRequest", () => {
   });
 });
 
-describe("a handshake of WebSocket", () => {
-  test("passes the hooks unchanged, or with the headers that one added", async () => {
+describe("a WebSocket handshake", () => {
+  test("passes the hooks unchanged or with added headers", async () => {
     const seenUpgrade: unknown[] = [];
     server.use({ onRequest: (request) => void seenUpgrade.push(request.headers.get("upgrade")), onResponse: () => undefined });
     const client = await WebSocketClient.open(`${server.url}/sockets/echo`);
@@ -298,7 +298,7 @@ describe("a handshake of WebSocket", () => {
     await second.close();
   });
 
-  test("can be refused by a hook, also where GET is public", async () => {
+  test("can be rejected by a hook, also on a public GET route", async () => {
     server.use({ onRequest: () => new Response("no", { status: 401 }) });
     expect(await WebSocketClient.refusal(`${server.url}/sockets/echo`)).toMatchObject({ status: 401 });
     expect((await server.fetch("/sockets/seen")).status).toBe(200);

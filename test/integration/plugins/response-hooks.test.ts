@@ -41,11 +41,11 @@ const tidy = ({ status, text, headers: { date: _date, "x-request-id": _id, ...he
   headers,
 });
 
-/** Each way of saying nothing of weight. */
+/** Hooks that leave the response unchanged. */
 const silent: [string, (response: Response) => unknown][] = [
-  ["says nothing", () => undefined],
-  ["says nothing later", async () => undefined],
-  ["gives the same", (response) => response],
+  ["returns undefined", () => undefined],
+  ["resolves with undefined", async () => undefined],
+  ["returns the same response", (response) => response],
   [
     "throws",
     () => {
@@ -53,12 +53,12 @@ const silent: [string, (response: Response) => unknown][] = [
     },
   ],
   ["rejects", () => Promise.reject(new Error("boom"))],
-  ["gives rubbish", () => 7],
-  ["gives Response.error()", () => Response.error()],
+  ["returns a number", () => 7],
+  ["returns Response.error()", () => Response.error()],
 ];
 
 describe("an onResponse hook", () => {
-  test.each(silent)("that %s leaves answers as they came", async (_what, onResponse) => {
+  test.each(silent)("that %s leaves responses unchanged", async (_what, onResponse) => {
     const paths = ["/app/", "/app/cookies", "/app/none", "/app/throw", "/app", "/site/", "/site/small.txt", "/nobody/", "/site/none"];
     for (const method of ["GET", "HEAD"])
       for (const path of paths) {
@@ -71,7 +71,7 @@ describe("an onResponse hook", () => {
       }
   });
 
-  test("sees status, headers, the app and the request", async () => {
+  test("receives status, headers, app and request", async () => {
     const seen: unknown[] = [];
     server.use({
       onResponse: (response, info, request) =>
@@ -88,7 +88,7 @@ describe("an onResponse hook", () => {
     expect(seen).toEqual([200, "1", ["a=1"], "app", "/app/", 404, null, [], undefined, "/nobody/"]);
   });
 
-  test("gives another head, by a Response around the same body or in place; lengths stay", async () => {
+  test("changes headers by a new Response or in place and keeps Content-Length", async () => {
     for (const onResponse of [
       withHeader,
       (response: Response) => response.headers.set("x-added", "1"),
@@ -118,7 +118,7 @@ describe("an onResponse hook", () => {
     }
   });
 
-  test("gives another answer altogether, and cannot say what is ours to say", async () => {
+  test("can replace the response, except for headers reserved for the daemon", async () => {
     server.use({
       onResponse: async (response) =>
         new Response(`${(await response.text()).length} bytes`, {
@@ -133,7 +133,7 @@ describe("an onResponse hook", () => {
     expect((await send({ path: "/app/stream" })).text).toBe("104857600 bytes");
   });
 
-  test("follows another in order, and sees plugins' own answers", async () => {
+  test("runs after other hooks in order, also for responses of plugins", async () => {
     server.use(
       { onResponse: (response) => withHeader(response) },
       { onResponse: (response) => new Response(`added ${response.headers.get("x-added")}`) },
@@ -145,21 +145,21 @@ describe("an onResponse hook", () => {
     for (const path of ["/app/", "/own", "/stop"]) expect((await send({ path })).text, path).toBe("added 1");
   });
 
-  test("that took the body of a stream and gave nothing back gets 503 for the client; a short answer goes as it was", async () => {
+  test("causes a 503 when it consumed a stream and keeps a short response", async () => {
     server.use({ onResponse: async (response) => void (await response.arrayBuffer()) });
     expect((await send({ path: "/app/" })).text).toBe("ok");
     expect(await server.refusal("/app/stream")).toMatchObject({ code: "PLUGIN_HOOK_FAILED" });
     expect((await send({ path: "/app/" })).text).toBe("ok");
   });
 
-  test("belongs to the set that the request began with, whatever is put in its place meanwhile", async () => {
+  test("runs from the plugin set that was loaded when the request arrived", async () => {
     server.use({ onRequest: async () => server.use({ onResponse: () => new Response("new") }), onResponse: () => new Response("old") });
     expect((await send({ path: "/app/" })).text).toBe("old");
     expect((await send({ path: "/app/" })).text).toBe("new");
   });
 
   test.each([
-    ["a hook that says nothing", async () => undefined],
+    ["a hook that returns undefined", async () => undefined],
     ["a hook that adds a header", withHeader],
     ["a hook that wraps the body", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
     [
@@ -169,7 +169,7 @@ describe("an onResponse hook", () => {
         void copy.body?.cancel();
       },
     ],
-  ])("lets 100 MB through with flat memory: %s", async (_what, onResponse) => {
+  ])("streams 100 MB with constant memory: %s", async (_what, onResponse) => {
     server.use({ onResponse });
     const response = await server.fetch("/app/stream");
     const hash = createHash("sha256");
@@ -192,10 +192,10 @@ describe("an onResponse hook", () => {
   });
 
   test.each([
-    ["as they came", async () => undefined],
-    ["with another head", withHeader],
+    ["unchanged", async () => undefined],
+    ["with other headers", withHeader],
     ["wrapped", (response: Response) => new Response(response.body?.pipeThrough(new TransformStream()), response)],
-  ])("cuts broken answers, sends events at once, and tells the worker when the client left: %s", async (_what, onResponse) => {
+  ])("keeps truncation, immediate events and cancellation of a stream: %s", async (_what, onResponse) => {
     server.use({ onResponse });
     await expect(send({ path: "/app/broken" })).rejects.toThrow();
     const socket = connect(server.port, "127.0.0.1");

@@ -7,10 +7,10 @@ import { openConnection } from "../../support/exchange.js";
 import { openHttpServer } from "../../support/open-http-server.js";
 
 const head = (lines: string) => `POST /app/ HTTP/1.1\r\nHost: a\r\n${lines}\r\n\r\n`;
-/** Node reads so many at once. */
+/** Size of one read of Node. */
 const readBytes = 64 * 1024;
 
-/** Sends a body without end for a while, as fast as it is taken. */
+/** Sends an endless body for `forMs`, as fast as the server reads it. */
 async function pour(socket: Socket, forMs: number): Promise<void> {
   const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
   const endMs = performance.now() + forMs;
@@ -19,7 +19,7 @@ async function pour(socket: Socket, forMs: number): Promise<void> {
   }
 }
 
-test("a body without end that nobody wants is read a little at a time", async () => {
+test("reads an endless body that the handler ignores at a limited rate", async () => {
   let taken: Socket | undefined;
   const url = await openHttpServer((request, response) => {
     taken = request.socket;
@@ -38,7 +38,7 @@ test("a body without end that nobody wants is read a little at a time", async ()
   expect(taken!.bytesRead).toBeLessThan(bursts * (burstBytes + readBytes));
 });
 
-test("what comes behind a body that nobody wants is answered", async () => {
+test("responds to the request that follows an ignored body", async () => {
   const asked: string[] = [];
   const url = await openHttpServer((request, response) => {
     asked.push(request.method!);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Sends a request line as it is, which no HTTP client would. */
+/** Sends a request line unchanged, which HTTP clients do not. */
 async function raw(target: string, lines = "Host: example.test"): Promise<string> {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(`GET ${target} HTTP/1.1\r\n${lines}\r\nConnection: close\r\n\r\n`);
@@ -28,7 +28,7 @@ async function raw(target: string, lines = "Host: example.test"): Promise<string
 }
 
 describe("a worker's address", () => {
-  test("an unscoped worker answers below its name and sees the path relative to it", async () => {
+  test("serves an unscoped worker below its name with relative paths", async () => {
     expect(await (await server.fetch("/app/a/b?x=1&y=%20")).json()).toEqual({
       url: `${server.url}/a/b?x=1&y=%20`,
       method: "GET",
@@ -36,11 +36,11 @@ describe("a worker's address", () => {
     });
   });
 
-  test("a scoped worker keeps its @", async () => {
+  test("serves a scoped worker below its name with @", async () => {
     expect(await (await server.fetch("/@team/app/")).json()).toEqual({ url: `${server.url}/`, method: "GET", base: "/@team/app" });
   });
 
-  test("a pinned version is part of the base", async () => {
+  test("includes a pinned version in the base", async () => {
     expect(await (await server.fetch("/app@1.4.2/x")).json()).toMatchObject({ url: `${server.url}/x`, base: "/app@1.4.2" });
     expect(await (await server.fetch("/app@1%2E4%2E2/x")).json()).toMatchObject({ base: "/app@1%2E4%2E2" });
   });
@@ -58,18 +58,18 @@ describe("a worker's address", () => {
     "/app%2fx",
     "/.hidden/",
     "/app@%E0%A4%A/",
-  ])("%s is answered with 404 NOT_FOUND", async (target) => {
+  ])("responds with 404 NOT_FOUND to %s", async (target) => {
     expect(await server.refusal(target)).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
-  test("the bare base is redirected with its query for GET and HEAD, and is the root for other methods", async () => {
+  test("redirects GET and HEAD of the bare base with its query and serves other methods", async () => {
     const response = await server.fetch("/app?x=1", { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "/app/?x=1"]);
     expect((await server.fetch("/@team/app", { method: "HEAD", redirect: "manual" })).headers.get("location")).toBe("/@team/app/");
     expect(await (await server.fetch("/app", { method: "POST" })).json()).toMatchObject({ url: `${server.url}/`, method: "POST" });
   });
 
-  test("a package that cannot be started says why, its bare base included", async () => {
+  test("responds with the reason when a package cannot start, also at its bare base", async () => {
     expect(await server.refusal("/off/")).toMatchObject({
       status: 502,
       code: "WORKER_START_FAILED",
@@ -88,20 +88,20 @@ describe("a hostile request target", () => {
     ["/app/%2e%2e/%2e%2e/secret", "http://example.test/secret"],
     ["/app/a%2fb%00c%zz", "http://example.test/a%2fb%00c%zz"],
     ["/app/\\evil.test", "http://example.test//evil.test"],
-  ])("%s reaches the app as %s and never leaves it", async (target, url) => {
+  ])("maps %s to %s within the app", async (target, url) => {
     expect(await raw(target)).toContain(JSON.stringify(url));
   });
 
-  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("%s finds no worker", async (target) => {
+  test.each(["//app/x", "//evil.test/app", "*", "http://evil.test", "/app#x"])("finds no worker for %s", async (target) => {
     expect(await raw(target)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
-  test("a redirect never names another host", async () => {
+  test("redirects to no other host", async () => {
     expect(await raw("//evil.test/..")).toMatch(/^HTTP\/1\.1 404 /);
     expect(await raw("http://evil.test/app")).toContain("location: /app/\r\n");
   });
 
-  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("Host %s is refused", async (host) => {
+  test.each(["evil:x@host", "a b", "a:99999", "a/b", "[::1"])("rejects the Host %s", async (host) => {
     expect(await raw("/app/", `Host: ${host}`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

@@ -8,23 +8,23 @@ import { BlankStart } from "../../../src/server/workers/isolates/standby-start.j
 import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
 const ownNiceness = getPriority();
-/** Who may not have it back keeps it. */
+/** A process without permission to raise its priority does not lower it. */
 const yieldedNiceness = canRaisePriority() ? constants.priority.PRIORITY_LOW : ownNiceness;
 
-/** A start whose isolate is a real process that does nothing; it is ready when `ready` is called. */
+/** Begins a start with a real idle process as the isolate. The isolate is ready when `ready` is called. */
 async function begin() {
   const child = spawn(process.execPath, ["-e", "process.stdout.write('up'); setInterval(() => {}, 1000);"]);
   onTestFinished(() => void child.kill("SIGKILL"));
   let ready!: () => void;
   const blank = new Promise<void>((resolve) => (ready = resolve));
   const isolate = { pid: child.pid, blank } as unknown as IsolateProcess;
-  await once(child.stdout, "data"); // All threads of the process run by now, so each one must be lowered.
+  await once(child.stdout, "data"); // All threads of the process run now, so the priority of each must be lowered.
   const start = new BlankStart(() => Promise.resolve(isolate));
   await Promise.resolve();
   return { start, isolate, ready, niceness: () => nicenessOf(child.pid as number) };
 }
 
-/** Of all threads; the nineteenth field of proc_pid_stat(5). */
+/** Niceness of all threads: field 19 in proc_pid_stat(5). */
 function nicenessOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   const found = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ")[1]?.split(" ")[16]));
@@ -32,7 +32,7 @@ function nicenessOf(pid: number): number[] {
   return [...new Set(found)];
 }
 
-test("a blank isolate that nobody waits for yields the processor, with all its threads, until it is ready", async () => {
+test("lowers the priority of all threads of a standby isolate until it is ready", async () => {
   const { start, isolate, ready, niceness } = await begin();
   expect(niceness()).toEqual([yieldedNiceness]);
   ready();
@@ -40,13 +40,13 @@ test("a blank isolate that nobody waits for yields the processor, with all its t
   expect(niceness()).toEqual([ownNiceness]);
 });
 
-test("one that somebody waits for yields no longer", async () => {
+test("restores the priority when a call waits for the isolate", async () => {
   const { start, niceness } = await begin();
   start.hasten();
   expect(niceness()).toEqual([ownNiceness]);
 });
 
-test("one that is waited for before its process is there does not yield at all", async () => {
+test("does not lower the priority when a call waits before the process exists", async () => {
   let spawned!: (isolate: IsolateProcess) => void;
   const start = new BlankStart(() => new Promise((resolve) => (spawned = resolve)));
   start.hasten();

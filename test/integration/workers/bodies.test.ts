@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WorkerServer } from "../../support/worker-server.js";
 
 const megabyte = 1024 * 1024;
-/** What the daemon's side may grow by while a body of any length passes. */
+/** Memory by which the daemon's side may grow for a body of any length. */
 const boundedGrowthBytes = 64 * megabyte;
 const app = `
 let aborted = 0;
@@ -68,23 +68,20 @@ function upload(bytes: number): ReadableStream<Uint8Array> {
 const counters = async () => (await (await server.fetch("/bodies/counters")).json()) as { aborted: number; cancelled: number };
 
 describe("a body", () => {
-  test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])("of %i bytes goes in and comes back", async (bytes) => {
+  test.each([0, 1, 1000, 16 * 1024, 16 * 1024 + 1, 300_000, 5 * megabyte])("of %i bytes is echoed unchanged", async (bytes) => {
     const body = Buffer.alloc(bytes, "abcdefghij");
     const echoed = Buffer.from(await (await server.fetch("/bodies/echo", { method: "POST", body })).arrayBuffer());
     expect(echoed.equals(body)).toBe(true);
     expect(await server.text("/bodies/length", { method: "POST", body })).toBe(String(bytes));
   });
 
-  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])(
-    "of a plain text of %i characters arrives whole with its length",
-    async (length) => {
-      const response = await server.fetch(`/bodies/plain?length=${length}`);
-      expect(response.headers.get("content-length")).toBe(String(2 * length));
-      expect(await response.text()).toBe("é".repeat(length));
-    },
-  );
+  test.each([0, 1, 5000, 100_000, 200_000, 3 * megabyte])("of %i text characters arrives whole with its length", async (length) => {
+    const response = await server.fetch(`/bodies/plain?length=${length}`);
+    expect(response.headers.get("content-length")).toBe(String(2 * length));
+    expect(await response.text()).toBe("é".repeat(length));
+  });
 
-  test("arrives in pieces while it is still being made", async () => {
+  test("arrives in chunks while the app still writes it", async () => {
     const pieces: string[] = [];
     const response = await server.fetch("/bodies/parts");
     for await (const piece of response.body as ReadableStream<Uint8Array>) pieces.push(Buffer.from(piece).toString());
@@ -92,15 +89,15 @@ describe("a body", () => {
     expect(pieces.length).toBeGreaterThan(1);
   });
 
-  test("of 200 MB passes up with bounded memory", async () => {
+  test("of 200 MB is uploaded with bounded memory", async () => {
     const watch = watchMemory();
     const body = upload(200 * megabyte);
     expect(await server.text("/bodies/count", { method: "POST", body, duplex: "half" })).toBe(String(200 * megabyte));
-    // The client of this test lives in the same process.
+    // The client of this test runs in the same process.
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("of 200 MB passes down with bounded memory, and waits for a slow reader", async () => {
+  test("of 200 MB is downloaded with bounded memory by a slow reader", async () => {
     const watch = watchMemory();
     const response = await request("/bodies/download?bytes=209715200");
     response.pause();
@@ -113,7 +110,7 @@ describe("a body", () => {
     expect(watch.stop()).toBeLessThan(2 * boundedGrowthBytes);
   });
 
-  test("that no one takes does not fill the daemon: endless answers wait", async () => {
+  test("of 20 endless responses waits in the app while no client reads", async () => {
     const watch = watchMemory();
     const responses = await Promise.all(Array.from({ length: 20 }, () => request("/bodies/endless-response")));
     for (const response of responses) response.pause();
@@ -124,7 +121,7 @@ describe("a body", () => {
     await expect.poll(async () => (await counters()).cancelled - before).toBe(20);
   });
 
-  test("that is never read holds up neither the answer nor the next request", async () => {
+  test("that the app ignores blocks neither the response nor the next request", async () => {
     expect(await server.text("/bodies/ignore", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("ignored");
     expect(await server.text("/bodies/first", { method: "POST", body: Buffer.alloc(2 * megabyte) })).toBe("enough");
     expect(await server.text("/bodies/ignore", { method: "POST", body: upload(2 * megabyte), duplex: "half" })).toBe("ignored");
@@ -134,21 +131,21 @@ describe("a body", () => {
 describe("a body beyond the limit", () => {
   const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
 
-  test("is refused by its announced length before the app hears of it", async () => {
+  test("is rejected by its Content-Length before the app receives it", async () => {
     expect(await server.refusal("/small/echo", { method: "POST", body: Buffer.alloc(20 * 1024 + 1) })).toMatchObject(tooLarge);
   });
 
-  test("is refused by counting when it announces none", async () => {
+  test("is rejected by its counted bytes when it has no Content-Length", async () => {
     expect(await server.refusal("/small/length", { method: "POST", body: upload(100 * 1024), duplex: "half" })).toMatchObject(tooLarge);
   });
 
-  test("leaves the worker as it was", async () => {
+  test("does not affect the next request", async () => {
     expect(await server.text("/small/length", { method: "POST", body: Buffer.alloc(20 * 1024) })).toBe(String(20 * 1024));
   });
 });
 
 describe("cancellation", () => {
-  test("a client that goes away aborts request.signal", async () => {
+  test("aborts request.signal when a client disconnects", async () => {
     const before = (await counters()).aborted;
     const abort = new AbortController();
     const response = server.fetch("/bodies/slow", { signal: abort.signal });
@@ -158,7 +155,7 @@ describe("cancellation", () => {
     await expect.poll(async () => (await counters()).aborted - before).toBe(1);
   });
 
-  test("a thousand aborted requests leave nothing behind", async () => {
+  test("cancels 1,000 aborted responses", async () => {
     const before = (await counters()).cancelled;
     for (let batch = 0; batch < 10; batch += 1) {
       const responses = await Promise.all(Array.from({ length: 100 }, () => request("/bodies/endless-response")));
@@ -168,7 +165,7 @@ describe("cancellation", () => {
     expect(await server.text("/bodies/ignore")).toBe("ignored");
   });
 
-  test("a client that stops in the middle of its body is noticed", async () => {
+  test("keeps serving when a client disconnects within its body", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("POST /bodies/count HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + "x".repeat(50_000));
     await once(connectionProbe(), "seen");
@@ -177,12 +174,12 @@ describe("cancellation", () => {
   });
 });
 
-describe("an answer that breaks off is never passed for whole", () => {
-  test.each(["/broken", "/die-midway", "/claims-more", "/claims-less"])("%s cuts the connection", async (target) => {
+describe("a truncated response", () => {
+  test.each(["/broken", "/die-midway", "/claims-more", "/claims-less"])("of %s closes the connection", async (target) => {
     await expect(server.text(`/bodies${target}`)).rejects.toThrow();
   });
 
-  test("/not-bytes is an error or a cut", async () => {
+  test("of /not-bytes is an error or closes the connection", async () => {
     const outcome = await server.text("/bodies/not-bytes").then(
       (text) => text,
       () => "cut",
@@ -190,13 +187,13 @@ describe("an answer that breaks off is never passed for whole", () => {
     expect(outcome === "cut" || outcome.includes("WORKER_BAD_RESPONSE")).toBe(true);
   });
 
-  test("a stall beyond the timeout cuts the connection", async () => {
+  test("that stalls beyond the timeout closes the connection", async () => {
     await expect(server.text("/small/stall")).rejects.toThrow();
     expect(await server.text("/small/ignore")).toBe("ignored");
   });
 });
 
-/** Emits `seen` when the server has handled what was sent before. */
+/** Emits `seen` when the server has handled all earlier requests. */
 function connectionProbe(): http.ClientRequest {
   const probe = http.get({ host: "127.0.0.1", port: server.port, path: "/bodies/ignore" }, (response) => {
     response.resume();
@@ -213,7 +210,7 @@ async function request(target: string): Promise<http.IncomingMessage> {
   return response;
 }
 
-/** Bytes by which this process grew at most while it was watched. */
+/** Reports the most bytes by which this process grew while it was watched. */
 function watchMemory(): { stop: () => number } {
   const start = process.memoryUsage().rss;
   let peak = start;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The answer, with its body as the bytes that came. */
+/** Returns the response with its body as received bytes. */
 async function get(target: string, headers: Record<string, string> = {}, method: Dispatcher.HttpMethod = "GET") {
   const response = await request(server.url + target, { method, headers });
   return { status: response.statusCode, headers: response.headers, body: Buffer.from(await response.body.arrayBuffer()) };
@@ -35,13 +35,13 @@ async function get(target: string, headers: Record<string, string> = {}, method:
 const decompressed = async (target: string) => brotliDecompressSync((await get(target, { "accept-encoding": "br" })).body).toString();
 const storedFiles = async () => (await readdir(path.join(server.directory, ".compressed-files"))).toSorted();
 
-describe("a file that a client takes compressed", () => {
+describe("a file for a client that accepts compression", () => {
   test.each([
     ["br", "gzip, deflate, br, zstd", "br", brotliDecompressSync],
     ["gzip over plain http", "gzip, deflate", "gzip", gunzipSync],
-    ["gzip when br is refused", "br;q=0, gzip", "gzip", gunzipSync],
-    ["br for any coding", "*", "br", brotliDecompressSync],
-  ] as const)("comes as %s", async (_, acceptEncoding, coding, decompress) => {
+    ["gzip when br is not accepted", "br;q=0, gzip", "gzip", gunzipSync],
+    ["br for any accepted coding", "*", "br", brotliDecompressSync],
+  ] as const)("is compressed with %s", async (_, acceptEncoding, coding, decompress) => {
     for (const [target, content] of [
       ["/site/app.js", script],
       ["/site/large.js", largeScript],
@@ -54,15 +54,12 @@ describe("a file that a client takes compressed", () => {
     }
   });
 
-  test.each(["identity", "", "zstd", "gzip;q=0"])(
-    "comes as it is for Accept-Encoding: %j, and says what it varies by",
-    async (acceptEncoding) => {
-      const { headers, body } = await get("/site/app.js", { "accept-encoding": acceptEncoding });
-      expect([headers["content-encoding"], headers["vary"], body.toString()]).toEqual([undefined, "accept-encoding", script]);
-    },
-  );
+  test.each(["identity", "", "zstd", "gzip;q=0"])("is not compressed for Accept-Encoding: %j, but has Vary", async (acceptEncoding) => {
+    const { headers, body } = await get("/site/app.js", { "accept-encoding": acceptEncoding });
+    expect([headers["content-encoding"], headers["vary"], body.toString()]).toEqual([undefined, "accept-encoding", script]);
+  });
 
-  test("has an ETag in each coding, and 304 for each", async () => {
+  test("has an ETag and a 304 of its own for each coding", async () => {
     const etags = new Set<string>();
     for (const acceptEncoding of ["br", "gzip", "identity"]) {
       const first = await get("/site/app.js", { "accept-encoding": acceptEncoding });
@@ -74,7 +71,7 @@ describe("a file that a client takes compressed", () => {
     expect(etags.size).toBe(3);
   });
 
-  test("is described by HEAD as GET sends it", async () => {
+  test("has the same headers for HEAD as for GET", async () => {
     for (const target of ["/site/app.js", "/site/large.js"]) {
       const whole = await get(target, { "accept-encoding": "br" });
       const head = await get(target, { "accept-encoding": "br" }, "HEAD");
@@ -83,7 +80,7 @@ describe("a file that a client takes compressed", () => {
     }
   });
 
-  test("comes in parts as it lies on the disk; a part that belongs to the compressed file is refused", async () => {
+  test("is uncompressed in range responses and whole when If-Range has another ETag", async () => {
     const compressed = await get("/site/app.js", { "accept-encoding": "br" });
     const part = await get("/site/app.js", { "accept-encoding": "br", range: "bytes=2-9" });
     expect([part.status, part.headers["content-encoding"], part.body.toString()]).toEqual([206, undefined, script.slice(2, 10)]);
@@ -96,14 +93,14 @@ describe("a file that a client takes compressed", () => {
     expect([mixed.status, mixed.body.toString()]).toEqual([200, script]);
   });
 
-  test("is a new one when it is changed in place", async () => {
+  test("is compressed again after a change in place", async () => {
     const version = await server.add("edited", { files: { "index.html": "<p>", "a.js": script } });
     expect(await decompressed("/edited/a.js")).toBe(script);
     await writeFile(path.join(version.folder, "a.js"), script.replaceAll("42", "43"));
     await expect.poll(() => decompressed("/edited/a.js"), { timeout: 5000 }).toBe(script.replaceAll("42", "43"));
   });
 
-  test("is not mistaken for another file of the same size and time", async () => {
+  test("is distinct from another file of the same size and time", async () => {
     const other = largeScript.replaceAll("more", "less");
     const version = await server.add("twins", { files: { "index.html": "<p>", "a.js": largeScript, "b.js": other } });
     const time = new Date(1_000_000_000_000);
@@ -118,7 +115,7 @@ describe("a file that a client takes compressed", () => {
     }
   });
 
-  test("has base and variables of its page in it", async () => {
+  test("includes the base and variables of its page", async () => {
     await server.add("injected", { files, manifest: { injectBase: "relative", env: { PUBLIC_A: "1" } } });
     for (const [target, base] of [
       ["/injected/", "./"],
@@ -132,15 +129,15 @@ describe("a file that a client takes compressed", () => {
   });
 });
 
-describe("a file that is not worth it, or must not be changed", () => {
-  test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])("%s comes as it is and does not vary", async (name) => {
+describe("a file that is excluded from compression", () => {
+  test.each(["small.js", "too-large.js", "picture.png", "plain.bin"])("is sent uncompressed and without Vary: %s", async (name) => {
     const { status, headers, body } = await get(`/site/${name}`, { "accept-encoding": "br, gzip" });
     expect([status, headers["content-encoding"], headers["vary"]]).toEqual([200, undefined, undefined]);
     expect(body.equals(Buffer.from(files[name as keyof typeof files]))).toBe(true);
   });
 
   test.each([{ "content-encoding": "gzip" }, { "cache-control": "public, no-transform" }])(
-    "a site with the header %j is left alone",
+    "is sent unchanged on a site with the header %j",
     async (headers) => {
       await server.add("own-coding", { files, manifest: { headers } });
       const { body } = await get("/own-coding/app.js", { "accept-encoding": "br, gzip" });
@@ -148,7 +145,7 @@ describe("a file that is not worth it, or must not be changed", () => {
     },
   );
 
-  test("what a site varies by itself stays", async () => {
+  test("keeps the Vary header of its site", async () => {
     await server.add("varied", { files, manifest: { headers: { vary: "cookie" } } });
     expect((await get("/varied/app.js", { "accept-encoding": "br" })).headers["vary"]).toBe("cookie, accept-encoding");
     expect((await get("/varied/small.js")).headers["vary"]).toBe("cookie");
@@ -156,7 +153,7 @@ describe("a file that is not worth it, or must not be changed", () => {
 });
 
 describe("compressed copies", () => {
-  test("are kept by the digest of their content, once for all sites that have it", async () => {
+  test("are stored once by the digest of their content, for all sites", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     const digest = createHash("sha256").update(content).digest("base64url");
     await server.add("one", { files: { "index.html": "<p>", "a.js": content } });
@@ -166,7 +163,7 @@ describe("compressed copies", () => {
     expect((await storedFiles()).filter((name) => name.startsWith(digest))).toEqual([`${digest}.br`]);
   });
 
-  test("that cannot be kept are sent nevertheless", async () => {
+  test("are sent even if they cannot be stored", async () => {
     const content = text(randomBytes(8).toString("hex"), 5000);
     await writeFile(path.join(server.directory, "a-file"), "");
     const blocked = await WorkerServer.start({ compressedFilesDirectory: path.join(server.directory, "a-file") });
@@ -179,7 +176,7 @@ describe("compressed copies", () => {
     }
   });
 
-  test("are read by the daemon's user alone", async () => {
+  test("are readable only by the daemon's user", async () => {
     const { mode } = await stat(path.join(server.directory, ".compressed-files"));
     expect(mode & 0o077).toBe(0);
   });

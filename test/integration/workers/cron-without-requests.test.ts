@@ -11,7 +11,7 @@ const app = `export default { fetch(request) { console.log("called for " + reque
 const everySecond = `cron:\n  - schedule: "* * * * * *"\n    endpoint: /tick\n`;
 const called = "called for * * * * * *";
 
-/** Its workers are never asked by a client: only the API is. */
+/** Starts a daemon whose workers receive no client request. Tests only call the API. */
 async function startQuiet(manifest: string, env: Record<string, string> = {}): Promise<TestDaemon> {
   const directory = await mkdtemp(path.join(tmpdir(), "runtimed-test-"));
   await writeTree(path.join(directory, "workers"), {
@@ -27,24 +27,24 @@ const logOf = async ({ url, rootKey }: TestDaemon, name = "job") =>
   (await fetch(`${url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": rootKey } })).text();
 const callsIn = (log: string) => log.split(called).length - 1;
 
-test("a job runs on a daemon that has served no request", async () => {
+test("runs a job on a daemon that has served no request", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
   expect(await logOf(daemon)).not.toContain("was answered with 4");
 });
 
-test("a job runs again when its worker was idle, and was evicted", async () => {
+test("runs a job again after its worker was idle and evicted", async () => {
   const daemon = await startQuiet("idleTimeout: 1s\nttl: 2s\n", { RUNTIME_POOL_SIZE: "1" });
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(0);
   const file = uploadOf("other.tgz", await packFiles({ "manifest.yaml": "name: other\n", "index.js": app }));
   await connect(daemon.url, daemon.rootKey).workers.upload({ file });
-  // The pool has one place, which this takes from the worker of the job.
+  // The pool has one place, which this worker takes from the worker of the job.
   await expect.poll(async () => (await fetch(`${daemon.url}/other/`)).status).toBe(200);
   const before = callsIn(await logOf(daemon));
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(before);
 });
 
-test("a job runs after its worker, and after the daemon, was restarted", async () => {
+test("runs a job after a restart of its worker and of the daemon", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
   await connect(daemon.url, daemon.rootKey).workers.restart({ params: { scope: "_", name: "job", version: "1.0.0" } });
@@ -56,12 +56,12 @@ test("a job runs after its worker, and after the daemon, was restarted", async (
   await expect.poll(() => logOf(again)).toContain(called);
 });
 
-test("a job runs with ttl: 0, in a new isolate each time", async () => {
+test("runs a job with ttl: 0 in a new isolate each time", async () => {
   const daemon = await startQuiet("ttl: 0\n");
   await expect.poll(async () => callsIn(await logOf(daemon))).toBeGreaterThan(1);
 });
 
-test("no job of a disabled version runs, and its log says so", async () => {
+test("stops jobs of a disabled version and logs the stop", async () => {
   const daemon = await startQuiet("");
   const { workers } = connect(daemon.url, daemon.rootKey);
   const params = { scope: "_", name: "job", version: "1.0.0" };

@@ -3,7 +3,7 @@ import { cronRefusal } from "../../../src/server/workers/cron/cron-schedule.js";
 import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
-/** Counts its calls; `/seen` tells what the last one was like. */
+/** Counts its calls. `/seen` returns data of the last call. */
 const counter = (text: string) => `
 let calls = 0;
 let seen = {};
@@ -36,23 +36,23 @@ const logOf = async (name: string) =>
 const everySecond = (target: string) => `cron:\n  - schedule: "* * * * * *"\n    endpoint: ${target}\n`;
 
 describe("a cron job", () => {
-  test("calls the worker as its manifest says, without a client", async () => {
+  test("calls the worker on its schedule without a client", async () => {
     expect((await upload(`name: ticking\n${everySecond("/tick?a=1")}    method: PUT\n`)).status).toBe(201);
     await expect.poll(async () => (await seen("ticking")).calls, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(await seen("ticking")).toMatchObject({ method: "PUT", target: "/tick?a=1", cron: "* * * * * *", cronOfThis: null });
   });
 
-  test("is named by a header that clients cannot send", async () => {
+  test("sends an x-cron header that clients cannot send", async () => {
     const response = await fetch(`${daemon.url}/ticking/seen`, { headers: { "X-Cron": "forged" } });
     expect(await response.json()).toMatchObject({ cronOfThis: null });
   });
 
-  test("does not overlap with itself, and the worker's log says so", async () => {
+  test("skips a run during its previous run and logs that", async () => {
     await upload(`name: slow\n${everySecond("/slow")}`);
     await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its last run is not over");
   });
 
-  test("runs for the version that answers and for no other, and stops with it", async () => {
+  test("runs only for the active version and stops with it", async () => {
     await upload(`name: versioned\nversion: "1.0.0"\n${everySecond("/tick")}`, "old");
     await expect.poll(async () => (await seen("versioned@1.0.0")).calls, { timeout: 10_000 }).toBeGreaterThan(0);
     await upload(`name: versioned\nversion: "2.0.0"\n${everySecond("/tick")}`, "new");
@@ -66,7 +66,7 @@ describe("a cron job", () => {
   });
 });
 
-test("a schedule that cannot be used is refused at upload, by its place in the manifest", async () => {
+test("rejects an upload with an invalid schedule and names its place in the manifest", async () => {
   const refused = await upload(`name: wrong\n${everySecond("/fine")}  - schedule: "61 * * * *"\n    endpoint: /x\n`);
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({
@@ -75,10 +75,13 @@ test("a schedule that cannot be used is refused at upload, by its place in the m
   expect((await fetch(`${daemon.url}/wrong/`)).status).toBe(404);
 });
 
-test.each([["* * * *"], ["2030-01-01T00:00:00"], ["0 0 30 2 *"], ["@sometimes"], [""], ["a b c d e"]])("%j is no schedule", (schedule) => {
-  expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toContain("cron.0.schedule");
-});
+test.each([["* * * *"], ["2030-01-01T00:00:00"], ["0 0 30 2 *"], ["@sometimes"], [""], ["a b c d e"]])(
+  "rejects the schedule %j",
+  (schedule) => {
+    expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toContain("cron.0.schedule");
+  },
+);
 
-test.each([["*/5 * * * *"], ["0 0 * * MON"], ["30 0 0 1 * *"], ["@daily"]])("%j is one", (schedule) => {
+test.each([["*/5 * * * *"], ["0 0 * * MON"], ["30 0 0 1 * *"], ["@daily"]])("accepts the schedule %j", (schedule) => {
   expect(cronRefusal({ cron: [{ schedule, endpoint: "/", method: "POST" }] })).toBeUndefined();
 });

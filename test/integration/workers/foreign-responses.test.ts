@@ -84,8 +84,8 @@ const shape = (name: string) => fetch(`${daemon.url}/shapes/${name}`);
 const logOf = async (name: string) =>
   (await fetch(`${daemon.url}/api/workers/_/${name}/logs`, { headers: { "x-api-key": daemon.rootKey } })).text();
 
-describe("a response of another implementation", () => {
-  test("that GraphQL Yoga makes is sent", async () => {
+describe("a Response of another implementation", () => {
+  test("from GraphQL Yoga is sent", async () => {
     const response = await fetch(`${daemon.url}/yoga/`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -94,14 +94,14 @@ describe("a response of another implementation", () => {
     expect([response.status, await response.json()]).toEqual([200, { data: { hello: "world" } }]);
   });
 
-  test("that streams a subscription of GraphQL Yoga is sent piece by piece", async () => {
+  test("from GraphQL Yoga is streamed for a subscription", async () => {
     const query = encodeURIComponent("subscription { count }");
     const response = await fetch(`${daemon.url}/yoga/?query=${query}`, { headers: { accept: "text/event-stream" } });
     const text = await response.text();
     for (const count of [1, 2, 3]) expect(text).toContain(`{"data":{"count":${count}}}`);
   });
 
-  test.each(["node-fetch", "undici"])("that %s fetched is sent decoded, with each of its cookies", async (name) => {
+  test.each(["node-fetch", "undici"])("from %s is sent decoded, with each of its cookies", async (name) => {
     const response = await fetch(`${daemon.url}/fetchers/${name}`);
     expect([response.status, await response.text()]).toEqual([200, "fetched"]);
     expect(response.headers.get("content-encoding")).toBeNull();
@@ -124,7 +124,7 @@ describe("a response of another implementation", () => {
     expect([headers.get("x-a"), headers.getSetCookie()]).toEqual(["1", ["a=1", "b=2"]]);
   });
 
-  test("is cut when its body fails, and cancelled when the client leaves", async () => {
+  test("is truncated when its body fails, and cancelled when the client disconnects", async () => {
     await expect(shape("broken").then((response) => response.text())).rejects.toThrow();
     expect(await logOf("shapes")).toContain("the source failed");
     const leaving = new AbortController();
@@ -142,7 +142,7 @@ describe("a response of another implementation", () => {
     ["class", "an Answer"],
     ["undefined", "undefined"],
     ["string", "a string"],
-  ])("is refused without that shape: %s, and the log names what it was", async (name, what) => {
+  ])("is rejected with the shape %s, and the log names its type", async (name, what) => {
     const response = await shape(name);
     expect([response.status, await response.json()]).toMatchObject([502, { error: { code: "WORKER_BAD_RESPONSE" } }]);
     expect(await logOf("shapes")).toContain(`The app answered with ${what} instead of a Response.`);
@@ -151,7 +151,7 @@ describe("a response of another implementation", () => {
   test.each([
     ["bad-header", "Invalid header"],
     ["throwing", "no headers here"],
-  ])("that cannot be read is refused: %s, and the log has the reason", async (name, reason) => {
+  ])("is rejected when unreadable: %s, and the log has the reason", async (name, reason) => {
     expect((await shape(name)).status).toBe(502);
     expect((await logOf("shapes")).toLowerCase()).toContain(reason.toLowerCase());
   });

@@ -24,33 +24,33 @@ function readAll(chunks: Uint8Array[]): Frame[] {
       reader.read(count);
       rest = rest.subarray(count);
     }
-    // Bytes that somebody keeps may lie anywhere.
+    // A kept rest of bytes can start at any offset.
     if (index % 3 === 0) reader.keep();
   }
   return frames;
 }
 
-/** A writer into `pieces`, which has room for them at once (as a socket mostly has) or every third time. */
+/** Creates a writer into `pieces`. The writer has room for every write, like most sockets, or only for every third one. */
 function writeInto(pieces: Uint8Array[], isSlow: boolean): FrameWriter {
   let count = 0;
   return new FrameWriter((ready) => {
     count += 1;
     const hasLeft = !isSlow || count % 3 === 0;
     pieces.push(...(hasLeft ? [Buffer.concat(ready)] : ready));
-    // What was given before leaves too.
+    // Earlier bytes are sent, too.
     if (hasLeft) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     return hasLeft;
   });
 }
 
-/** Cuts bytes at the given places, wherever they fall. */
+/** Splits bytes at the given places. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...places.map((place) => Math.floor(place * bytes.length)), bytes.length].toSorted((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
 describe("frames", () => {
-  test("arrive as they were written, however the stream is cut", () => {
+  test("arrive as written, wherever the stream is split", () => {
     const body = fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ minLength: 7000, maxLength: 100_000, size: "max" }));
     const frame = fc.record({ exchange: fc.nat(0xffff_ffff), body });
     fc.assert(
@@ -75,7 +75,7 @@ describe("frames", () => {
     );
   });
 
-  test("carry bodies in order, as few and as many pieces as come together", () => {
+  test("carry body chunks in order, separate or combined", () => {
     const bytes = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 50 }),
       fc.uint8Array({ minLength: 7000, maxLength: 90_000, size: "max" }),
@@ -119,7 +119,7 @@ describe("frames", () => {
     );
   });
 
-  test("carry answers of any text and bytes", () => {
+  test("carry responses of any text and bytes", () => {
     const body = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "grapheme", minLength: 3000, maxLength: 6000 }),
@@ -147,7 +147,7 @@ describe("frames", () => {
     );
   });
 
-  test("of a body that come byte by byte are handed over in pieces of 4 KB at least", () => {
+  test("are delivered in chunks of at least 4 KB when a body arrives byte by byte", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     const body = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251));
@@ -168,7 +168,7 @@ describe("frames", () => {
     expect(read.at(-1)?.kind).toBe(FrameKind.End);
   });
 
-  test("of answers that are too long for one are not begun", () => {
+  test("are not started for responses that exceed the length of a frame", () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     for (const body of [
@@ -183,7 +183,7 @@ describe("frames", () => {
     expect(readAll(pieces)).toEqual([{ kind: FrameKind.Ping, exchange: 0, payload: "" }]);
   });
 
-  test("that are held leave once nothing holds them, at once or at the end of the turn", async () => {
+  test("are sent after their release, immediately or at the end of the turn", async () => {
     const pieces: Uint8Array[] = [];
     const writer = writeInto(pieces, false);
     writer.hold();
@@ -198,13 +198,13 @@ describe("frames", () => {
     writer.empty(FrameKind.Ping, 2);
     writer.release(true);
     expect(readAll(pieces)).toMatchObject([{ exchange: 1 }, { exchange: 2 }]);
-    // Nothing was planned for what is gone already, and what comes next leaves as ever.
+    // The flushed frame leaves no timer behind, and the next frame is sent as before.
     writer.empty(FrameKind.Ping, 3);
     await setImmediate();
     expect(readAll(pieces)).toMatchObject([{ exchange: 1 }, { exchange: 2 }, { exchange: 3 }]);
   });
 
-  test("longer than any of ours are refused before they are waited for", () => {
+  test("are rejected by their header when longer than the maximum", () => {
     const header = Buffer.alloc(9);
     header.writeUInt32LE(maximumPayloadBytes + 1, 0);
     expect(() => readAll([header])).toThrow("longer");

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WorkerServer } from "../../support/worker-server.js";
 
-/** Tries what its query says and tells what came of it. */
+/** Runs the attempt that its query names and returns the result. */
 const prober = `
 import fs from "node:fs";
 import os from "node:os";
@@ -69,18 +69,18 @@ async function attempt(what: string, value = ""): Promise<{ value?: unknown; err
 }
 
 describe("an app", () => {
-  test("has the manifest's variables and no others", async () => {
+  test("gets only the variables of its manifest", async () => {
     expect(await attempt("environment")).toEqual({ value: { NAME: "value", COUNT: "3" } });
     expect(await attempt("env")).toEqual({ value: { NAME: "value", COUNT: "3" } });
   });
 
-  test("reads its own files and uses the platform", async () => {
+  test("can read its own files and use the platform", async () => {
     expect(await attempt("own")).toEqual({ value: "own file" });
     expect(await attempt("network")).toEqual({ value: "reached" });
     expect(((await attempt("modules")).value as string).startsWith("string,function")).toBe(true);
   });
 
-  test("sees nothing of the daemon in its arguments", async () => {
+  test("gets no data of the daemon in its arguments", async () => {
     const { value } = await attempt("arguments");
     expect(value).not.toContain("rtk_");
     expect(value).not.toContain(ownFolder);
@@ -93,7 +93,7 @@ describe("an app", () => {
     },
   );
 
-  test("cannot read other apps, the slots of others or its own real path", async () => {
+  test("cannot read other apps, other sandbox folders or its own real path", async () => {
     for (const file of [
       path.join(otherFolder, "secret.txt"),
       path.join(ownFolder, "own.txt"),
@@ -107,7 +107,7 @@ describe("an app", () => {
     expect(await attempt("read", path.join(server.directory, ".slots", "12345", "x"))).toEqual({ error: "ERR_ACCESS_DENIED" });
   });
 
-  test("cannot write anywhere or make links", async () => {
+  test("cannot write files or create links", async () => {
     for (const file of [path.join(server.directory, "new"), path.join(ownFolder, "new"), "/tmp/new"]) {
       expect(await attempt("write", file)).toEqual({ error: "ERR_ACCESS_DENIED" });
     }
@@ -116,18 +116,18 @@ describe("an app", () => {
     expect(await attempt("own")).toEqual({ value: "own file" });
   });
 
-  test.each(["exec", "fork", "thread", "inspector", "wasi"])("is denied %s", async (what) => {
+  test.each(["exec", "fork", "thread", "inspector", "wasi"])("cannot use %s", async (what) => {
     expect(await attempt(what)).toEqual({ error: "ERR_ACCESS_DENIED" });
   });
 
   test.each(["kill", "killTwin", "binding", "linkedBinding", "dlopen", "debugProcess", "report", "chdir", "setuid"])(
-    "has no %s",
+    "cannot call %s",
     async (what) => {
       expect(await attempt(what, String(process.pid))).toEqual({ error: "TypeError" });
     },
   );
 
-  test("cannot slow the daemon down", async () => {
+  test("cannot change the priority of the daemon", async () => {
     expect(await attempt("priority", String(process.pid))).toEqual({ error: "Error" });
   });
 });

@@ -18,7 +18,7 @@ async function answer(files: Record<string, string>, target = "", manifest: Reco
   return server.text(`/shape-${names}/${target}`);
 }
 
-describe("a module may be", () => {
+describe("a module", () => {
   test.each<[string, Record<string, string>]>([
     ["an object with fetch", { "index.js": `export default { fetch: () => new Response("ok") }` }],
     [
@@ -27,7 +27,7 @@ describe("a module may be", () => {
     ],
     ["a function", { "index.js": `export default () => new Response("ok")` }],
     [
-      "an object with fetch that answers late",
+      "an object with asynchronous fetch",
       { "index.js": `export default { async fetch() { await new Promise(setImmediate); return new Response("ok"); } }` },
     ],
     ["named exports", { "index.js": `export function fetch() { return new Response("ok"); }` }],
@@ -55,11 +55,11 @@ describe("a module may be", () => {
         "text.ts": `export const text: string = "ok"; enum Kind { One }`,
       },
     ],
-  ])("%s", async (_, files) => {
+  ])("can be %s", async (_, files) => {
     expect(await answer(files)).toBe("ok");
   });
 
-  test("an entrypoint that the manifest names", async () => {
+  test("can be an entrypoint that the manifest names", async () => {
     const files = { "index.html": "page", "server/app.js": `export default () => new Response("ok")` };
     expect(await answer(files, "", { entrypoint: "server/app.js" })).toBe("ok");
   });
@@ -75,7 +75,7 @@ describe("routes", () => {
     },
   };`;
 
-  test("match literal before named before rest, and again and again", async () => {
+  test("prefer literal to named to wildcard patterns, on every request", async () => {
     await server.add("routed", { files: { "index.js": source } });
     expect(await server.text("/routed/")).toBe("home");
     expect(await server.text("/routed/")).toBe("home");
@@ -88,7 +88,7 @@ describe("routes", () => {
     expect((await server.fetch("/routed/none")).status).toBe(404);
   });
 
-  test("leave the rest to fetch", async () => {
+  test("fall through to fetch", async () => {
     const files = { "index.js": `export default { routes: { "/a": () => new Response("route") }, fetch: () => new Response("fetch") }` };
     expect(await answer(files, "a")).toBe("route");
     expect(await answer(files, "b")).toBe("fetch");
@@ -96,7 +96,7 @@ describe("routes", () => {
 });
 
 describe("TypeScript", () => {
-  test("may import its own packages and JSON, and finds its own files", async () => {
+  test("can import its packages, JSON and its own files", async () => {
     expect(
       await answer({
         "index.ts": `import { greet } from "greeter"; import data from "./data.json"; import { readFileSync } from "node:fs";
@@ -110,7 +110,7 @@ describe("TypeScript", () => {
     ).toBe("hello you,note");
   });
 
-  test("cannot import what lies outside of its folder", async () => {
+  test("cannot import files outside of its folder", async () => {
     const outside = await server.add("outside", { files: { "secret.json": `{"secret":true}`, "index.html": "" } });
     for (const source of [
       `import secret from ${JSON.stringify(path.join(outside.folder, "secret.json"))}; export default () => Response.json(secret);`,
@@ -125,14 +125,14 @@ describe("TypeScript", () => {
     }
   });
 
-  test("that does not compile says where", async () => {
+  test("has the position of a syntax error in the response and the log", async () => {
     names += 1;
     await server.add(`shape-${names}`, { files: { "index.ts": "export default {\n  fetch( {" } });
     expect((await server.refusal(`/shape-${names}/`)).message).toMatch(/index\.ts:2:11: .* in: fetch\( \{$/);
     await expect.poll(() => server.log.map((line) => line.msg).join("\n")).toMatch(/index\.ts:2:10:\n +2 │ +fetch\( \{\n/);
   });
 
-  test("that crashes the compiler leaves it to others", async () => {
+  test("can crash the compiler without effect on other workers", async () => {
     const nested = "[".repeat(3_000_000) + "]".repeat(3_000_000);
     await server.add("crashes-compiler", { files: { "index.ts": `export default () => Response.json(${nested});` } });
     expect(await server.refusal("/crashes-compiler/")).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
@@ -140,7 +140,7 @@ describe("TypeScript", () => {
     expect(await server.text("/compiles-later/")).toBe("fine");
   });
 
-  test("has stack traces of its sources in the log", async () => {
+  test("has source positions in logged stack traces", async () => {
     names += 1;
     await server.add(`shape-${names}`, {
       files: { "index.ts": "interface A {}\n\n\nexport default () => { throw new Error('traced'); };" },
@@ -151,7 +151,7 @@ describe("TypeScript", () => {
 });
 
 describe("a framework from npm", () => {
-  test("Hono", async () => {
+  test("runs: Hono", async () => {
     const version = await server.add("hono", {
       files: {
         "index.js": `
@@ -185,7 +185,7 @@ describe("a framework from npm", () => {
     expect((await server.fetch("/hono/none")).status).toBe(404);
   });
 
-  test("itty-router", async () => {
+  test("runs: itty-router", async () => {
     const version = await server.add("itty", {
       files: {
         "package.json": `{"type":"module"}`,

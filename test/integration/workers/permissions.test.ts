@@ -45,7 +45,7 @@ async function attempt(name: string, what: string, value = ""): Promise<unknown>
 const denied = { error: "ERR_ACCESS_DENIED" };
 
 describe("an isolate", () => {
-  test("may do what its manifest asks for within the ceiling, and nothing else", async () => {
+  test("has only the permissions of its manifest within the ceiling", async () => {
     await server.add("runner", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
     await server.add("threads", { files: { "index.js": prober }, manifest: { permissions: ["worker-threads"] } });
     expect(await attempt("runner", "exec")).toEqual({ value: "ran" });
@@ -55,15 +55,12 @@ describe("an isolate", () => {
     expect(await attempt("threads", "exec")).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)(
-    "that starts programs has a limit of processes, which counts all isolates of its worker",
-    async () => {
-      await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
-      expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
-    },
-  );
+  test.runIf(process.getuid?.() === 0)("with child-process has a process limit for all isolates of its worker", async () => {
+    await server.add("forker", { files: { "index.js": prober }, manifest: { permissions: ["child-process"] } });
+    expect(await attempt("forker", "processes")).toEqual({ value: "2048" });
+  });
 
-  test("has four threads for libuv's tasks, whatever its environment says", async () => {
+  test("has four libuv threads, whatever its environment sets", async () => {
     const code = `import { randomBytes } from "node:crypto";
 process.env.UV_THREADPOOL_SIZE = "100";
 export default { async fetch() {
@@ -75,13 +72,13 @@ export default { async fetch() {
     expect(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1])).toBeLessThan(20);
   });
 
-  test("does not have what it did not ask for, although the ceiling has it", async () => {
+  test("lacks permissions that only the ceiling has", async () => {
     await server.add("modest", { files: { "index.js": prober } });
     for (const what of ["exec", "thread"]) expect(await attempt("modest", what)).toEqual(denied);
   });
 
-  test.runIf(process.getuid?.() === 0)("keeps files in a folder of its own, also as the next process", async () => {
-    // The parent stays closed to it without this.
+  test.runIf(process.getuid?.() === 0)("keeps files in its own folder across processes", async () => {
+    // Without this mode the isolate cannot reach the folder.
     await chmod(path.dirname(data), 0o711);
     const permissions = [`fs-read:${data}`, `fs-write:${data}`];
     await server.add("keeper", { files: { "index.js": prober }, manifest: { permissions, maxRequests: 1 } });
@@ -94,7 +91,7 @@ export default { async fetch() {
 
 const addon = fileURLToPath(new URL(`../../../node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`, import.meta.url));
 
-test("loads a native addon with the permission addons, and denies it without", async () => {
+test("loads a native addon only with the permission addons", async () => {
   const addonServer = await WorkerServer.start({ permissions: ["addons"] });
   onTestFinished(() => addonServer.stop());
   const files = {
@@ -112,7 +109,7 @@ export default { fetch() {
 });
 
 describe("a permission beyond the ceiling", () => {
-  test("keeps the version from being served, and the answer says which and what the operator can do", async () => {
+  test("blocks the version with an error that names permission and operator variable", async () => {
     await server.add("greedy", { files: { "index.js": prober }, manifest: { permissions: ["child-process", "addons"] } });
     expect(await server.refusal("/greedy/")).toMatchObject({
       status: 502,
@@ -121,7 +118,7 @@ describe("a permission beyond the ceiling", () => {
     });
   });
 
-  test("may be a path: one covers what lies below it, of the same kind", () => {
+  test("is a path that no allowed path of the same kind contains", () => {
     const ceiling = new PermissionPolicy(["fs-read:/srv/data"]);
     for (const permission of ["fs-read:/srv/data", "fs-read:/srv/data/", "fs-read:/srv/data/a/b"]) {
       expect(ceiling.refusal({ permissions: [permission] })).toBeUndefined();
@@ -131,13 +128,13 @@ describe("a permission beyond the ceiling", () => {
     }
   });
 
-  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("may be one that this Node cannot give", () => {
+  test.runIf(!process.allowedNodeEnvironmentFlags.has("--allow-inspector"))("is one that this Node does not support", () => {
     expect(new PermissionPolicy(["inspector"]).refusal({ permissions: ["inspector"] })).toContain(process.version);
   });
 });
 
 test.each([["fs-read:relative"], ["fs-read:/a/../b"], ["fs-read:/a,/b"], ["fs-write:/*"], ["root"], ["network"], [""]])(
-  "%j is no permission",
+  "rejects the permission %j",
   (permission) => {
     const parsed = WorkerManifest.safeParse({ permissions: [permission] });
     expect(parsed.error?.issues[0]?.message).toContain("child-process");

@@ -20,21 +20,21 @@ const handshake = (path: string, lines = "") =>
   `GET /app${path} HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${lines}\r\n`;
 
 describe("the end of a socket", () => {
-  test("is 1009 for a message that is too large", async () => {
+  test("has code 1009 after a message that is too large", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.send(Buffer.alloc(1024 * 1024 + 1));
     expect((await client.closed).code).toBe(1009);
     await expect.poll(async () => server.text("/app/seen")).toContain("close 1009");
   });
 
-  test("is 1011 when the worker's process ends", async () => {
+  test("has code 1011 when the worker's process ends", async () => {
     await server.add("crash", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/crash/crash`);
     client.send("go");
     expect((await client.closed).code).toBe(1011);
   });
 
-  test("is 1012 a moment after the worker was replaced, and the old process ends", async () => {
+  test("has code 1012 after the worker was replaced, and the old process ends", async () => {
     const version = await server.add("replaced", { fixture: "sockets" });
     const client = await WebSocketClient.open(`${server.url}/replaced/echo`);
     await server.add("replaced", { fixture: "sockets" });
@@ -44,13 +44,13 @@ describe("the end of a socket", () => {
     await retired;
   });
 
-  test("is 1013 when a worker sends far more than its client takes", async () => {
+  test("has code 1013 when a worker sends much more than its client reads", async () => {
     const client = await WebSocketClient.open(app("/flood?bytes=20000000"));
     expect((await client.closed).code).toBe(1013);
   });
 });
 
-test("bytes that are no frames cost the client its socket, and nothing else", async () => {
+test("closes only the socket of a client that sends invalid frames", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(handshake("/echo"));
   await once(socket, "data");
@@ -65,7 +65,7 @@ describe("an upgrade", () => {
   test.each([
     ["h2c", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"],
     ["an unknown protocol", "Connection: upgrade\r\nUpgrade: foo/2\r\n"],
-  ])("to %s is ignored: the request is served as it is, body included", async (_, lines) => {
+  ])("to %s is ignored, and the request is served with its body", async (_, lines) => {
     const answer = await exchange(server.url, `POST /app/ HTTP/1.1\r\nHost: a\r\n${lines}Content-Length: 5\r\n\r\nhello`);
     expect(answer).toMatchObject({ status: 200, text: "ok" });
   });
@@ -74,14 +74,14 @@ describe("an upgrade", () => {
     ["with a body", handshake("/echo", "Content-Length: 5\r\n") + "hello", 400],
     ["without a key", handshake("/echo").replace("Sec-WebSocket-Key", "X-Key"), 400],
     ["to another version", handshake("/echo").replace("Version: 13", "Version: 8"), 426],
-  ])("%s is refused", async (_, bytes, status) => {
+  ])("%s is rejected", async (_, bytes, status) => {
     const answer = await exchange(server.url, bytes);
     expect(answer.status).toBe(status);
     expect(answer.text).toContain('{"error":{"code":');
   });
 });
 
-test("hundreds of sockets that come and go leave nothing behind", async () => {
+test("releases 200 sockets that clients close or terminate", async () => {
   const clients = await Promise.all(Array.from({ length: 200 }, () => WebSocketClient.open(app("/chat"))));
   for (const [index, client] of clients.entries()) {
     if (index % 2 === 0) client.webSocket.terminate();
@@ -90,7 +90,7 @@ test("hundreds of sockets that come and go leave nothing behind", async () => {
   await expect.poll(() => server.text("/app/peers")).toBe("0");
 });
 
-test("Hono's upgradeWebSocket works as it is", async () => {
+test("runs Hono's upgradeWebSocket unchanged", async () => {
   const { outputFiles } = await build({
     stdin: {
       contents: `import { Hono } from "hono";

@@ -14,8 +14,8 @@ afterAll(() => server.stop());
 const app = (path: string) => `${server.url}/app${path}`;
 const seen = async () => JSON.parse(await server.text("/app/seen")) as string[];
 
-describe("a worker that answers 101", () => {
-  test("speaks with the client in text and bytes, whatever their size", async () => {
+describe("a worker that responds with 101", () => {
+  test("exchanges text and bytes of any size with the client", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     expect(await client.ask("ä 🙂")).toBe("ä 🙂");
     expect(await client.ask("")).toBe("");
@@ -40,7 +40,7 @@ describe("a worker that answers 101", () => {
     await client.close();
   });
 
-  test("reaches all its clients from any of them", async () => {
+  test("broadcasts a message to all its clients", async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => WebSocketClient.open(app("/chat"))));
     clients[3]?.send("hello");
     expect(await Promise.all(clients.map((client) => client.next()))).toEqual(clients.map(() => "hello"));
@@ -48,7 +48,7 @@ describe("a worker that answers 101", () => {
     await expect.poll(() => server.text("/app/peers")).toBe("0");
   });
 
-  test("adds headers to the handshake, and none that would break it", async () => {
+  test("adds headers to the handshake except those that would break it", async () => {
     const client = new WebSocketClient(app("/headers"), [], {
       headers: { cookie: "a=1; runtime_api_key=secret", "x-api-key": "k", authorization: `Bearer ${ourKey}` },
     });
@@ -70,7 +70,7 @@ describe("a worker that answers 101", () => {
     await client.close();
   });
 
-  test("chooses the subprotocol among those that the client offers", async () => {
+  test("selects the subprotocol among those that the client offers", async () => {
     const client = await WebSocketClient.open(app("/protocol"), ["chat.v1", "chat.v2"]);
     expect(client.webSocket.protocol).toBe("chat.v2");
     expect(await client.ask("which?")).toBe("chat.v2");
@@ -83,11 +83,11 @@ describe("a worker that answers 101", () => {
     await plain.close();
   });
 
-  test("is called below the name without a slash too, where others are redirected", async () => {
+  test("is called below its name without a slash, instead of a redirect", async () => {
     expect((await WebSocketClient.refusal(`${server.url}/app`)).text).toBe("ok");
   });
 
-  test("has ends that are WebSocket, EventTarget and what Cloudflare's know", async () => {
+  test("has socket ends of the types WebSocket and EventTarget with Cloudflare's members", async () => {
     const client = await WebSocketClient.open(app("/instance"));
     expect(JSON.parse((await client.next()) as string)).toEqual([
       true,
@@ -105,12 +105,12 @@ describe("a worker that answers 101", () => {
     await client.close();
   });
 
-  test("may keep both ends of a pair to itself", async () => {
+  test("can use both ends of a pair itself", async () => {
     expect(JSON.parse(await server.text("/app/inside"))).toEqual(["echo hello", "right 4000 enough", "left 4000 enough true 33"]);
     expect(await server.text("/app/unaccepted")).toBe("TypeError: accept() must be called before send().");
   });
 
-  test("goes on after its listeners threw, and logs what they threw", async () => {
+  test("keeps its socket after listeners threw, and logs their errors", async () => {
     const client = await WebSocketClient.open(app("/handler-throws"));
     expect(await client.ask("1")).toBe("still here: 1");
     expect(await client.ask("2")).toBe("still here: 2");
@@ -122,43 +122,43 @@ describe("a worker that answers 101", () => {
   });
 });
 
-describe("a worker may also answer an upgrade as any request", () => {
-  test("with a refusal, whose status, headers and body arrive", async () => {
+describe("a worker that responds to an upgrade without 101", () => {
+  test("can reject with status, headers and body", async () => {
     const answer = await WebSocketClient.refusal(app("/refuse"));
     expect(answer).toMatchObject({ status: 401, text: "who are you?" });
     expect(answer.headers).toMatchObject({ "www-authenticate": "Bearer", connection: "close" });
   });
 
-  test("with a stream of megabytes", async () => {
+  test("can stream 4 MB", async () => {
     const answer = await WebSocketClient.refusal(app("/stream"));
     expect(answer.status).toBe(403);
     expect(answer.text).toBe("a".repeat(64 * 65_536));
   });
 
-  test("with a page of a static site", async () => {
+  test("can be a static site with a page", async () => {
     expect(await WebSocketClient.refusal(`${server.url}/site/`)).toMatchObject({ status: 200, text: "<p>page</p>" });
   });
 
-  test("not at all: the client hears of the timeout", async () => {
+  test("causes a 504 when it exceeds the timeout", async () => {
     await server.add("slow", { fixture: "sockets", manifest: { timeout: "200ms" } });
     const answer = await WebSocketClient.refusal(`${server.url}/slow/slow`);
     expect(answer.status).toBe(504);
     expect(answer.text).toContain("WORKER_TIMEOUT");
   });
 
-  test.each(["/no-socket", "/not-an-end", "/used", "/throw"])("with a broken one (%s), which is 502", async (path) => {
+  test.each(["/no-socket", "/not-an-end", "/used", "/throw"])("causes a 502 with an invalid socket: %s", async (path) => {
     const answer = await WebSocketClient.refusal(app(path));
     expect(answer.status).toBe(502);
     expect(answer.text).toContain("WORKER_BAD_RESPONSE");
   });
 
-  test("with an end that was given away before, which is 502", async () => {
+  test("causes a 502 with an end that was used before", async () => {
     const client = await WebSocketClient.open(app("/twice"));
     await client.closed;
     expect((await WebSocketClient.refusal(app("/again"))).status).toBe(502);
   });
 
-  test("but a socket in the answer to a plain request is 502", async () => {
+  test("causes a 502 with a socket in the response to a plain request", async () => {
     expect(await server.refusal("/app/echo")).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
     expect(await server.text("/app/")).toBe("ok");
@@ -171,7 +171,7 @@ describe("a close", () => {
     ["1011", "?code=1011", { code: 1011, reason: "" }],
     ["4999", "?code=4999", { code: 4999, reason: "" }],
     ["no code", "", { code: 1005, reason: "" }],
-  ])("of the worker with %s reaches the client, and nothing that is sent after it", async (_, query, expected) => {
+  ])("of the worker with %s reaches the client as its last message", async (_, query, expected) => {
     const client = await WebSocketClient.open(app(`/close${query}`));
     client.send("close!");
     expect(await client.closed).toEqual(expected);
@@ -187,7 +187,7 @@ describe("a close", () => {
     ["2999", "InvalidAccessError"],
     ["5000", "InvalidAccessError"],
     [`1000&reason=${"ä".repeat(62)}`, "SyntaxError"],
-  ])("of the worker with %s throws as the standard says", async (query, name) => {
+  ])("of the worker with %s throws the error of the standard", async (query, name) => {
     const client = await WebSocketClient.open(app(`/close?code=${query}`));
     expect(await client.ask("close!")).toMatch(new RegExp(`^${name}: `));
     await client.close();
@@ -200,19 +200,19 @@ describe("a close", () => {
     await expect.poll(seen).toEqual(["close 4001 leaving ä true"]);
   });
 
-  test("comes after all messages that were sent before it", async () => {
+  test("arrives after all messages that were sent before it", async () => {
     const client = await WebSocketClient.open(app("/messages?count=5000"));
     for (let index = 0; index < 5000; index += 1) expect(await client.next()).toBe(String(index));
     expect(await client.closed).toEqual({ code: 1000, reason: "all said" });
   });
 
-  test("is heard as 1006 by a worker whose client vanished", async () => {
+  test("has code 1006 in a worker whose client connection broke", async () => {
     const client = await WebSocketClient.open(app("/echo"));
     client.webSocket.terminate();
     await expect.poll(seen).toEqual(["error", "close 1006  false"]);
   });
 
-  test("is heard too when the client vanished before the answer", async () => {
+  test("has code 1006 when the client connection broke before the response", async () => {
     const client = new WebSocketClient(app("/late"));
     await expect.poll(() => client.webSocket.readyState).toBe(0);
     setTimeout(() => client.webSocket.terminate(), 100);

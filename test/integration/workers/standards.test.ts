@@ -14,7 +14,7 @@ const post = (body: NonNullable<RequestInit["body"]>, headers: Record<string, st
   body,
   headers: { "x-one": "1", ...headers },
 });
-/** A body without a length travels as frames of its own. */
+/** A body without a length is sent in separate frames. */
 const streamed = (): RequestInit => ({ ...post(new Blob([text]).stream()), duplex: "half" });
 
 function form(): FormData {
@@ -52,7 +52,7 @@ describe("the request of an app", () => {
     ["byob", streamed(), ['{"a"']],
     ["clone", streamed(), [true, text, text, "1", "POST"]],
     ["rebuild", streamed(), [text, true, "1", "PUT"]],
-  ])("%s", async (name, init, wanted) => {
+  ])("supports %s", async (name, init, wanted) => {
     expect(await (await server.fetch(`/standards/request/${name}`, init)).json()).toEqual(wanted);
   });
 });
@@ -78,7 +78,7 @@ describe("the Response of an app", () => {
     ["others", ["application/x-www-form-urlencoded;charset=UTF-8", "text/b", "multipart/form-data", "A", "12", ""]],
     ["cookies", [["a=1", "b=2"]]],
     ["wrapped", [201, "b", "inner"]],
-  ])("%s", async (name, wanted) => {
+  ])("supports %s", async (name, wanted) => {
     expect(await (await server.fetch(`/standards/response/${name}`)).json()).toEqual(wanted);
   });
 });

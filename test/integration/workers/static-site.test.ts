@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** All that a client can see of an answer but what differs from one to the next. */
+/** Returns all headers and the body of a response except those that differ between requests. */
 async function answerOf(headers: Record<string, string>) {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
     http.get(`${server.url}/site/style.css`, { headers, agent: false }, resolve).once("error", reject),
@@ -63,7 +63,7 @@ describe("a static site", () => {
     });
   });
 
-  test("gives every file its type", async () => {
+  test("serves every file with its type", async () => {
     expect((await get("style.css")).headers.get("content-type")).toBe("text/css; charset=utf-8");
     expect((await get("with%20space.txt")).headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect((await get("large.bin")).headers.get("content-type")).toBe("application/octet-stream");
@@ -71,12 +71,12 @@ describe("a static site", () => {
     expect((await get("empty.txt")).headers.get("content-length")).toBe("0");
   });
 
-  test("answers HEAD like GET without the body", async () => {
+  test("responds to HEAD like to GET, without a body", async () => {
     const response = await server.fetch("/site/large.bin", { method: "HEAD" });
     expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([200, String(large.length), ""]);
   });
 
-  test("streams a large file whole", async () => {
+  test("streams a large file completely", async () => {
     expect(Buffer.from(await (await get("large.bin")).arrayBuffer()).equals(large)).toBe(true);
   });
 
@@ -86,19 +86,19 @@ describe("a static site", () => {
     expect(await (await get("docs?q=1")).text()).toBe("docs page");
   });
 
-  test("answers other methods with 405 and Allow", async () => {
+  test("responds to other methods with 405 and Allow", async () => {
     const response = await server.fetch("/site/", { method: "POST", body: "x".repeat(100_000) });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
     expect(await response.json()).toMatchObject({ error: { code: "METHOD_NOT_ALLOWED" } });
   });
 
-  test("answers a missing path with the page to a navigation and with 404 to anything else", async () => {
+  test("serves its page for a missing path to navigations, 404 to other requests", async () => {
     expect(await (await get("deep/link", { accept: "text/html,*/*;q=0.8" })).text()).toBe(page);
     expect((await get("deep/link", { accept: "application/json" })).status).toBe(404);
     expect((await get("missing.js")).status).toBe(404);
   });
 
-  test("sees a change that is made in place", async () => {
+  test("serves a file that was changed in place", async () => {
     const version = await server.add("edited", { files: { "index.html": "old" } });
     expect(await server.text("/edited/")).toBe("old");
     await writeFile(path.join(version.folder, "index.html"), "new");
@@ -106,7 +106,7 @@ describe("a static site", () => {
   });
 });
 
-describe("what a static site does not serve", () => {
+describe("a static site's hidden files", () => {
   test.each([
     ".env",
     ".git/config",
@@ -125,7 +125,7 @@ describe("what a static site does not serve", () => {
     "style.css/",
     "style.css/x",
     "x".repeat(5000),
-  ])("%s", async (target) => {
+  ])("responds with 404 to %s", async (target) => {
     const response = await new Promise<http.IncomingMessage>((resolve, reject) =>
       http.get({ host: "127.0.0.1", port: server.port, path: `/site/${target}` }, resolve).on("error", reject),
     );
@@ -133,13 +133,13 @@ describe("what a static site does not serve", () => {
     expect(response.statusCode).toBe(404);
   });
 
-  test("but package.json below the root is a file like any other", async () => {
+  test("serves package.json below the root", async () => {
     expect((await get("docs/package.json")).status).toBe(200);
   });
 });
 
 describe("conditional requests and ranges", () => {
-  test("If-None-Match and If-Modified-Since answer 304 without a body", async () => {
+  test("responds with 304 to If-None-Match and If-Modified-Since", async () => {
     const first = await get("style.css");
     const etag = first.headers.get("etag") ?? "";
     for (const headers of [
@@ -154,7 +154,7 @@ describe("conditional requests and ranges", () => {
     expect((await get("style.css", { "if-none-match": '"other"', "if-modified-since": new Date().toUTCString() })).status).toBe(200);
   });
 
-  test("says the same on a connection that stays open and on one that does not", async () => {
+  test("sends the same response on kept and closed connections", async () => {
     const etag = (await get("style.css")).headers.get("etag") ?? "";
     for (const headers of [{}, { "if-none-match": etag }]) {
       const answers = await Promise.all(["keep-alive", "close"].map((connection) => answerOf({ ...headers, connection })));
@@ -172,7 +172,7 @@ describe("conditional requests and ranges", () => {
     ["bytes=0-1,4-5", 200, undefined, large],
     ["lines=1-2", 200, undefined, large],
     ["bytes=-", 200, undefined, large],
-  ] as const)("Range: %s is answered with %i", async (range, status, contentRange, body) => {
+  ] as const)("responds to Range: %s with %i", async (range, status, contentRange, body) => {
     const response = await get("large.bin", { range });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-range")).toBe(contentRange ? `${contentRange}/${large.length}` : null);
@@ -180,13 +180,13 @@ describe("conditional requests and ranges", () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
-  test("a range beyond the end is answered with 416 and the size", async () => {
+  test("responds to a range beyond the end with 416 and the size", async () => {
     const response = await get("large.bin", { range: "bytes=99999999-" });
     expect([response.status, response.headers.get("content-range")]).toEqual([416, `bytes */${large.length}`]);
     expect((await get("empty.txt", { range: "bytes=0-" })).status).toBe(416);
   });
 
-  test("If-Range sends the part only while the file is the same", async () => {
+  test("sends a range with If-Range only while the file is unchanged", async () => {
     const first = await get("style.css");
     const range = "bytes=0-3";
     expect((await get("style.css", { range, "if-range": first.headers.get("etag") ?? "" })).status).toBe(206);
@@ -196,7 +196,7 @@ describe("conditional requests and ranges", () => {
 });
 
 describe("injectBase", () => {
-  test("puts base and public variables into pages, safely", async () => {
+  test("inserts base and public variables into pages, escaped", async () => {
     await server.add("injected", {
       files: { "index.html": "<!doctype html><html><HEAD data-x='1'><title>$& é</title></HEAD></html>", "a.txt": "<head>" },
       manifest: { injectBase: true, env: { PUBLIC_TEXT: "</script><b>$&", SECRET: "hidden" } },
@@ -217,14 +217,14 @@ describe("injectBase", () => {
     ["/near/page", "./"],
     ["/near/deep/page", "../"],
     ["/near/deep/er/", "../../"],
-  ])("relative: the page at %s names the way to the base, which holds behind every proxy", async (target, base) => {
+  ])("inserts the relative base at %s: %s", async (target, base) => {
     await server.add("near", { files: { "index.html": "<head></head>" }, manifest: { injectBase: "relative" } });
     expect(await server.text(target, { headers: { accept: "text/html" } })).toBe(`<head><base href="${base}"></head>`);
   });
 });
 
-describe("what the manifest says of files", () => {
-  test("its headers come with every file, and never with what describes the file or is the runtime's", async () => {
+describe("manifest settings for files", () => {
+  test("sends the manifest's headers with every file, except reserved ones", async () => {
     const headers = {
       "Content-Security-Policy": "default-src 'self'",
       "content-length": "1",
@@ -246,7 +246,7 @@ describe("what the manifest says of files", () => {
     }
   });
 
-  test("files in an immutable folder are kept by browsers, all others are asked for again", async () => {
+  test("marks only files of immutable folders as cacheable", async () => {
     const files = { "index.html": "<p>", "assets/a-1f2e.js": "1", "assets/deep/b-3d4c.css": "2", "assets.txt": "3" };
     await server.add("kept", { files, manifest: { immutable: ["assets"] } });
     const cacheOf = async (target: string) => (await server.fetch(target)).headers.get("cache-control");
@@ -256,7 +256,7 @@ describe("what the manifest says of files", () => {
   });
 });
 
-test.each(["swagger-ui-dist", "reveal.js"])("every file of the npm package %s is served byte for byte", async (name) => {
+test.each(["swagger-ui-dist", "reveal.js"])("serves every file of the npm package %s unchanged", async (name) => {
   const folder = path.join(nodeModules, name);
   server.serve(name.replace(".", "-"), { folder, version: "latest", manifest: {} });
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => daemon.dispose());
 
-/** A new worker with these files; answers with its unit's path, its folder and its name. */
+/** Installs a new worker with these files. Returns the path of its package folder, its directory and its name. */
 async function addWorker(files: Record<string, string>): Promise<{ unit: string; folder: string; name: string }> {
   unitCount += 1;
   const name = `w${unitCount}`;
@@ -39,7 +39,7 @@ const served = async (target: string) => {
 };
 const download = (query: string, headers: Record<string, string> = {}, method: "GET" | "HEAD" = "GET") =>
   request(`${daemon.url}/api/workers/files/${query}`, { method, headers: { "x-api-key": daemon.rootKey, ...headers } });
-/** Answers in pieces, over a second. */
+/** Streams its response over 1 s. */
 const slowWorker = (text: string) => `
     const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
     export default { fetch: () => new Response(new ReadableStream({ async start(controller) {
@@ -51,7 +51,7 @@ const rejectsWith = (call: Promise<unknown>, code: string) => expect(call).rejec
 const descriptorsOf = async () => (await readdir(`/proc/${daemon.process.pid}/fd`)).length;
 const namesIn = async (folder: string) => (await root.workerFiles.list({ query: { path: folder } })).data.entries.map(({ name }) => name);
 
-test("without a path the mounts are listed, and nothing hidden in them", async () => {
+test("lists the mounts without a path, and no hidden entries", async () => {
   await mkdir(path.join(daemon.directory, "workers", ".hidden"), { recursive: true });
   const { name } = await addWorker({ "index.html": "hello" });
 
@@ -63,7 +63,7 @@ test("without a path the mounts are listed, and nothing hidden in them", async (
   await rejectsWith(root.workerFiles.list({ query: { path: "workers/.hidden" } }), "PATH_NOT_FOUND");
 });
 
-test("a static file is answered with its new bytes as soon as the upload is", async () => {
+test("serves the new bytes of a static file as soon as the upload returns", async () => {
   const { unit, name, folder } = await addWorker({ "index.html": "old", "asset.js": "old" });
   expect(await served(`/${name}/`)).toEqual([200, "old"]);
 
@@ -76,7 +76,7 @@ test("a static file is answered with its new bytes as soon as the upload is", as
   expect((await stat(path.join(folder, "index.html"))).mode & 0o777).toBe(0o644);
 });
 
-test("code that changes answers at once, and an answer that the old code has begun is finished by it", async () => {
+test("serves new code immediately while old code completes its pending response", async () => {
   const { unit, name } = await addWorker({ "index.js": slowWorker("old") });
   const begun = await request(`${daemon.url}/${name}/`);
 
@@ -86,7 +86,7 @@ test("code that changes answers at once, and an answer that the old code has beg
   expect(await begun.body.text()).toBe("old to the end");
 });
 
-test("a manifest that changes counts at once", async () => {
+test("applies a changed manifest immediately", async () => {
   const { unit, name } = await addWorker({ "index.html": "page", "other.html": "other" });
 
   await put(unit, { "manifest.yaml": `${manifestOf(name, "1.0.0")}entrypoint: other.html\n` });
@@ -96,7 +96,7 @@ test("a manifest that changes counts at once", async () => {
   expect((await served(`/${name}/`))[0]).toBe(404);
 });
 
-test("a version that is put together file by file is served, and deleted again with its empty folders", async () => {
+test("serves a version created file by file and deletes it with its empty folders", async () => {
   await root.workerFiles.mkdir({ body: { path: "workers/@made/by-hand/2.0.0" } });
   await put("workers/@made/by-hand/2.0.0", { "index.html": "made", "manifest.yaml": manifestOf("@made/by-hand", "2.0.0") });
   expect(await served("/@made/by-hand/")).toEqual([200, "made"]);
@@ -107,7 +107,7 @@ test("a version that is put together file by file is served, and deleted again w
   expect(await readdir(path.join(daemon.directory, "workers"))).not.toContain("@made");
 });
 
-test("files are renamed, moved and deleted, and what is there is not overwritten", async () => {
+test("renames, moves and deletes files and never overwrites an existing one", async () => {
   const { unit } = await addWorker({ "index.html": "", "a.txt": "a", "b.txt": "b", "sub/c.txt": "c" });
 
   await root.workerFiles.rename({ body: { path: `${unit}/a.txt`, newName: "ä.txt" } });
@@ -124,7 +124,7 @@ test("files are renamed, moved and deleted, and what is there is not overwritten
   expect(await namesIn(unit)).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("an upload of which one target is refused writes none", async () => {
+test("writes no file when one target of the upload is rejected", async () => {
   const { unit } = await addWorker({ "index.html": "old" });
 
   await rejectsWith(put(unit, { "index.html": "new", "../../x": "out" }), "PATH_TRAVERSAL");
@@ -139,7 +139,7 @@ test("an upload of which one target is refused writes none", async () => {
   expect(await readdir(path.join(daemon.directory, "state", "spool"))).toEqual([]);
 });
 
-test("a file is downloaded whole, in part, or not again, and never shown as a page", async () => {
+test("downloads a file whole, in ranges or not at all, always as an attachment", async () => {
   const { unit, folder } = await addWorker({ "index.html": "", empty: "" });
   await writeFile(path.join(folder, 'name é".txt'), "0123456789");
   const query = `download?path=${encodeURIComponent(`${unit}/name é".txt`)}`;
@@ -166,7 +166,7 @@ test("a file is downloaded whole, in part, or not again, and never shown as a pa
   expect([empty.statusCode, await empty.body.text()]).toEqual([200, ""]);
 });
 
-test("a file of a module keeps its ETag when an isolate starts", async () => {
+test("keeps the ETag of a module's file when an isolate starts", async () => {
   const { unit, name } = await addWorker({ "index.js": "export default { fetch: () => new Response('ok') };" });
   const query = `download?path=${unit}/index.js`;
   const before = (await download(query, {}, "HEAD")).headers.etag;
@@ -174,7 +174,7 @@ test("a file of a module keeps its ETag when an isolate starts", async () => {
   expect((await download(query, {}, "HEAD")).headers.etag).toBe(before);
 });
 
-test("folders come as a zip that other programs read, without links", async () => {
+test("downloads folders as a valid zip without links", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "sub/a.txt": "a", "sub/b.bin": "b".repeat(300_000) });
   await mkdir(path.join(folder, "empty"));
   await symlink("/etc/passwd", path.join(folder, "sub", "link"));
@@ -186,7 +186,7 @@ test("folders come as a zip that other programs read, without links", async () =
   expect(both).toEqual(["a.txt", "index.html", "sub/a.txt", "sub/b.bin"]);
 });
 
-test("whoever leaves in the midst of a download leaves nothing open", async () => {
+test("closes all files when a client disconnects during a download", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page" });
   for (let index = 0; index < 3; index += 1) await writeFile(path.join(folder, `large-${index}`), Buffer.alloc(24 * 1024 * 1024, index));
   await served("/nothing");
@@ -202,7 +202,7 @@ test("whoever leaves in the midst of a download leaves nothing open", async () =
   await expect.poll(descriptorsOf).toBeLessThanOrEqual(before);
 });
 
-test("a link is shown and deleted as itself, and never followed", async () => {
+test("lists and deletes a link itself and never follows it", async () => {
   const { unit, folder } = await addWorker({ "index.html": "page", "real/a.txt": "a" });
   await writeFile(path.join(daemon.directory, "outside.txt"), "outside");
   await symlink(path.join(daemon.directory, "outside.txt"), path.join(folder, "file-link"));
@@ -226,7 +226,7 @@ test("a link is shown and deleted as itself, and never followed", async () => {
   expect(await readFile(path.join(folder, "file-link"), "utf8")).toBe("now a file");
 });
 
-test("a plugin whose files change is made again before the answer", async () => {
+test("reloads a plugin before the response when its files change", async () => {
   const manifest = manifestOf("@team/greeter", "1.0.0", "base: /greeter\n");
   await root.plugins.upload({ file: uploadOf("p.tgz", await packFiles({ "manifest.yaml": manifest, "plugin.js": greeter("old") })) });
   expect(await served("/greeter/")).toEqual([200, "old"]);
@@ -238,7 +238,7 @@ test("a plugin whose files change is made again before the answer", async () => 
   expect((await served("/greeter/"))[0]).toBe(404);
 });
 
-test("of two directories with one base name the second gets a number, and hidden ones cannot be changed", async () => {
+test("numbers directories with equal base names and protects hidden directories", async () => {
   const directory = path.join(daemon.directory, "more");
   const directories = ["a/apps", "b/apps", ".image"].map((name) => path.join(directory, name));
   for (const folder of directories) await mkdir(path.join(folder, "x", "1.0.0"), { recursive: true });
@@ -258,7 +258,7 @@ test("of two directories with one base name the second gets a number, and hidden
   }
 });
 
-/** The names in a zip, all of whose entries are sound. */
+/** Returns the names in a zip and checks all entries. */
 async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<string[]> {
   expect(answer.statusCode).toBe(200);
   const zip = await fromBufferPromise(Buffer.from(await answer.body.arrayBuffer()));
@@ -271,7 +271,7 @@ async function listZip(answer: Awaited<ReturnType<typeof download>>): Promise<st
   return names.toSorted();
 }
 
-test("a file is written over the one that was read and over no other one", async () => {
+test("overwrites a file only when it still matches the ETag that was read", async () => {
   const { unit, folder } = await addWorker({ "index.html": "as read", "other.txt": "other" });
   const file = path.join(folder, "index.html");
   const tagOf = async (name: string) => {

@@ -20,8 +20,8 @@ afterAll(() => daemon.dispose());
 const folder = "workers/app/1.0.0";
 const good = manifestOf("app", "1.0.0");
 const unusable: readonly (readonly [what: string, text: string, place: string])[] = [
-  ["no YAML", "name: app\nversion: 1.0.0\nenv: {A: 1\n", "(line 4, column 1)"],
-  ["a key twice", "name: app\nversion: 1.0.0\nname: app\n", "(line 3, column 1)"],
+  ["invalid YAML", "name: app\nversion: 1.0.0\nenv: {A: 1\n", "(line 4, column 1)"],
+  ["a duplicate key", "name: app\nversion: 1.0.0\nname: app\n", "(line 3, column 1)"],
   ["a list", "- name: app\n", "(line 1, column 1)"],
   ["a field of the wrong type", "name: app\nversion: 1.0.0\ntimeout: soon\n", "(line 3, column 10)"],
   ["a nested field of the wrong type", "name: app\nversion: 1.0.0\ncron:\n  - schedule: 5\n    endpoint: /x\n", "(line 4, column 15)"],
@@ -36,7 +36,7 @@ const write = (name: string, text: string) =>
   client.workerFiles.upload({ fields: { path: folder }, files: [uploadOf(name, Buffer.from(text))] });
 const served = async () => await (await fetch(`${daemon.url}/app/`)).text();
 
-/** The refusal of a change, after which nothing is different. */
+/** Returns the rejection of a change and checks that nothing changed. */
 async function refusalOf(change: () => Promise<unknown>): Promise<ApiError> {
   const root = path.join(daemon.directory, "workers/app");
   const before = await treeDigest(root);
@@ -50,22 +50,22 @@ async function refusalOf(change: () => Promise<unknown>): Promise<ApiError> {
   return error as ApiError;
 }
 
-describe("a manifest that cannot be used", () => {
+describe("an invalid manifest", () => {
   beforeEach(install);
 
-  test.each(unusable)("is not written: %s", async (_, text, place) => {
+  test.each(unusable)("is rejected: %s", async (_, text, place) => {
     const error = await refusalOf(() => write("manifest.yaml", text));
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
     expect(error.message).toContain(place);
   });
 
-  test("is written neither as package.json, whose place is named, nor as manifest.yml", async () => {
+  test("is rejected as package.json, with the error's position, and as manifest.yml", async () => {
     const json = await refusalOf(() => write("package.json", '{\n  "name": "app",\n}'));
     expect(json.message).toContain("package.json cannot be used: it is not valid JSON (line 3, column 1)");
     expect((await refusalOf(() => write("manifest.yml", "name: [\n"))).code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("is not renamed, moved or moved with others to the place of a manifest", async () => {
+  test("cannot get the name of a manifest by rename, move or batch move", async () => {
     await client.workerFiles.remove({ body: { path: `${folder}/manifest.yaml` } }).catch(() => undefined);
     await install();
     const rename = () => client.workerFiles.rename({ body: { path: `${folder}/spare.yaml`, newName: "manifest.yml" } });
@@ -76,16 +76,16 @@ describe("a manifest that cannot be used", () => {
     const { data } = (await client.workerFiles.moveBatch({
       body: { paths: [`${folder}/lib/bad/manifest.yaml`, `${folder}/other.txt`], destPath: `${folder}/lib` },
     })) as { data?: unknown };
-    expect(data, "what is no manifest of the package moves").toBeUndefined();
+    expect(data, "a file that is not a manifest of the package moves").toBeUndefined();
   });
 
-  test("keeps none of the files that come with it", async () => {
+  test("causes the rejection of all files of its upload", async () => {
     const files = [uploadOf("manifest.yaml", Buffer.from("name: [\n")), uploadOf("index.html", Buffer.from("new"))];
     const error = await refusalOf(() => client.workerFiles.upload({ fields: { path: folder }, files }));
     expect(error.code).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("does not remain when the one before it goes", async () => {
+  test("blocks deletion of the valid manifest that hides it", async () => {
     await write("manifest.yaml", `${good}publicRoutes: []\n`);
     const files = [uploadOf("package.json", Buffer.from('{ "name": "app", "version": "1.0" }'))];
     await client.workerFiles.upload({ fields: { path: folder }, files });
@@ -93,14 +93,14 @@ describe("a manifest that cannot be used", () => {
     expect(error.code).toBe("INVALID_PACKAGE_VERSION");
   });
 
-  test("gives way to one that can be used", async () => {
+  test("can be replaced by a valid one", async () => {
     await write("manifest.yaml", `${good}timeout: 5s\n`);
     expect(await readFile(path.join(daemon.directory, "workers/app/1.0.0/manifest.yaml"), "utf8")).toContain("timeout: 5s");
     expect(await served()).toBe("served");
   });
 });
 
-test("a package that is broken already can be mended file by file", async () => {
+test("accepts repairs of an invalid package file by file", async () => {
   await writeTree(path.join(daemon.directory, "workers/broken/1.0.0"), {
     "manifest.yaml": "name: [\n",
     "package.json": "{",
@@ -113,7 +113,7 @@ test("a package that is broken already can be mended file by file", async () => 
   await expect.poll(async () => await (await fetch(`${daemon.url}/broken/`)).text()).toBe("mended");
 });
 
-test("the manifest of a plugin, and one laid over a built-in plugin, cannot be made unusable", async () => {
+test("rejects an invalid manifest of a plugin or of an override", async () => {
   const plugin = {
     "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"),
     "plugin.js": "export default { routes: { fetch: () => new Response('told') } };",

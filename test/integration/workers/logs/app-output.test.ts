@@ -22,8 +22,8 @@ async function run(name: string, body: string, worker: { manifest?: Record<strin
   await (await server.fetch(`/${name}/`)).text();
 }
 
-describe("what a worker writes to its console", () => {
-  test("is entries with a level, formatted as Node does, in order", async () => {
+describe("console output of a worker", () => {
+  test("becomes entries with a level, in order, formatted like Node's", async () => {
     await run(
       "levels",
       `console.log("a %s is %d", "b", 1, { c: [1, { d: 2 }] }); console.debug("d"); console.info("i"); console.warn("w"); console.error("e");
@@ -46,14 +46,14 @@ describe("what a worker writes to its console", () => {
     ]);
   });
 
-  test("a trace has frames of the app only, with paths relative to its folder", async () => {
+  test("has only the app's frames in a trace, with paths relative to its folder", async () => {
     await run("trace", `console.trace("here")`);
     const [entry] = appEntries("trace");
     expect(entry).toMatchObject({ level: "debug", text: expect.stringMatching(/^Trace: here\n +at Object\.fetch \(index\.js:1:\d+\)/) });
     expect(entry?.text).not.toMatch(/dist\/|main\.js|runtime:/);
   });
 
-  test("what goes past it to stdout and stderr is there as well", async () => {
+  test("includes direct writes to stdout and stderr", async () => {
     await run("raw", `process.stdout.write("out\\n"); process.stderr.write("err\\n")`);
     await expect
       .poll(() =>
@@ -64,7 +64,7 @@ describe("what a worker writes to its console", () => {
       .toEqual(["error err", "info out"]);
   });
 
-  test("its last words before the process ends are not lost", async () => {
+  test("is complete when the process exits", async () => {
     await run("last", `console.error("this is the end"); process.exit(7)`);
     await expect
       .poll(() => entriesOf("last").map(({ source, level, text }) => `${source} ${level} ${text}`))
@@ -75,7 +75,7 @@ describe("what a worker writes to its console", () => {
       ]);
   });
 
-  test("100,000 lines in a loop cost lines, not its life", async () => {
+  test("loses lines instead of the worker when it logs 100,000 lines in a loop", async () => {
     await run("flood", `for (let index = 0; index < 100_000; index += 1) console.log("line " + index)`);
     await expect
       .poll(() => entriesOf("flood").some(({ text }) => text.includes("more entries were dropped")), { timeout: 5000 })
@@ -87,11 +87,11 @@ describe("what a worker writes to its console", () => {
   });
 });
 
-describe("an error that nobody caught", () => {
+describe("an uncaught error", () => {
   const failing = `interface Visit { n: number }\n\n\nexport function fail(visit: Visit): never {\n  throw new Error("broken " + visit.n);\n}\n`;
   const entry = `import { fail } from "./fail";\nexport default { fetch(): Response { return fail({ n: 1 }); } };\n`;
 
-  test.each(["inline", "linked"] as const)("has positions of the sources by an %s source map", async (sourcemap) => {
+  test.each(["inline", "linked"] as const)("has source positions from an %s source map", async (sourcemap) => {
     const result = await build({
       stdin: { contents: entry, resolveDir: "/srv/project/src", sourcefile: "/srv/project/src/index.ts", loader: "ts" },
       plugins: [
@@ -124,7 +124,7 @@ describe("an error that nobody caught", () => {
     ["timer", `setTimeout(() => { throw new Error("alone") })`],
     ["handler", `throw new Error("alone")`],
     ["background", `arguments[2].waitUntil(Promise.reject(new Error("alone")))`],
-  ])("of a %s is one entry without a path of the machine", async (kind, body) => {
+  ])("is one entry without a path of the machine: %s", async (kind, body) => {
     await run(`uncaught-${kind}`, body);
     await expect.poll(() => appEntries(`uncaught-${kind}`)).toHaveLength(1);
     const [error] = appEntries(`uncaught-${kind}`);
@@ -133,7 +133,7 @@ describe("an error that nobody caught", () => {
     expect(error?.text).not.toContain("file:");
   });
 
-  test("while the code is loaded is told with its stack", async () => {
+  test("at load time is logged with its stack", async () => {
     await server.add("unloadable", { files: { "index.js": `\nthrow new TypeError("no config");` } });
     await server.refusal("/unloadable/");
     expect(appEntries("unloadable")[0]).toMatchObject({
@@ -143,7 +143,7 @@ describe("an error that nobody caught", () => {
     expect(entriesOf("unloadable").some(({ source, level }) => source === "runtime" && level === "error")).toBe(true);
   });
 
-  test("is told once in the daemon's own log", async () => {
+  test("is logged once in the daemon's log", async () => {
     await run("once", `console.log("only once")`);
     expect(server.log.filter(({ msg }) => msg === "only once")).toHaveLength(1);
   });

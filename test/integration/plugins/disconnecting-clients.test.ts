@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("neither a hook nor a handler is blamed for a client that leaves in the midst of its body", async () => {
+test("logs no plugin error when a client disconnects during its body", async () => {
   const failed: string[] = [];
   const read = async (request: Request, by: string) => {
     await request

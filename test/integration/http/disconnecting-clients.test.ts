@@ -4,7 +4,7 @@ import { openHttpServer } from "../../support/open-http-server.js";
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("a client that says it has nothing more to say gets no answer that is not ready, and its request is given up", async () => {
+test("cancels a request when its client closes its side before the response", async () => {
   let isGivenUp = false;
   const url = await openHttpServer((_request, response) => response.once("close", () => (isGivenUp = true)));
   const { socket, closed } = await openConnection(url);
@@ -14,7 +14,7 @@ test("a client that says it has nothing more to say gets no answer that is not r
   await expect.poll(() => isGivenUp).toBe(true);
 });
 
-test("a client that leaves between two requests is let go", async () => {
+test("closes a connection that its client ends between two requests", async () => {
   const url = await openHttpServer((_request, response) => response.end("done"));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.write(get);
@@ -24,7 +24,7 @@ test("a client that leaves between two requests is let go", async () => {
   expect(await closed()).toBe("");
 });
 
-test("a client that leaves behind a broken request still gets the answer to the one before", async () => {
+test("sends a pending response when an invalid request follows it", async () => {
   const url = await openHttpServer((_request, response) => setTimeout(() => response.end("done"), 100));
   const { socket, nextAnswer, closed } = await openConnection(url);
   socket.end(`${get}G`);

@@ -19,11 +19,11 @@ async function call(path: string, headers: Record<string, string> = {}, options:
   return { status: response.statusCode, headers: response.headers, body: Buffer.from(await response.body.arrayBuffer()) };
 }
 
-describe("an answer of the API", () => {
+describe("a response of the API", () => {
   test.each([
     ["br", "gzip, deflate, br", brotliDecompressSync],
     ["gzip", "gzip", gunzipSync],
-  ] as const)("of 1 KB or more comes as %s when the client takes it", async (coding, acceptEncoding, decompress) => {
+  ] as const)("of 1 KB or more is compressed with %s when the client accepts it", async (coding, acceptEncoding, decompress) => {
     for (const path of ["/api/openapi.json", "/api/docs/swagger-ui.css", "/api/metrics"]) {
       const plain = await call(path);
       const { status, headers, body } = await call(path, { "accept-encoding": acceptEncoding });
@@ -31,13 +31,13 @@ describe("an answer of the API", () => {
       expect(headers["vary"]?.toString().toLowerCase()).toContain("accept-encoding");
       expect(body.length).toBeLessThan(plain.body.length / 2);
       const text = decompress(body).toString();
-      // Figures change from one call to the next.
+      // Numbers change between two calls.
       if (path === "/api/metrics") expect(text).toContain("# HELP ");
       else expect(text).toBe(plain.body.toString());
     }
   });
 
-  test("comes as it is to a client that says nothing, and in less than 1 KB", async () => {
+  test("is not compressed without Accept-Encoding or below 1 KB", async () => {
     const silent = await call("/api/openapi.json");
     expect(silent.headers["content-encoding"]).toBeUndefined();
     expect(silent.headers["content-length"]).toBe(String(silent.body.length));
@@ -45,12 +45,12 @@ describe("an answer of the API", () => {
     expect([short.status, short.headers["content-encoding"]]).toEqual([200, undefined]);
   });
 
-  test("says no length to HEAD that GET would not have", async () => {
+  test("omits Content-Length for HEAD when GET would be compressed", async () => {
     const head = await call("/api/openapi.json", { "accept-encoding": "br" }, { method: "HEAD" });
     expect([head.status, head.body.length, head.headers["content-length"]]).toEqual([200, 0, undefined]);
   });
 
-  test("with a key in it is never compressed, however long it is", async () => {
+  test("that contains a key is never compressed", async () => {
     const created = await call(
       "/api/keys",
       { "accept-encoding": "br, gzip", "content-type": "application/json", origin: daemon.url },
@@ -65,7 +65,7 @@ describe("an answer of the API", () => {
     expect(created.body.toString()).toContain("rtk_");
   });
 
-  test("that is an event stream comes as it is", async () => {
+  test("that is an event stream is not compressed", async () => {
     const controller = new AbortController();
     const { headers, body } = await request(`${daemon.url}/api/events`, {
       headers: { "x-api-key": daemon.rootKey, "accept-encoding": "br" },

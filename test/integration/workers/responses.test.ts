@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe("an answer that HTTP cannot carry is 502 WORKER_BAD_RESPONSE", () => {
+describe("an invalid response of an app", () => {
   test.each([
     "/undefined",
     "/null",
@@ -62,13 +62,13 @@ describe("an answer that HTTP cannot carry is 502 WORKER_BAD_RESPONSE", () => {
     "/huge-header",
     "/faked",
     "/no-such-handler",
-  ])("%s", async (target) => {
+  ])("causes WORKER_BAD_RESPONSE for %s", async (target) => {
     expect(await server.refusal(`/answers${target}`)).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
     expect(await server.text("/answers/body")).toBe("body");
   });
 });
 
-/** All that comes back for these requests on one connection. */
+/** Returns all bytes that the server sends on one connection for these requests. */
 async function exchange(...requests: string[]): Promise<string> {
   const socket = connect(server.port, "127.0.0.1");
   const head = requests.map(
@@ -81,8 +81,8 @@ async function exchange(...requests: string[]): Promise<string> {
   return text;
 }
 
-describe("on the wire", () => {
-  test("framing headers of the app are replaced by true ones and the connection stays clean", async () => {
+describe("a response on the wire", () => {
+  test("has correct framing headers instead of the app's", async () => {
     const text = await exchange("GET /answers/framing", "GET /answers/body");
     expect(text).toContain("content-length: 6\r\n");
     expect(text).not.toMatch(/transfer-encoding: gzip|upgrade|trailer|content-length: 3/i);
@@ -91,7 +91,7 @@ describe("on the wire", () => {
   });
 
   test.each(["GET /answers/no-content", "GET /answers/not-modified", "HEAD /answers/body", "HEAD /answers/stream", "GET /answers/reset"])(
-    "%s has no body",
+    "has no body for %s",
     async (line) => {
       const text = await exchange(line, "GET /answers/body");
       expect(text.split("\r\n\r\n")[1]).toMatch(/^HTTP\/1\.1 200/);
@@ -99,28 +99,28 @@ describe("on the wire", () => {
     },
   );
 
-  test("HEAD tells the length that GET would have", async () => {
+  test("has for HEAD the Content-Length of GET", async () => {
     expect(await exchange("HEAD /answers/body")).toContain("content-length: 4\r\n");
     expect(await exchange("HEAD /answers/sized-head")).toContain("content-length: 1234\r\n");
   });
 
-  test("cookies are kept apart, and ours is never set by an app", async () => {
+  test("has separate cookies and never the session cookie from an app", async () => {
     expect((await server.fetch("/answers/cookies")).headers.getSetCookie()).toEqual(["a=1", "b=2", "runtime_api_key2=mine"]);
   });
 
-  test("headers that reach beyond the app are left out", async () => {
+  test("has no headers of the app with an effect on other apps", async () => {
     const { headers } = await server.fetch("/answers/reach");
     expect([headers.get("clear-site-data"), headers.get("service-worker-allowed"), headers.get("x-own")]).toEqual([null, null, "kept"]);
     expect(headers.get("x-request-id")).toMatch(/^request-/);
   });
 
-  test("status and Latin-1 values pass", async () => {
+  test("has the app's status and Latin-1 values", async () => {
     expect((await server.fetch("/answers/teapot")).status).toBe(418);
     expect((await server.fetch("/answers/latin")).headers.get("x-latin")).toBe("café");
   });
 });
 
-/** The headers that an app gets for these. */
+/** Returns the headers that an app receives for these headers. */
 async function seen(headers: Record<string, string | string[]>): Promise<Record<string, string>> {
   const request = http.get({ host: "127.0.0.1", port: server.port, path: "/echo/", headers, agent: false });
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -129,8 +129,8 @@ async function seen(headers: Record<string, string | string[]>): Promise<Record<
   return Object.fromEntries((JSON.parse(Buffer.concat(chunks).toString()) as { headers: [string, string][] }).headers);
 }
 
-describe("what an app never sees", () => {
-  test("credentials of the daemon, in any spelling", async () => {
+describe("the request of an app", () => {
+  test("has no credentials of the daemon, in any spelling", async () => {
     const headers = await seen({
       "X-API-Key": ourKey,
       "X-Runtime-Internal": "true",
@@ -144,7 +144,7 @@ describe("what an app never sees", () => {
     expect(Object.keys(await seen({ Cookie: "runtime_api_key=x" }))).not.toContain("cookie");
   });
 
-  test("but its own credentials and cookies it sees", async () => {
+  test("has the app's own credentials and cookies", async () => {
     expect(await seen({ Authorization: "Bearer own-token", Cookie: "session=1" })).toMatchObject({
       authorization: "Bearer own-token",
       cookie: "session=1",
@@ -152,7 +152,7 @@ describe("what an app never sees", () => {
     expect(await seen({ Authorization: "Basic own" })).toMatchObject({ authorization: "Basic own" });
   });
 
-  test("what a client claims about base, request id and connection", async () => {
+  test("has no client values of base, request ID and connection headers", async () => {
     const headers = await seen({
       "X-Base": "/evil",
       "X-Request-Id": "evil",
@@ -171,12 +171,12 @@ describe("what an app never sees", () => {
     expect(Object.keys(headers)).not.toContain("connection");
   });
 
-  test("the scheme of the outer connection is part of request.url", async () => {
+  test("has the scheme of the client's connection in request.url", async () => {
     const body = (await (await server.fetch("/echo/x", { headers: { "x-forwarded-proto": "https" } })).json()) as { url: string };
     expect(body.url).toBe(`https://127.0.0.1:${server.port}/x`);
   });
 
-  test("a body of GET", async () => {
+  test("has no body for GET", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /echo/ HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc");
     let text = "";
@@ -186,7 +186,7 @@ describe("what an app never sees", () => {
   });
 });
 
-test("an answer does not wait for what its app does afterwards", async () => {
+test("sends a response without waiting for later work of the app", async () => {
   await (await server.fetch("/answers/busy-afterwards")).text();
   const answeredMs = Date.now();
   const busyUntilMs = Number(await (await server.fetch("/answers/busy-until")).text());

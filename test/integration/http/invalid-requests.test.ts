@@ -23,7 +23,7 @@ const jsonHead = () => `POST /api/keys HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemo
 
 const expecting = (key: string) => `${jsonHead().replace(daemon.rootKey, key)}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n`;
 
-describe("bytes that are not a request are refused in the one error shape", () => {
+describe("bytes that are not a valid request get a JSON error", () => {
   test.each([
     ["a word", "GARBAGE\r\n\r\n"],
     ["a method in lower case", "get /api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
@@ -36,11 +36,11 @@ describe("bytes that are not a request are refused in the one error shape", () =
     ["a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["HTTP/2 out of the blue", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["an unknown version", "GET /api/health HTTP/3.0\r\nHost: a\r\n\r\n"],
-  ])("%s", async (_, bytes) => {
+  ])("rejects %s", async (_, bytes) => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
-  test("headers that are too large", async () => {
+  test("rejects headers that are too large with 431", async () => {
     const answer = await exchange(daemon.url, `GET /api/health HTTP/1.1\r\nHost: a\r\nX-A: ${"a".repeat(20_000)}\r\n\r\n`);
 
     expect(answer.status).toBe(431);
@@ -49,7 +49,7 @@ describe("bytes that are not a request are refused in the one error shape", () =
   });
 });
 
-describe("a body whose end is unclear is never acted upon", () => {
+describe("a body without a clear end is never processed", () => {
   test.each([
     ["Content-Length and Transfer-Encoding", `Content-Length: ${createKey.length}\r\nTransfer-Encoding: chunked\r\n`],
     ["two lengths", `Content-Length: ${createKey.length}\r\nContent-Length: 1\r\n`],
@@ -58,17 +58,17 @@ describe("a body whose end is unclear is never acted upon", () => {
     ["a negative length", "Content-Length: -1\r\n"],
     ["chunked that is not last", "Transfer-Encoding: chunked, identity\r\n"],
     ["a chunk without a size", "Transfer-Encoding: chunked\r\n"],
-  ])("%s", async (_, framing) => {
+  ])("rejects %s", async (_, framing) => {
     expectRefusal(await exchange(daemon.url, `${jsonHead()}${framing}\r\n${createKey}`), "INVALID_REQUEST");
   });
 
-  test.each(["xchunked", "gzip", "gzip, chunked", "identity"])("Transfer-Encoding: %s is not implemented", async (coding) => {
+  test.each(["xchunked", "gzip", "gzip, chunked", "identity"])("rejects Transfer-Encoding: %s as not implemented", async (coding) => {
     const body = `${createKey.length.toString(16)}\r\n${createKey}\r\n0\r\n\r\n`;
 
     expectRefusal(await exchange(daemon.url, `${jsonHead()}Transfer-Encoding: ${coding}\r\n\r\n${body}`), "NOT_IMPLEMENTED");
   });
 
-  test("a call without a body is not carried out either when its head is ambiguous", async () => {
+  test("rejects a call without a body when its headers are ambiguous", async () => {
     const { data } = await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "stays", role: "viewer" } });
     const head = `DELETE /api/keys/${data.id} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${daemon.rootKey}\r\n`;
 
@@ -79,7 +79,7 @@ describe("a body whose end is unclear is never acted upon", () => {
     await connect(daemon.url, daemon.rootKey).keys.revoke({ params: { id: String(data.id) } });
   });
 
-  test("a broken chunk in a body cuts the connection and never puts an error into an answer under way", async () => {
+  test("closes the connection on an invalid chunk without a second response", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write("POST /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
     expectRefusal(await nextAnswer(), "METHOD_NOT_ALLOWED");
@@ -90,7 +90,7 @@ describe("a body whose end is unclear is never acted upon", () => {
   });
 });
 
-describe("the host that is meant must be clear", () => {
+describe("the host of a request must be unambiguous", () => {
   test.each([
     ["no Host", "GET /api/health HTTP/1.1\r\n\r\n"],
     ["two Hosts", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
@@ -100,7 +100,7 @@ describe("the host that is meant must be clear", () => {
     ["a target with user info", "GET http://a@evil.example/api/health HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["two Hosts for a worker", "GET /app/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
     ["CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n"],
-  ])("%s", async (_, bytes) => {
+  ])("rejects %s", async (_, bytes) => {
     expectRefusal(await exchange(daemon.url, bytes), "INVALID_REQUEST");
   });
 
@@ -108,14 +108,14 @@ describe("the host that is meant must be clear", () => {
     ["a target with the same host", "GET http://a:1/api/health HTTP/1.1\r\nHost: A:1\r\n\r\n"],
     ["HTTP/1.0 without a Host", "GET /api/health HTTP/1.0\r\n\r\n"],
     ["an offer to upgrade, which is ignored", "GET /api/health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"],
-  ])("%s is fine", async (_, bytes) => {
+  ])("accepts %s", async (_, bytes) => {
     const answer = await exchange(daemon.url, bytes);
 
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toMatchObject({ status: "healthy" });
   });
 
-  test("a proxy's word about the host does not count for the Origin check", async () => {
+  test("ignores Forwarded headers in the Origin check", async () => {
     const body = '{"key":"unknown"}';
     const head = `POST /api/admin/session HTTP/1.1\r\nHost: a\r\nOrigin: http://evil.example\r\nX-Forwarded-Host: evil.example\r\nForwarded: host=evil.example\r\n`;
 
@@ -126,7 +126,7 @@ describe("the host that is meant must be clear", () => {
 });
 
 describe("Expect: 100-continue", () => {
-  test("a call that is refused is answered without asking for its body", async () => {
+  test("rejects a call without requesting its body", async () => {
     const { socket, nextAnswer, closed } = await openConnection(daemon.url);
     socket.write(expecting("wrong"));
 
@@ -135,7 +135,7 @@ describe("Expect: 100-continue", () => {
     expect(await closed()).toBe("");
   });
 
-  test("a call that may be made is asked for its body", async () => {
+  test("requests the body of an allowed call with 100 Continue", async () => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     socket.write(expecting(daemon.rootKey));
     expect((await nextAnswer()).status).toBe(100);
@@ -146,12 +146,12 @@ describe("Expect: 100-continue", () => {
     socket.destroy();
   });
 
-  test("any other expectation fails", async () => {
+  test("rejects any other expectation", async () => {
     expectRefusal(await exchange(daemon.url, expecting(daemon.rootKey).replace("100-continue", "the-unexpected")), "EXPECTATION_FAILED");
   });
 });
 
-test("pipelined requests are answered in order", async () => {
+test("responds to pipelined requests in order", async () => {
   const { socket, nextAnswer } = await openConnection(daemon.url);
   const ids = Array.from({ length: 200 }, (_, index) => `request-${index}`);
 
@@ -161,7 +161,7 @@ test("pipelined requests are answered in order", async () => {
   socket.destroy();
 });
 
-test("a client that resets the connection in the midst of an answer leaves no trace but in the log", async () => {
+test("keeps running and logs valid lines when a client resets during a response", async () => {
   const { socket } = await openConnection(daemon.url);
   socket.write("GET /api/docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n");
   await new Promise((resolve) => socket.once("data", resolve));

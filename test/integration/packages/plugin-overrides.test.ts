@@ -7,7 +7,7 @@ import { treeLines } from "../../support/tree-digest.js";
 import { openPluginPackages, type PluginPackagesFixture } from "./plugin-packages-fixture.js";
 
 let fixture: PluginPackagesFixture;
-/** The built-in directory, which nothing may change. */
+/** Files of the built-in directory. No test may change them. */
 let shipped: string[];
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ const builtInFolder = () => path.join(fixture.builtIn, "gateway");
 const found = (name: string) => fixture.packages.discover().find((plugin) => plugin.name === name);
 const onlyFolders = (...folders: string[]) => expect.poll(() => entriesOf(fixture.uploads)).toEqual(folders);
 
-test("uploaded alone, its keys win, the code stays, and deleting it brings back what was shipped", async () => {
+test("overrides keys but not code, and restores the shipped plugin when deleted", async () => {
   const before = found("gateway");
   expect(before).toMatchObject({ enabled: false, source: "built-in", config: { limit: 10, cors: "none" } });
 
@@ -54,7 +54,7 @@ test("uploaded alone, its keys win, the code stays, and deleting it brings back 
   await onlyFolders();
 });
 
-test("switching a built-in plugin makes one that holds only the flag; switching back deletes it", async () => {
+test("creates an override with only the flag on enable and deletes it on disable", async () => {
   await fixture.packages.setEnabled("gateway", false);
   expect(entriesOf(fixture.uploads)).toEqual([]);
 
@@ -69,7 +69,7 @@ test("switching a built-in plugin makes one that holds only the flag; switching 
   await onlyFolders();
 });
 
-test("switching a built-in plugin with settings of its own keeps them", async () => {
+test("keeps the settings of an override when the plugin is disabled", async () => {
   await fixture.install({ "manifest.yaml": "name: gateway\nenabled: true\ncors: all\n" });
 
   await fixture.packages.setEnabled("gateway", false);
@@ -83,7 +83,7 @@ test.for([
   ["an index module", { "index.js": "1" }],
   ["a module that its manifest names", { "lib/a.js": "1", "manifest.yaml": "name: gateway\npluginEntry: lib/a.js\n" }],
   ["an entrypoint", { "index.html": "1", "manifest.yaml": "name: gateway\nentrypoint: index.html\n" }],
-] as const)("with %s it is code, which a built-in plugin does not take", async ([, files]) => {
+] as const)("rejects code for a built-in plugin: %s", async ([, files]) => {
   const packed = { "manifest.yaml": "name: gateway\n", ...files };
   await expect(fixture.install(packed)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   await writeFiles(inUploads("gateway"), packed);
@@ -93,27 +93,27 @@ test.for([
   await expect(fixture.packages.setEnabled("gateway", true)).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
 });
 
-test("with only a package.json it is none", async () => {
+test("rejects an override with only a package.json", async () => {
   const refused = fixture.install({ "package.json": '{"name":"gateway"}' });
   await expect(refused).rejects.toMatchObject({ code: "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN" });
   expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
-test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("with %s it is refused", async (line) => {
+test.for(["base: /api", "config: none", "enabled: maybe", "entrypoint: ../x"])("rejects an override with %s", async (line) => {
   await expect(fixture.install({ "manifest.yaml": `name: gateway\n${line}\n` })).rejects.toMatchObject({
     code: "INVALID_PACKAGE_METADATA",
   });
   expect(entriesOf(fixture.uploads)).toEqual([]);
 });
 
-test("one that cannot be read is a problem, and the plugin is not used without it", async () => {
+test("reports an unreadable override as a problem of the plugin", async () => {
   await writeFiles(fixture.uploads, { "gateway/manifest.yaml": "name: [" });
   expect(found("gateway")).toMatchObject({ source: "built-in", removable: true, problem: expect.stringContaining("YAML") as string });
   await fixture.packages.remove("gateway");
   expect(found("gateway")).toMatchObject({ source: "built-in" });
 });
 
-test("a dot folder is part of the image: its plugins are laid over the same way", async () => {
+test("overrides plugins of a dot folder, which belongs to the image", async () => {
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "tool/manifest.yaml": "name: tool\n", "tool/index.mjs": "1" });
   Object.assign(fixture.options, { directories: [fixture.uploads, image] });
