@@ -5,16 +5,16 @@ import { IsolationHarness, outcomeOf } from "../support/isolation-harness.js";
 
 const changes = 8;
 const clients = 6;
-/** Every change starts processes, an upload two: on two cores a daemon that has many requests besides waits for its turn meanwhile. */
+/** Every change starts processes. On two cores, a daemon with many other requests takes longer for that. */
 const noiseMs = 200;
 
-let house: IsolationHarness;
+let harness: IsolationHarness;
 beforeAll(async () => {
-  house = await IsolationHarness.open();
+  harness = await IsolationHarness.open();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
-/** Its answer begins at once and ends a moment later, so that a change finds many in their midst. */
+/** Streams its response over 40 ms, so that a change comes during many responses. */
 const source = `const edition = "EDITION"; return new Response(new ReadableStream({ async start(to) {
   const bytes = new TextEncoder().encode(edition);
   for (let turn = 0; turn < 5; turn += 1) { to.enqueue(bytes); await new Promise((resolve) => setTimeout(resolve, 8)); }
@@ -26,7 +26,7 @@ const edition = (number: number) => ({
   source: source.replace("EDITION", `<${number}>`),
 });
 
-/** How a GET ends; a connection that is reset, or an answer that is not whole, is what must never come. */
+/** Resolves with the result of a GET. A reset or a truncated response must never occur. */
 function ask(url: string): Promise<string> {
   return new Promise((resolve) => {
     const asked = http.get(url, { agent: false }, (response) => {
@@ -39,7 +39,7 @@ function ask(url: string): Promise<string> {
   });
 }
 
-/** Several clients that ask a worker again and again, until stopped; answers with how often each thing was answered. */
+/** Starts several clients that send requests to a worker until they are stopped. Returns the count of each outcome. */
 function startAsking(url: string): { count: () => number; stop: () => Promise<Map<string, number>> } {
   const outcomes = new Map<string, number>();
   const end = new AbortController();
@@ -62,24 +62,24 @@ function startAsking(url: string): { count: () => number; stop: () => Promise<Ma
 
 const whole = /^200 (<\d+>)\1{4}$/;
 
-// Several attempts on a busy machine.
-describe("a worker that changes in the midst of its requests", { timeout: 90_000 }, () => {
+// On a busy machine an attempt is repeated, which takes time.
+describe("a worker that changes during its requests", { timeout: 90_000 }, () => {
   test.each([
-    ["is replaced", (name: string, turn: number): Promise<unknown> => house.replace(name, edition(turn))],
-    ["is restarted", (name: string): Promise<unknown> => house.client.workers.restart({ params: versionOf(name) })],
-  ])("and %s answers all of them, each with one edition, whole", async (_, change) => {
-    await house.amid(async () => {
-      const { name, url } = await house.add(edition(0));
+    ["is replaced", (name: string, turn: number): Promise<unknown> => harness.replace(name, edition(turn))],
+    ["is restarted", (name: string): Promise<unknown> => harness.client.workers.restart({ params: versionOf(name) })],
+  ])("and %s responds to all of them from one complete version each", async (_, change) => {
+    await harness.checkDuring(async () => {
+      const { name, url } = await harness.add(edition(0));
       const asking = startAsking(`${url}/bad`);
       for (let turn = 1; turn <= changes; turn += 1) {
         await delay(50);
         await change(name, turn);
       }
-      // A busy machine makes the requests slower than the changes.
+      // On a busy machine requests are slower than changes.
       await expect.poll(asking.count).toBeGreaterThan(changes);
       const outcomes = await asking.stop();
       for (const outcome of outcomes.keys()) expect(outcome).toMatch(whole);
-      await house.client.workers.remove({ params: { scope: "_", name } });
+      await harness.client.workers.remove({ params: { scope: "_", name } });
     }, noiseMs);
   });
 
@@ -87,21 +87,21 @@ describe("a worker that changes in the midst of its requests", { timeout: 90_000
     [
       "is disabled and enabled",
       async (name: string) => {
-        await house.client.workers.disable({ params: versionOf(name) });
+        await harness.client.workers.disable({ params: versionOf(name) });
         await delay(20);
-        await house.client.workers.enable({ params: versionOf(name) });
+        await harness.client.workers.enable({ params: versionOf(name) });
       },
     ],
     [
       "is deleted and uploaded again",
       async (name: string, turn: number) => {
-        await house.client.workers.removeVersion({ params: versionOf(name) });
-        await house.replace(name, edition(turn));
+        await harness.client.workers.removeVersion({ params: versionOf(name) });
+        await harness.replace(name, edition(turn));
       },
     ],
-  ])("and %s answers what has begun, whole, and the rest with 404", async (_, change) => {
-    await house.amid(async () => {
-      const { name, url } = await house.add(edition(0));
+  ])("and %s completes started responses and sends 404 afterwards", async (_, change) => {
+    await harness.checkDuring(async () => {
+      const { name, url } = await harness.add(edition(0));
       const asking = startAsking(`${url}/bad`);
       for (let turn = 1; turn <= changes; turn += 1) {
         await delay(50);
@@ -110,7 +110,7 @@ describe("a worker that changes in the midst of its requests", { timeout: 90_000
       const outcomes = await asking.stop();
       for (const outcome of outcomes.keys()) if (!outcome.startsWith("404 ")) expect(outcome).toMatch(whole);
       expect([...outcomes.keys()].some((outcome) => whole.test(outcome))).toBe(true);
-      await house.client.workers.remove({ params: { scope: "_", name } });
+      await harness.client.workers.remove({ params: { scope: "_", name } });
     }, noiseMs);
   });
 });

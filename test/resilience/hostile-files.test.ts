@@ -84,7 +84,7 @@ const reads = (operand: string, key: string) => [
   call(key, "GET", `download-batch?paths=${encodeURIComponent(operand)}&paths=${encodeURIComponent(`${unit}/index.html`)}`),
 ];
 
-/** Every way to change something at, to or from an operand. */
+/** Every operation that changes files at, to or from an operand. */
 const writes = (operand: string, key: string) => [
   () => call(key, "POST", "mkdir", { path: operand }),
   () => call(key, "POST", "rename", { path: operand, newName: "taken.txt" }),
@@ -116,18 +116,18 @@ describe("reading", () => {
   const always = [...climbing, ...nowhere, ...unusable];
 
   test.each(always.map((operand) => [operand.length > 60 ? `${operand.slice(0, 60)}…` : operand, operand]))(
-    "%j leads nowhere",
+    "rejects %j",
     async (_shown, operand) => {
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${JSON.stringify(operand)}`);
     },
   );
 
-  test("links are not followed, wherever they lead", async () => {
+  test("rejects links, whatever their target", async () => {
     for (const operand of [...linked, "workers/escape", "workers/escape/secret.txt", "workers/@team/borrowed/app/1.0.0/index.html"])
       for (const [who, key] of keys()) await expectRefused(reads(operand, key), `${who}, ${operand}`);
   });
 
-  test("a restricted key sees its own packages only, in lists and in zips too", async () => {
+  test("shows a restricted key only its own packages, in lists and zips, too", async () => {
     for (const operand of foreign) await expectRefused(reads(operand, teamKey), operand);
     const { text } = await call(teamKey, "GET", "list?path=workers");
     expect((JSON.parse(text) as { data: { entries: { name: string }[] } }).data.entries.map(({ name }) => name)).toEqual(["@team"]);
@@ -139,7 +139,7 @@ describe("reading", () => {
   });
 });
 
-test("nothing is written at, to or from an operand that is refused", async () => {
+test("writes nothing at, to or from a rejected operand", async () => {
   const before = await everything();
   const existing = [
     ...climbing,
@@ -164,7 +164,7 @@ test("nothing is written at, to or from an operand that is refused", async () =>
   expect(await everything()).toBe(before);
 });
 
-test("a restricted key cannot make a package count under a name that is not its own", async () => {
+test("rejects metadata with a foreign name from a restricted key", async () => {
   const root = connect(daemon.url, daemon.rootKey);
   const team = connect(daemon.url, teamKey);
   const stolen = '{ "name": "@other/app", "version": "9.0.0" }';
@@ -197,7 +197,7 @@ test("a restricted key cannot make a package count under a name that is not its 
   expect((await root.workers.list()).find(({ name }) => name === "@other/app")?.versions).toEqual(["1.0.0"]);
 });
 
-test("a folder that turns into a link between check and use leads nobody out", async () => {
+test("does not follow a folder that becomes a link between check and use", async () => {
   const folder = path.join(workers, "@team", "app", "1.0.0");
   const [real, aside, outside] = [
     path.join(folder, "swap"),
@@ -233,7 +233,7 @@ test("a folder that turns into a link between check and use leads nobody out", a
   expect(await treeDigest(path.join(daemon.directory, "outside"))).toBe(before);
 });
 
-/** An upload may make the folder again while it is away. */
+/** An upload can create the folder again while it is moved away. */
 async function insist(place: string, step: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

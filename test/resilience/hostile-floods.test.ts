@@ -3,20 +3,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-let house: IsolationHarness;
+let harness: IsolationHarness;
 beforeAll(async () => {
-  house = await IsolationHarness.open();
+  harness = await IsolationHarness.open();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const crashed = "502 WORKER_CRASHED";
 const fsHead = `import fs from "node:fs";`;
 const manifest = "timeout: 5s\nmemory: 64mb";
-/** Writes to a descriptor as fast as it takes them, for a while. */
+/** Writes to a descriptor for 800 ms as fast as possible. */
 const pour = (descriptor: number, bytes: string) =>
   `const bytes = ${bytes}; const end = Date.now() + 800; while (Date.now() < end) try { fs.writeSync(${descriptor}, bytes); } catch (error) { if (error.code !== "EAGAIN") throw error; }`;
 
-/** Takes a second of an answer without reading it, then leaves. */
+/** Keeps a response unread for 1 s, then disconnects. */
 async function askWithoutReading(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = http.get(`${url}/bad`, { agent: false }, async (response) => {
@@ -49,11 +49,11 @@ const offenders: Offender[] = [
   {
     name: "process.stdout.write",
     source: `const end = Date.now() + 800; while (Date.now() < end) process.stdout.write("x".repeat(1000) + "\\n"); return new Response("written");`,
-    // What waits in its memory counts as its memory.
+    // Waiting messages count as memory of the isolate.
     expected: ["200 written", crashed],
   },
   {
-    name: "process.stderr.write without a line's end",
+    name: "process.stderr.write without a line end",
     source: `for (let turn = 0; turn < 2000; turn += 1) process.stderr.write("x".repeat(8000)); return new Response("written");`,
     expected: ["200 written", crashed, "504 WORKER_TIMEOUT"],
   },
@@ -89,19 +89,19 @@ const offenders: Offender[] = [
     expected: ["200 counted", crashed],
   },
   {
-    name: "an answer in chunks that nobody reads",
+    name: "a chunked response that is not read",
     source: `return new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) }));`,
     strike: askWithoutReading,
     expected: "200 left",
   },
   {
-    name: "an answer pushed without asking whether it is read",
+    name: "a response pushed without backpressure",
     source: `let turns = 0; return new Response(new ReadableStream({ start(to) { const push = () => { if ((turns += 1) > 5000) return; to.enqueue(new Uint8Array(8192)); setImmediate(push); }; push(); } }));`,
     strike: askWithoutReading,
     expected: "200 left",
   },
   {
-    name: "an answer in pieces of one byte",
+    name: "a response in chunks of one byte",
     source: `let turns = 0; return new Response(new ReadableStream({ pull(to) { if ((turns += 1) > 30_000) to.close(); else to.enqueue(new Uint8Array([49])); } }));`,
     expected: `200 ${"1".repeat(200)}`,
   },
@@ -116,21 +116,21 @@ const offenders: Offender[] = [
     expected: "502 WORKER_BAD_RESPONSE",
   },
   {
-    name: "a storm of timers that is over some time",
+    name: "a finite storm of timers",
     source: `await Promise.all(Array.from({ length: 20_000 }, (_, index) => new Promise((resolve) => setTimeout(resolve, index % 500)))); return new Response("over");`,
     expected: "200 over",
   },
   {
-    name: "connections to the neighbour",
+    name: "connections to the other worker",
     head: `import net from "node:net";`,
     source: `const { host } = new URL("http://" + request.headers.get("x-forwarded-host")); const [hostname, port] = host.split(":");
-      const sockets = []; for (let index = 0; index < 500; index += 1) { const socket = net.connect(Number(port), hostname); socket.on("error", () => {}); socket.write("GET /neighbour/ HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n"); sockets.push(socket); }
+      const sockets = []; for (let index = 0; index < 500; index += 1) { const socket = net.connect(Number(port), hostname); socket.on("error", () => {}); socket.write("GET /neighbor/ HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n"); sockets.push(socket); }
       await new Promise((resolve) => setTimeout(resolve, 500)); for (const socket of sockets) socket.destroy(); return new Response("connected");`,
     expected: "200 connected",
   },
 ];
 
-// Several attempts on a busy machine.
-describe("a worker that floods harms nobody else", { timeout: 90_000 }, () => {
-  test.each(offenders)("$name", (offender) => house.endure({ manifest, ...offender }));
+// On a busy machine an attempt is repeated, which takes time.
+describe("a worker that floods the daemon does not affect other workers", { timeout: 90_000 }, () => {
+  test.each(offenders)("with $name", (offender) => harness.check({ manifest, ...offender }));
 });

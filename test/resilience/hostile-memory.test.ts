@@ -2,24 +2,24 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-/** What the daemon itself may have more of after all of it; its own heap breathes by some of that. */
+/** Allowed growth of the daemon after all attempts. The size of its heap varies by part of that. */
 const daemonGrowthBytes = 64 * 1024 * 1024;
 
-let house: IsolationHarness;
+let harness: IsolationHarness;
 beforeAll(async () => {
-  house = await IsolationHarness.open();
+  harness = await IsolationHarness.open();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const crashed = "502 WORKER_CRASHED";
-/** Memory beside the heap: the allocation throws, or the process ends; a worker that swallows the error may run out of its time instead. */
+/** Outside of the heap, the allocation throws or the process ends. A worker that catches the error can time out instead. */
 const refused = [crashed, "502 WORKER_BAD_RESPONSE"];
-/** Collecting garbage with all that memory takes its time, the more so beside others; the loop's own time limit is not what is tried here. */
+/** Garbage collection of that much memory is slow on a busy machine, and this test is not about the time limit. */
 const manifest = "timeout: 15s\nmemory: 32mb";
 
-/** Memory that grows, in every shape. */
+/** Code that uses more and more memory. */
 const offenders: Offender[] = [
-  { name: "pushing without end", source: `const list = []; for (;;) list.push(list.length, 0.5, {});`, expected: crashed },
+  { name: "endless push", source: `const list = []; for (;;) list.push(list.length, 0.5, {});`, expected: crashed },
   { name: "big fills", source: `const all = []; for (;;) all.push(new Array(1e6).fill(all.length));`, expected: crashed },
   { name: "a growing Map", source: `const map = new Map(); for (let key = 0; ; key += 1) map.set(key, { key });`, expected: crashed },
   { name: "strings", source: `const all = []; for (;;) all.push(("x" + all.length).repeat(1e5).split(""));`, expected: crashed },
@@ -34,7 +34,7 @@ const offenders: Offender[] = [
     expected: crashed,
   },
   {
-    name: "JSON.parse of something huge",
+    name: "JSON.parse of a huge text",
     source: `return Response.json(JSON.parse("[" + "[],".repeat(9_000_000) + "[]]"));`,
     expected: crashed,
   },
@@ -54,19 +54,19 @@ const offenders: Offender[] = [
     expected: refused,
   },
   {
-    name: "memory by hundreds of promises at once",
+    name: "hundreds of promises that allocate at once",
     source: `await Promise.all(Array.from({ length: 500 }, async (_, index) => { const all = []; for (;;) { all.push(new Array(1e4).fill(index)); await null; } }));`,
     expected: crashed,
   },
 ];
 
-// Several attempts on a busy machine.
-describe("a worker that eats memory harms nobody else", { timeout: 90_000 }, () => {
-  test.each(offenders)("$name", (offender) => house.endure({ manifest, ...offender }));
+// On a busy machine an attempt is repeated, which takes time.
+describe("a worker that exhausts memory does not affect other workers", { timeout: 90_000 }, () => {
+  test.each(offenders)("by $name", (offender) => harness.check({ manifest, ...offender }));
 
-  test("and the daemon has not grown", async () => {
+  test("or the daemon's memory", async () => {
     const before = daemonBytes();
-    await house.endure({
+    await harness.check({
       name: "buffers once more",
       manifest,
       source: `const all = []; for (;;) all.push(Buffer.alloc(1e7, 1));`,
@@ -77,6 +77,6 @@ describe("a worker that eats memory harms nobody else", { timeout: 90_000 }, () 
 });
 
 function daemonBytes(): number {
-  const status = readFileSync(`/proc/${house.daemon.process.pid}/status`, "utf8");
+  const status = readFileSync(`/proc/${harness.daemon.process.pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
 }

@@ -1,7 +1,7 @@
-/** A unit that is there; every operand is meant for it, or for what lies around it. */
+/** An installed version. All operands target this package folder or its surroundings. */
 export const unit = "workers/@team/app/1.0.0";
 
-/** Leave their folder, or are written so that they might. */
+/** Operands that leave their folder or look like it. */
 export const climbing = [
   "..",
   ".",
@@ -24,7 +24,7 @@ export const climbing = [
   "/workers/../../etc/passwd",
   "workers/@team/../@other/app/1.0.0",
 ];
-/** Harmless, and of something that is not there, however often they are decoded. */
+/** Valid operands of missing files, however often they are decoded. */
 export const nowhere = [
   "etc/passwd",
   "/etc/passwd",
@@ -54,7 +54,7 @@ export const nowhere = [
   `${unit}/${"n".repeat(255)}`,
   `${unit}/${"é".repeat(127)}`,
 ];
-/** No name can be like this. */
+/** Operands with invalid names. */
 export const unusable = [
   `${unit}/a\0b`,
   "\0",
@@ -67,7 +67,7 @@ export const unusable = [
   `${unit}${"/d".repeat(120)}`,
   `workers/${"x/".repeat(2500)}`,
 ];
-/** Lead through a link that lies in the unit. */
+/** Operands that lead through a link in the package folder. */
 export const linked = [
   "link-file",
   "link-folder",
@@ -81,7 +81,7 @@ export const linked = [
   "link-gone",
   "link-proc/etc/passwd",
 ].map((name) => `${unit}/${name}`);
-/** Another namespace, for a key of `@team`. */
+/** Operands of another namespace than `@team`. */
 export const foreign = [
   "workers/@other",
   "workers/@other/app",
@@ -97,7 +97,7 @@ export const foreign = [
   "workers/escape/secret.txt",
   "workers/_",
 ];
-/** May be read, and not changed. */
+/** Operands that are readable but not changeable. */
 export const outsideUnits = [
   "workers",
   "workers/@team",
@@ -109,7 +109,7 @@ export const outsideUnits = [
   "workers/@team/App/1.0.0/x",
   "workers/@team/borrowed",
 ];
-/** May not come into being. */
+/** Names that cannot be created. */
 export const newNames = [
   "con",
   "NUL.txt",

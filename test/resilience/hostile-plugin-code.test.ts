@@ -6,7 +6,7 @@ import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { writeTree } from "../support/write-tree.js";
 
-/** What nobody caught, and most of which has no line of the plugin in its stack. */
+/** Uncaught errors, most of them without a line of the plugin in the stack. */
 const strayErrors = `
   import { readFile } from "node:fs/promises";
   import { get } from "node:http";
@@ -40,9 +40,9 @@ async function daemonWith(plugins: Record<string, string>): Promise<TestDaemon> 
   return daemon;
 }
 
-const beside = "export default { routes: { fetch: () => new Response('at work') } };";
+const beside = "export default { routes: { fetch: () => new Response('unaffected') } };";
 
-test("errors that nobody catches end nothing: not while it starts, not later, not when the plugin is gone", async () => {
+test("survives uncaught errors of a plugin while it loads, later and after its removal", async () => {
   const daemon = await daemonWith({
     beside,
     stray: `${strayErrors}
@@ -52,24 +52,24 @@ test("errors that nobody catches end nothing: not while it starts, not later, no
   });
   await connect(daemon.url, daemon.rootKey).plugins.remove({ params: { name: "stray" } });
   await setTimeout(1200);
-  expect(await (await fetch(`${daemon.url}/beside/`)).text()).toBe("at work");
+  expect(await (await fetch(`${daemon.url}/beside/`)).text()).toBe("unaffected");
   expect(daemon.process.exitCode).toBeNull();
   expect(daemon.output().match(/a plugin failed outside of its hooks/g)).toHaveLength(12);
 });
 
-test("what is thrown and cannot be shown keeps the daemon neither from starting nor from letting requests pass", async () => {
+test("starts and serves when a plugin throws an error that cannot be printed", async () => {
   const trap = `Object.defineProperty(new Error("x"), "stack", { get() { throw new Error("a trap"); } })`;
   const daemon = await daemonWith({
     beside,
     thrown: "throw Object.create(null);",
     open: `export default { onRequestFailOpen: true, onRequest() { throw ${trap}; }, onResponse() { throw ${trap}; } };`,
   });
-  expect(await (await fetch(`${daemon.url}/beside/`)).text()).toBe("at work");
+  expect(await (await fetch(`${daemon.url}/beside/`)).text()).toBe("unaffected");
   const listed = await connect(daemon.url, daemon.rootKey).plugins.list();
   expect(listed.find(({ name }) => name === "thrown")).toMatchObject({ status: "failed" });
 });
 
-test("a plugin that keeps Request from its import can use it on what it is given", async () => {
+test("accepts requests built with the Request class that a plugin kept at import", async () => {
   const daemon = await daemonWith({
     beside,
     keeper: `

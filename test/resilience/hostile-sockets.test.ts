@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { WebSocket } from "ws";
 import { IsolationHarness, type Offender } from "../support/isolation-harness.js";
 
-let house: IsolationHarness;
+let harness: IsolationHarness;
 beforeAll(async () => {
-  house = await IsolationHarness.open();
+  harness = await IsolationHarness.open();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const offendingMs = 1000;
 const manifest = "timeout: 5s\nmemory: 64mb";
@@ -22,7 +22,7 @@ async function connectTo(url: string): Promise<WebSocket> {
   return socket;
 }
 
-/** Takes nothing of what comes for a while, then drops the connection. */
+/** Reads nothing for 1 s, then drops the connection. */
 async function takeNothing(url: string): Promise<string> {
   const socket = await connectTo(url);
   socket.pause();
@@ -43,7 +43,7 @@ async function drop(sockets: WebSocket[]): Promise<string> {
 
 const offenders: Offender[] = [
   {
-    name: "messages that nobody takes",
+    name: "messages that the client never reads",
     source: accept(
       `const timer = setInterval(() => { try { for (let turn = 0; turn < 100; turn += 1) server.send("x".repeat(1000)); } catch { clearInterval(timer); } }, 1); server.addEventListener("close", () => clearInterval(timer));`,
     ),
@@ -79,7 +79,7 @@ const offenders: Offender[] = [
     expected: "dropped",
   },
   {
-    name: "200 sockets that are dropped at once",
+    name: "200 sockets that are dropped together",
     source: accept(""),
     strike: async (url) => {
       const sockets: WebSocket[] = [];
@@ -90,6 +90,6 @@ const offenders: Offender[] = [
   },
 ];
 
-describe("a worker or client that offends over web sockets harms nobody else", { timeout: 90_000 }, () => {
-  test.each(offenders)("$name", (offender) => house.endure({ manifest, ...offender }));
+describe("a worker or client that misuses web sockets does not affect other workers", { timeout: 90_000 }, () => {
+  test.each(offenders)("by $name", (offender) => harness.check({ manifest, ...offender }));
 });

@@ -3,7 +3,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect, uploadOf } from "../support/connect.js";
-import { gzippedZeros } from "../support/build-bomb.js";
+import { gzippedZeros } from "../support/build-archive-bomb.js";
 import { buildTgz, tarEnd, tarEntry } from "../support/build-tar.js";
 import { buildZip } from "../support/build-zip.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
@@ -30,7 +30,7 @@ afterAll(async () => {
   await daemon.dispose();
 });
 
-/** The most memory that the daemon's process ever held. */
+/** Returns the peak memory of the daemon's process. */
 async function peakKilobytes(): Promise<number> {
   const status = await readFile(`/proc/${daemon.process.pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]);
@@ -52,34 +52,34 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
   { what: "20 GB of zeros in 20 MB", filename: "bomb.tgz", code: "ARCHIVE_TOO_LARGE", build: twentyGigabytesOfZeros },
   { what: "300,000 entries", filename: "bomb.tgz", code: "ARCHIVE_TOO_LARGE", build: () => manyEntries(300_000) },
   {
-    what: "a climbing entry in a tar",
+    what: "a tar entry with ..",
     filename: "a.tgz",
     code: "PATH_TRAVERSAL",
     build: () => buildTgz(manifest, { name: "package/../../evil" }),
   },
-  { what: "a climbing entry in a zip", filename: "a.zip", code: "PATH_TRAVERSAL", build: () => buildZip([manifest, { name: "../evil" }]) },
+  { what: "a zip entry with ..", filename: "a.zip", code: "PATH_TRAVERSAL", build: () => buildZip([manifest, { name: "../evil" }]) },
   { what: "an absolute entry", filename: "a.tgz", code: "PATH_TRAVERSAL", build: () => buildTgz(manifest, { name: "/tmp/evil" }) },
   {
-    what: "an entry that climbs with backslashes",
+    what: "an entry with .. and backslashes",
     filename: "a.zip",
     code: "PATH_TRAVERSAL",
     build: () => buildZip([manifest, { name: "..\\..\\evil" }]),
   },
   {
-    what: "a link out",
+    what: "a link to outside",
     filename: "a.tgz",
     code: "PATH_TRAVERSAL",
     build: () => buildTgz(manifest, { name: "package/link", type: "2", linkTarget: "/etc/passwd" }),
   },
   {
-    what: "a link inside",
+    what: "a link within the package",
     filename: "a.tgz",
     code: "UNSUPPORTED_ENTRY",
     build: () => buildTgz(manifest, { name: "package/link", type: "2", linkTarget: "manifest.yaml" }),
   },
   { what: "a device", filename: "a.tgz", code: "UNSUPPORTED_ENTRY", build: () => buildTgz(manifest, { name: "package/null", type: "3" }) },
   {
-    what: "a name that climbs",
+    what: "a name with ..",
     filename: "a.tgz",
     code: "INVALID_PACKAGE_NAME",
     build: () => buildTgz({ name: "manifest.yaml", content: "name: ../victim" }),
@@ -91,14 +91,14 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
     build: () => buildTgz({ name: "manifest.yaml", content: "name: api" }),
   },
   {
-    what: "a version that climbs",
+    what: "a version of ..",
     filename: "a.tgz",
     code: "INVALID_PACKAGE_VERSION",
     build: () => buildTgz({ name: "manifest.yaml", content: "name: victim\nversion: ../1.0.0" }),
   },
-  { what: "an archive cut off", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildTgz(manifest).subarray(0, 60) },
+  { what: "a truncated archive", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildTgz(manifest).subarray(0, 60) },
   { what: "an empty archive", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => gzipSync(tarEnd) },
-  { what: "a zip that calls itself tgz", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildZip([manifest]) },
+  { what: "a zip named .tgz", filename: "a.tgz", code: "INVALID_ARCHIVE", build: () => buildZip([manifest]) },
   {
     what: "names that collide by case",
     filename: "a.tgz",
@@ -106,7 +106,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
     build: () => buildTgz(manifest, { name: "package/A" }, { name: "package/a" }),
   },
   {
-    what: "a name twice",
+    what: "a duplicate name",
     filename: "a.tgz",
     code: "INVALID_ARCHIVE",
     build: () => buildTgz(manifest, { name: "package/a" }, { name: "package/a" }),
@@ -115,7 +115,7 @@ const hostile: readonly { what: string; filename: string; code: string; build: (
 ];
 
 test.for(hostile)(
-  "over HTTP, $what is refused with $code and leaves nothing behind",
+  "rejects $what with $code and keeps files and memory unchanged",
   { timeout: 180_000 },
   async ({ filename, code, build }) => {
     const client = connect(daemon.url, daemon.rootKey);

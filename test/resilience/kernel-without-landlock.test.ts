@@ -4,7 +4,7 @@ import { connect } from "../support/connect.js";
 import { startDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** A seccomp filter around the daemon, as a unit or a container may have it. */
+/** Runs the daemon below a seccomp filter, like a unit or container can have. */
 const refusing = (denied: "landlock" | "both"): string[] => [
   process.execPath,
   "--disable-warning=ExperimentalWarning",
@@ -12,7 +12,7 @@ const refusing = (denied: "landlock" | "both"): string[] => [
   denied,
 ];
 
-test.each(["landlock", "both"] as const)("a daemon whose kernel refuses %s serves, and reports it", async (denied) => {
+test.each(["landlock", "both"] as const)("serves and reports the missing layer when the kernel denies %s", async (denied) => {
   const daemon = await startDaemon({ launcher: refusing(denied), directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {
@@ -30,13 +30,13 @@ test.each(["landlock", "both"] as const)("a daemon whose kernel refuses %s serve
   }
 });
 
-test.each(["landlock", "both"] as const)("RUNTIME_ISOLATION=strict ends with 78 where the kernel refuses %s", async (denied) => {
+test.each(["landlock", "both"] as const)("exits with 78 with RUNTIME_ISOLATION=strict when the kernel denies %s", async (denied) => {
   await expect(startDaemon({ launcher: refusing(denied), env: { RUNTIME_ISOLATION: "strict" } })).rejects.toThrow(
     /ended with 78 [^]*RUNTIME_ISOLATION=strict.*Landlock is missing \(landlock_create_ruleset failed with EPERM\)/,
   );
 });
 
-test("RUNTIME_ISOLATION=strict serves where the kernel offers both layers", async () => {
+test("serves with RUNTIME_ISOLATION=strict when the kernel has both layers", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_ISOLATION: "strict" }, directoryMode: 0o711 });
   try {
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", {

@@ -11,16 +11,16 @@ import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 const rounds = 15;
 const filesPerPackage = 25;
 const version = "1.0.0";
-/** The kill comes at a random moment between the first call and this many times what the uploads took when nothing else ran. */
+/** The kill comes at a random time, up to this many times the duration of undisturbed uploads. */
 const killSpan = 1.6;
-/** How the span follows the machine: it grows while kills cut every upload, and shrinks while they cut none. */
+/** Factor by which the span adapts: it grows while kills interrupt every upload and shrinks while they interrupt none. */
 const growth = 1.25;
 const uploadedNames = ["shop", "@team/blog", "wiki"];
 const toggledName = "toggled";
 
-/** What the daemon acknowledged, and what was under way when it was killed: after the next start either may hold. */
+/** Acknowledged changes and changes in progress at the kill: after the next start, either state of the latter is valid. */
 class Ledger {
-  /** Marker of the last acknowledged upload of a package, and those whose outcome is open. */
+  /** Markers of the last acknowledged upload of a package and of uploads with an unknown outcome. */
   readonly markers = new Map<string, { acknowledged: string | undefined; open: Set<string> }>(
     uploadedNames.map((name) => [name, { acknowledged: undefined, open: new Set() }]),
   );
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 test(
-  `${rounds} kills at random moments lose nothing acknowledged and leave no package half done`,
+  `keeps acknowledged changes and complete packages after ${rounds} random kills`,
   async () => {
     let spanMs = killSpan * (await prepare());
     for (let round = 0; round < rounds; round += 1) {
@@ -62,7 +62,7 @@ test(
     const daemon = await startDaemon({ directory });
     await assertLedgerHolds(daemon);
     await daemon.kill();
-    // Kills that all came before, or all after, what they should cut would prove nothing.
+    // The test needs kills during uploads, not only before or after them.
     expect(ledger.acknowledgedUploads).toBeGreaterThan(rounds / 5);
     expect(ledger.cutUploads).toBeGreaterThan(rounds / 5);
     expect(ledger.otherAcknowledgements).toBeGreaterThan(rounds);
@@ -70,7 +70,7 @@ test(
   15 * 60_000,
 );
 
-/** Installs the package that is toggled, and measures how long the uploads of a round take. */
+/** Installs the package that is toggled, and measures the duration of a round's uploads. */
 async function prepare(): Promise<number> {
   const daemon = await startDaemon({ directory });
   const client = connect(daemon.url, daemon.rootKey);
@@ -182,7 +182,7 @@ async function assertLedgerHolds(daemon: TestDaemon): Promise<void> {
   await expect.poll(() => leftovers(), { timeout: 10_000 }).toEqual([]);
 }
 
-/** The one marker that all files of a package carry; undefined when it is not installed; an error when it is a mixture. */
+/** Returns the marker that all files of a package have, or undefined if it is not installed. Throws if they differ. */
 async function markerOnDisk(folder: string): Promise<string | undefined> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => undefined);
   if (!entries) return undefined;
@@ -209,14 +209,14 @@ async function assertKeysHold(daemon: TestDaemon): Promise<void> {
   for (const { id, state } of ledger.keys.values()) {
     if (state !== "open") expect(listed.has(id), `key ${id} is ${state}`).toBe(state === "active");
   }
-  // Verifying all of them over HTTP in each round would take minutes; the newest are those at risk.
+  // Verifying all keys over HTTP in each round would take minutes. The newest keys are at risk.
   for (const [key, { state }] of [...ledger.keys].slice(-6)) {
     const { status } = await fetch(`${daemon.url}/api/admin/session`, { headers: { "x-api-key": key } });
     if (state !== "open") expect(status).toBe(state === "active" ? 200 : 401);
   }
 }
 
-/** Whatever the daemon keeps besides packages: staging folders and spooled uploads. */
+/** Returns files of the daemon other than packages: staging folders and spooled uploads. */
 async function leftovers(): Promise<string[]> {
   const found: string[] = [];
   for (const folder of ["workers/.staging", "state/spool"])

@@ -23,7 +23,7 @@ async function uploadAll(client: Client): Promise<void> {
   await client.plugins.upload({ file: uploadOf("teller.tgz", await packFiles(teller)) });
 }
 
-/** Each kind of change, and "done" or the code of its refusal. */
+/** Tries each kind of change. Returns "done" or the error code for each. */
 async function tryAll(client: Client): Promise<Record<string, string>> {
   const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "index.html": "other" });
   const plugin = await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0") });
@@ -42,7 +42,7 @@ async function tryAll(client: Client): Promise<Record<string, string>> {
   return outcomes;
 }
 
-/** Rights are nothing to root, so for root the folders become immutable (chattr of e2fsprogs). */
+/** Permissions do not restrict root, so as root the folders become immutable (chattr of e2fsprogs). */
 async function makeWritable(directories: readonly string[], isWritable: boolean): Promise<void> {
   const change = process.getuid?.() === 0 ? ["chattr", "-R", isWritable ? "-i" : "+i"] : ["chmod", "-R", isWritable ? "u+w" : "a-w"];
   const [program = "", ...args] = [...change, ...directories];
@@ -55,76 +55,68 @@ const outcomeOf = (change: Promise<unknown>) =>
     (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
   );
 
-test(
-  "in read-only directories each change is refused with what is wrong, all is served, and they heal by themselves",
-  { timeout },
-  async () => {
-    const daemon = await startDaemon();
-    const directories = ["workers", "plugins"].map((kind) => path.join(daemon.directory, kind));
-    onTestFinished(async () => {
-      // A running daemon deletes files while chattr visits them.
-      await daemon.kill();
-      await makeWritable(directories, true);
-      await daemon.dispose();
-    });
-    const client = connect(daemon.url, daemon.rootKey);
-    await uploadAll(client);
-    const digests = () => Promise.all(directories.map((directory) => treeDigest(directory)));
-    await expect.poll(() => directories.flatMap((directory) => entriesOf(directory))).toEqual(["app", "teller"]);
-    const before = await digests();
-
-    await makeWritable(directories, false);
-    expect(await tryAll(client)).toEqual({
-      upload: "NO_WORKER_DIRS",
-      toggle: "STORAGE_NOT_WRITABLE",
-      "file upload": "PATH_NOT_WRITABLE",
-      folder: "PATH_NOT_WRITABLE",
-      deletion: "STORAGE_NOT_WRITABLE",
-      "plugin upload": "NO_PLUGIN_DIRS",
-      "plugin toggle": "STORAGE_NOT_WRITABLE",
-      "plugin deletion": "STORAGE_NOT_WRITABLE",
-    });
-    expect(await digests()).toEqual(before);
-    expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
-    for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
-      expect(await (await fetch(daemon.url + at)).text()).toBe(text);
-
+test("rejects changes in read-only directories with the cause, serves, and recovers", { timeout }, async () => {
+  const daemon = await startDaemon();
+  const directories = ["workers", "plugins"].map((kind) => path.join(daemon.directory, kind));
+  onTestFinished(async () => {
+    // A running daemon would delete files while chattr visits them.
+    await daemon.kill();
     await makeWritable(directories, true);
-    expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
-    expect(await outcomeOf(client.health.ready())).toBe("done");
-  },
-);
+    await daemon.dispose();
+  });
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadAll(client);
+  const digests = () => Promise.all(directories.map((directory) => treeDigest(directory)));
+  await expect.poll(() => directories.flatMap((directory) => entriesOf(directory))).toEqual(["app", "teller"]);
+  const before = await digests();
 
-test(
-  "without its state directory the daemon serves and refuses what it could not keep, until the directory is back",
-  { timeout },
-  async () => {
-    const daemon = await startDaemon();
-    onTestFinished(daemon.dispose);
-    const client = connect(daemon.url, daemon.rootKey);
-    await uploadAll(client);
-    const { data } = await client.keys.create({ body: { name: "kept", role: "viewer" } });
-    const state = path.join(daemon.directory, "state");
-    const before = await treeDigest(path.join(daemon.directory, "workers"));
+  await makeWritable(directories, false);
+  expect(await tryAll(client)).toEqual({
+    upload: "NO_WORKER_DIRS",
+    toggle: "STORAGE_NOT_WRITABLE",
+    "file upload": "PATH_NOT_WRITABLE",
+    folder: "PATH_NOT_WRITABLE",
+    deletion: "STORAGE_NOT_WRITABLE",
+    "plugin upload": "NO_PLUGIN_DIRS",
+    "plugin toggle": "STORAGE_NOT_WRITABLE",
+    "plugin deletion": "STORAGE_NOT_WRITABLE",
+  });
+  expect(await digests()).toEqual(before);
+  expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+  for (const [at, text] of Object.entries({ "/app/": "app", "/teller": "plugin" }))
+    expect(await (await fetch(daemon.url + at)).text()).toBe(text);
 
-    await rename(state, `${state}-away`);
-    const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0") });
-    expect(await outcomeOf(client.workers.upload({ file: uploadOf("app.tgz", archive) }))).toBe("STORAGE_NOT_WRITABLE");
-    expect(await outcomeOf(client.keys.create({ body: { name: "lost", role: "viewer" } }))).toBe("KEY_STORE_UNAVAILABLE");
-    expect(await outcomeOf(client.keys.revoke({ params: { id: String(data.id) } }))).toBe("KEY_STORE_UNAVAILABLE");
-    expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
-    expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
-    expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
-    expect((await connect(daemon.url, data.key).keys.list()).keys).toHaveLength(1);
+  await makeWritable(directories, true);
+  expect(new Set(Object.values(await tryAll(client)))).toEqual(new Set(["done"]));
+  expect(await outcomeOf(client.health.ready())).toBe("done");
+});
 
-    await rename(`${state}-away`, state);
-    await uploadAll(client);
-    await client.keys.revoke({ params: { id: String(data.id) } });
-    expect(await outcomeOf(client.health.ready())).toBe("done");
-  },
-);
+test("serves without its state directory and rejects changes until it is restored", { timeout }, async () => {
+  const daemon = await startDaemon();
+  onTestFinished(daemon.dispose);
+  const client = connect(daemon.url, daemon.rootKey);
+  await uploadAll(client);
+  const { data } = await client.keys.create({ body: { name: "kept", role: "viewer" } });
+  const state = path.join(daemon.directory, "state");
+  const before = await treeDigest(path.join(daemon.directory, "workers"));
 
-test("directories of packages that vanish are made again by the next upload", { timeout }, async () => {
+  await rename(state, `${state}-away`);
+  const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0") });
+  expect(await outcomeOf(client.workers.upload({ file: uploadOf("app.tgz", archive) }))).toBe("STORAGE_NOT_WRITABLE");
+  expect(await outcomeOf(client.keys.create({ body: { name: "lost", role: "viewer" } }))).toBe("KEY_STORE_UNAVAILABLE");
+  expect(await outcomeOf(client.keys.revoke({ params: { id: String(data.id) } }))).toBe("KEY_STORE_UNAVAILABLE");
+  expect(await outcomeOf(client.health.ready())).toBe("NOT_READY");
+  expect(await treeDigest(path.join(daemon.directory, "workers"))).toBe(before);
+  expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("app");
+  expect((await connect(daemon.url, data.key).keys.list()).keys).toHaveLength(1);
+
+  await rename(`${state}-away`, state);
+  await uploadAll(client);
+  await client.keys.revoke({ params: { id: String(data.id) } });
+  expect(await outcomeOf(client.health.ready())).toBe("done");
+});
+
+test("creates deleted package directories again with the next upload", { timeout }, async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
   const client = connect(daemon.url, daemon.rootKey);

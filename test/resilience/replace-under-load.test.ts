@@ -20,7 +20,7 @@ afterEach(async () => {
   await daemon.dispose();
 });
 
-test(`${uploadsAtOnce} uploads of one version at once leave one whole version`, async () => {
+test(`leaves one complete version after ${uploadsAtOnce} concurrent uploads of it`, async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const archives = await Promise.all(
     Array.from({ length: uploadsAtOnce }, async (_, index) => {
@@ -43,7 +43,7 @@ test(`${uploadsAtOnce} uploads of one version at once leave one whole version`, 
   await expect.poll(() => readdir(path.join(daemon.directory, "workers", ".staging")).catch(() => []), { timeout: 10_000 }).toEqual([]);
 });
 
-test("new code and new pages are uploaded again and again under load, and no request fails or waits for its timeout", async () => {
+test("fails no request during repeated uploads of code and pages under load", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const upload = async (round: number) => {
     const code = `import { text } from "./text.js";\nexport default { fetch: () => new Response(text) };`;
@@ -51,7 +51,7 @@ test("new code and new pages are uploaded again and again under load, and no req
     const site = { "manifest.yaml": manifestOf("site", "1.0.0"), "index.html": `round ${round}` };
     await client.workers.upload({ file: uploadOf("code.tgz", await packFiles(worker)) });
     await client.workers.upload({ file: uploadOf("site.tgz", await packFiles(site)) });
-    // New code serves at once: the first request after the answer already sees it.
+    // New code is active immediately: the first request after the response uses it.
     expect(await (await fetch(`${daemon.url}/code/`)).text()).toBe(`round ${round}`);
     expect(await (await fetch(`${daemon.url}/site/`)).text()).toBe(`round ${round}`);
   };
@@ -64,7 +64,7 @@ test("new code and new pages are uploaded again and again under load, and no req
   expect({ non2xx: result.non2xx, errors: result.errors, timeouts: result.timeouts }).toEqual({ non2xx: 0, errors: 0, timeouts: 0 });
 }, 120_000);
 
-/** Load on both workers until `stop` is called. */
+/** Loads both workers until `stop` is called. */
 function startLoad(): { stop: () => void; finished: Promise<autocannon.Result> } {
   const started: { load?: autocannon.Instance } = {};
   const finished = new Promise<autocannon.Result>((resolve, reject) => {

@@ -7,7 +7,7 @@ import { creditWindowBytes } from "../../src/server/workers/protocol/frames.js";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
-import { neighbourSource, SteadyLoad } from "../support/steady-load.js";
+import { neighborSource, SteadyLoad } from "../support/steady-load.js";
 
 const bodies = `
 const piece = new Uint8Array(64 * 1024);
@@ -17,26 +17,26 @@ export default { async fetch(request) {
   for await (const chunk of request.body) bytes += chunk.byteLength;
   return new Response(String(bytes));
 } };`;
-/** Less than any machine can do. */
+/** A rate that every machine reaches. */
 const rateBytes = 5 * 1024 * 1024;
 const bytesPerMs = (rateBytes * availableParallelism()) / 1000;
-/** Of one body: what may flow before its first credit is asked for, and what that credit gives. */
+/** Bytes that can flow per body before its first credit, plus those of that credit. */
 const aheadBytes = 2 * creditWindowBytes;
 
 let daemon: TestDaemon;
-let neighbour: SteadyLoad;
+let neighbor: SteadyLoad;
 beforeAll(async () => {
   daemon = await startDaemon({ env: { RUNTIME_SHARED_STREAM_RATE: String(rateBytes) } });
   const client = connect(daemon.url, daemon.rootKey);
-  for (const [name, code] of Object.entries({ bodies, neighbour: neighbourSource })) {
+  for (const [name, code] of Object.entries({ bodies, neighbor: neighborSource })) {
     const archive = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0", "maxBodySize: 20mb\n"), "index.js": code });
     await client.workers.upload({ file: uploadOf(`${name}.tgz`, archive) });
   }
-  neighbour = new SteadyLoad(`${daemon.url}/neighbour/`);
-  while ((await neighbour.take()).timesMs.length === 0) await delay(50);
+  neighbor = new SteadyLoad(`${daemon.url}/neighbor/`);
+  while ((await neighbor.take()).timesMs.length === 0) await delay(50);
 });
 afterAll(async () => {
-  await neighbour.stop();
+  await neighbor.stop();
   await daemon.dispose();
 });
 
@@ -46,7 +46,7 @@ async function ask(method: string, body?: Buffer): Promise<IncomingMessage> {
   return answer;
 }
 
-test("answers without end leave room for other workers that are asked", async () => {
+test("limits the rate of endless responses in favor of other workers", async () => {
   const answers = await Promise.all([ask("GET"), ask("GET")]);
   const beganMs = performance.now();
   let bytes = 0;
@@ -57,14 +57,14 @@ test("answers without end leave room for other workers that are asked", async ()
 
   expect(bytes).toBeGreaterThan(2 * aheadBytes);
   expect(bytes).toBeLessThan(elapsedMs * bytesPerMs + 2 * aheadBytes);
-  expect((await neighbour.take()).problems).toEqual([]);
+  expect((await neighbor.take()).problems).toEqual([]);
 });
 
-test("a body that is sent goes up whole, no faster than leaves room for them", async () => {
+test("limits the rate of a request body in favor of other workers", async () => {
   const body = Buffer.alloc(16 * 1024 * 1024);
   const beganMs = performance.now();
   const answer = await ask("POST", body);
   expect((await answer.toArray()).join("")).toBe(String(body.length));
   expect(performance.now() - beganMs).toBeGreaterThan((body.length - 2 * aheadBytes) / bytesPerMs);
-  expect((await neighbour.take()).problems).toEqual([]);
+  expect((await neighbor.take()).problems).toEqual([]);
 });

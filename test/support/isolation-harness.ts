@@ -11,52 +11,52 @@ import { spawnedBy } from "./child-processes.js";
 import { connect, uploadOf } from "./connect.js";
 import { manifestOf, packFiles } from "./pack-files.js";
 import { startDaemon, type TestDaemon } from "./start-daemon.js";
-import { neighbourSource, p99Of, ControlLoad, SteadyLoad } from "./steady-load.js";
+import { neighborSource, p99Of, ControlLoad, SteadyLoad } from "./steady-load.js";
 
-/** What is promised: the offender answers again this long after its bad request has ended. */
+/** Documented limit: the offender responds again this long after the end of its bad request. */
 const recoveryMs = 1000;
-/** What a machine that others share may add to it: a process is started meanwhile. */
+/** Extra time on a shared machine, because a process is started meanwhile. */
 const recoveryNoiseMs = 1500;
 /**
- * A p99 of few milliseconds doubles when the system gives a time slice or two to somebody else: this much says nothing about the daemon.
- * Nor does what a server beside the daemon suffers at the same moment; it may be half as much there, where there is one process less on the way.
+ * A p99 of a few ms doubles when the system gives time slices to other programs. Such growth, or up to twice the growth of a server
+ * beside the daemon, is not caused by the daemon.
  */
 const latencyNoiseMs = 50;
-/** The same where so many programs want each core: there even a worker that does nothing has seen a p99 of 120 ms more than before. */
+/** The same with many programs per core: there, even a worker that does nothing had a p99 of 120 ms more than before. */
 const crowdedLatencyNoiseMs = 150;
 const crowdedPerCore = 2;
-/** A neighbour that is slow in one window of several was disturbed by the machine; in all of them, by the offender. */
+/** The machine slows a worker in some windows, an offender in all of them. */
 const latencyAttempts = 3;
-/** A crowded machine may disturb every window of a few; it has so long to come to one that it leaves alone. */
+/** Time to wait for one undisturbed window on a machine with many programs. */
 const crowdedPatienceMs = 40_000;
 const baselineMs = 1500;
-/** So many of the newest answers are what "before" means: noise of long ago would excuse anything. */
+/** Number of newest responses for the baseline. Older noise would hide any slowdown. */
 const baselineAnswers = 1000;
-/** How long `waitUntil` holds up the end of an isolate. */
+/** Time by which `waitUntil` delays the end of an isolate. */
 const lingerMs = 30_000;
-/** Sockets of ours that the daemon may be about to close. */
+/** Sockets of the test that the daemon may be about to close. */
 const spareDescriptors = 2;
 
-/** The key that must be found nowhere. */
+/** The root key. No test may find it anywhere. */
 export const rootKeyMarker = "root-key-MARKER-7c1f9e55aa";
 
 interface OffenderCode {
   /** Body of its `async fetch(request, env, ctx)` for every path but `/ok`. */
   readonly source: string;
-  /** What stands before that, such as imports. */
+  /** Code before `fetch`, such as imports. */
   readonly head?: string;
   readonly manifest?: string;
 }
 
 export interface Offender extends OffenderCode {
-  /** What the neighbour's p99 may grow by, beside doubling; 50 ms by default. */
+  /** Allowed growth of the other worker's p99 besides doubling; 50 ms by default. */
   readonly latencyNoiseMs?: number;
   readonly name: string;
-  /** What the bad request comes to, one of these: `502 WORKER_CRASHED`, `200 text of the answer`, `cut`. */
+  /** Allowed results of the bad request: `502 WORKER_CRASHED`, `200 text of the response` or `cut`. */
   readonly expected: string | readonly string[];
-  /** How the bad request is made, when a plain GET would not do; tells what came of it. */
+  /** Sends the bad request if it is not a plain GET. Resolves with its result. */
   readonly strike?: (url: string) => Promise<string>;
-  /** It has asked to be waited for: its isolate stays for half a minute when the worker is deleted. */
+  /** Whether its isolate stays for 30 s after the deletion of the worker, because of `waitUntil`. */
   readonly lingers?: boolean;
 }
 
@@ -67,55 +67,55 @@ interface AtRest {
   readonly descriptors: number;
 }
 
-/** A real daemon with an innocent worker under steady load, for one offender after the other. */
+/** A real daemon with a well-behaved worker under steady load, to which tests add one offender after the other. */
 export class IsolationHarness {
   readonly daemon: TestDaemon;
   readonly client: Client;
   readonly #load: SteadyLoad;
   readonly #control: ControlLoad;
-  readonly #neighbourPid: string;
+  readonly #neighborPid: string;
   readonly #quiet: number[] = [];
   #descriptorsAtRest = 0;
-  /** Isolates that may stay a while. */
+  /** Number of isolates that can remain for a while. */
   #lingering = 0;
   #uploads = 0;
 
-  private constructor(parts: { daemon: TestDaemon; client: Client; load: SteadyLoad; control: ControlLoad; neighbourPid: string }) {
+  private constructor(parts: { daemon: TestDaemon; client: Client; load: SteadyLoad; control: ControlLoad; neighborPid: string }) {
     this.daemon = parts.daemon;
     this.client = parts.client;
     this.#load = parts.load;
     this.#control = parts.control;
-    this.#neighbourPid = parts.neighbourPid;
+    this.#neighborPid = parts.neighborPid;
   }
 
   static async open(env: Record<string, string> = {}): Promise<IsolationHarness> {
-    // No connection is kept: what is left open at the end is then the daemon's fault.
+    // No connection is kept: connections that remain open at the end are then the daemon's.
     setGlobalDispatcher(new Agent({ pipelining: 0 }));
-    const directory = await mkdtemp(path.join(tmpdir(), "hostile-house-"));
-    // As root the isolates run as other users, who have to come past this folder.
+    const directory = await mkdtemp(path.join(tmpdir(), "isolation-harness-"));
+    // As root the isolates run as other users, which must be able to pass this folder.
     await chmod(directory, 0o711);
     const daemon = await startDaemon({ directory, env: { RUNTIME_ROOT_KEY: rootKeyMarker, ...env } });
     const client = connect(daemon.url, rootKeyMarker);
-    await upload(client, "neighbour", { "index.js": neighbourSource });
-    const neighbourPid = await textOf(`${daemon.url}/neighbour/pid`);
-    const load = new SteadyLoad(`${daemon.url}/neighbour/`);
+    await upload(client, "neighbor", { "index.js": neighborSource });
+    const neighborPid = await textOf(`${daemon.url}/neighbor/pid`);
+    const load = new SteadyLoad(`${daemon.url}/neighbor/`);
     const control = await ControlLoad.start();
-    const house = new IsolationHarness({ daemon, client, load, control, neighbourPid });
+    const harness = new IsolationHarness({ daemon, client, load, control, neighborPid });
     await delay(baselineMs / 3);
-    // The first ones found cold code.
+    // The first requests ran uncompiled code.
     await load.take();
-    await house.#rest(baselineMs);
-    house.#descriptorsAtRest = (await house.#atRest()).descriptors;
-    return house;
+    await harness.#rest(baselineMs);
+    harness.#descriptorsAtRest = (await harness.#atRest()).descriptors;
+    return harness;
   }
 
-  /** Uploads the offender, lets it strike, and checks all that is promised to everybody else. */
-  endure(offender: Offender): Promise<void> {
-    return this.amid(() => this.#strike(offender), offender.latencyNoiseMs);
+  /** Uploads the offender, sends its bad request and checks all guarantees for the other worker. */
+  check(offender: Offender): Promise<void> {
+    return this.checkDuring(() => this.#strike(offender), offender.latencyNoiseMs);
   }
 
-  /** Checks that the neighbour, the daemon and what it holds are as they were while and after something happens; `act` leaves no worker behind. */
-  async amid(act: () => Promise<void>, leastNoiseMs = latencyNoiseMs): Promise<void> {
+  /** Checks that the other worker, the daemon and its resources are unaffected during and after `act`, which must leave no worker. */
+  async checkDuring(act: () => Promise<void>, leastNoiseMs = latencyNoiseMs): Promise<void> {
     let judgement = "";
     const sinceMs = performance.now();
     const hasPatience = (): boolean => isCrowded() && performance.now() - sinceMs < crowdedPatienceMs;
@@ -123,27 +123,27 @@ export class IsolationHarness {
       await this.#rest(0);
       const beforeMs = p99Of(this.#quiet);
       await act();
-      const [neighbour, control] = await Promise.all([this.#load.take(), this.#control.take()]);
-      expect(neighbour.problems, "of the neighbour").toEqual([]);
+      const [neighbor, control] = await Promise.all([this.#load.take(), this.#control.take()]);
+      expect(neighbor.problems, "of the steady worker").toEqual([]);
       await this.#checkDaemon();
       await this.#expectNothingLeft();
-      const p99Ms = p99Of(neighbour.timesMs);
+      const p99Ms = p99Of(neighbor.timesMs);
       const machineMs = p99Of(control.timesMs);
-      const figures = `p99 ${p99Ms.toFixed(1)} ms of ${neighbour.timesMs.length}, before ${beforeMs.toFixed(1)} ms, of a server beside it ${machineMs.toFixed(1)} ms`;
+      const figures = `p99 ${p99Ms.toFixed(1)} ms of ${neighbor.timesMs.length}, before ${beforeMs.toFixed(1)} ms, of a server beside it ${machineMs.toFixed(1)} ms`;
       if (process.env["FAULTS_SHOW"]) process.stdout.write(`${figures}\n`);
       const noiseMs = Math.max(leastNoiseMs, isCrowded() ? crowdedLatencyNoiseMs : 0);
       if (p99Ms <= Math.max(2 * beforeMs, beforeMs + noiseMs, 2 * machineMs)) return;
       judgement += `\n${figures}`;
       await this.#rest(baselineMs / 3);
     }
-    expect.fail(`the neighbour became slow:${judgement}`);
+    expect.fail(`the steady worker became slow:${judgement}`);
   }
 
   async close(): Promise<void> {
     try {
       this.#lingering = 0;
       await this.#expectNothingLeft(lingerMs + 10_000);
-      expect(await textOf(`${this.daemon.url}/neighbour/pid`)).toBe(this.#neighbourPid);
+      expect(await textOf(`${this.daemon.url}/neighbor/pid`)).toBe(this.#neighborPid);
       await Promise.all([this.#load.stop(), this.#control.stop()]);
       expect(await this.daemon.stop()).toBe(0);
       expect(this.daemon.output()).not.toContain(rootKeyMarker);
@@ -152,7 +152,7 @@ export class IsolationHarness {
     }
   }
 
-  /** Uploads a worker under a name of its own; answers with its name and where it answers. */
+  /** Uploads a worker with a unique name. Returns its name and URL. */
   async add(worker: OffenderCode): Promise<{ name: string; url: string }> {
     this.#uploads += 1;
     const name = `offender-${this.#uploads}`;
@@ -170,18 +170,18 @@ export class IsolationHarness {
       expect(await textOf(`${url}/ok`)).toBe("ok");
       const outcome = await (offender.strike ?? strikeWithGet)(url);
       const endedMs = performance.now();
-      expect([offender.expected].flat(), `it came to ${outcome}`).toContain(outcome);
+      expect([offender.expected].flat(), `outcome: ${outcome}`).toContain(outcome);
       const tookMs = await timeUntilWell(`${url}/ok`, endedMs);
       if (process.env["FAULTS_SHOW"])
         process.stdout.write(`${offender.name}: ${outcome.slice(0, 60)}; back after ${Math.round(tookMs)} ms; `);
-      expect(tookMs, "milliseconds until it was back").toBeLessThan(recoveryMs + recoveryNoiseMs);
+      expect(tookMs, "milliseconds until it recovered").toBeLessThan(recoveryMs + recoveryNoiseMs);
     } finally {
       await this.client.workers.remove({ params: { scope: "_", name } });
     }
     if (offender.lingers) this.#lingering += 1;
   }
 
-  /** Lets the load go on for a while, and counts what came since the last time as quiet. */
+  /** Continues the load for this time, and uses all results since the last call as the baseline. */
   async #rest(ms: number): Promise<void> {
     if (ms > 0) await delay(ms);
     const [{ timesMs, problems }] = await Promise.all([this.#load.take(), this.#control.take()]);
@@ -194,7 +194,7 @@ export class IsolationHarness {
     const { process: child, url } = this.daemon;
     expect([child.exitCode, child.signalCode]).toEqual([null, null]);
     expect((await request(`${url}/api/health/live`)).statusCode).toBe(200);
-    expect(await textOf(`${url}/neighbour/pid`)).toBe(this.#neighbourPid);
+    expect(await textOf(`${url}/neighbor/pid`)).toBe(this.#neighborPid);
   }
 
   async #expectNothingLeft(withinMs = 15_000): Promise<void> {
@@ -204,10 +204,10 @@ export class IsolationHarness {
       await delay(50);
       left = await this.#left();
     }
-    expect(left, "what stays behind").toEqual({});
+    expect(left, "leftovers").toEqual({});
   }
 
-  /** What there is more of than there should be. */
+  /** Returns the resources above their numbers at rest. */
   async #left(): Promise<Record<string, number>> {
     const { isolates, processes, slots, descriptors } = await this.#atRest();
     const left = {
@@ -222,9 +222,9 @@ export class IsolationHarness {
     const { isolatePool } = (await this.client.metrics.show({ query: { detail: "totals" } })).daemon;
     const isolates = 1 + (isolatePool?.blank ?? 0);
     const children = spawnedBy(this.daemon.process.pid as number);
-    // The neighbour's isolate lives as long as the house; any other may have ended since it was listed.
-    const slots = await readdir(slotsOf(Number(this.#neighbourPid)));
-    // Each isolate has three: two outputs and its channel.
+    // The isolate of the steady worker runs until the end. Any other can have ended since it was listed.
+    const slots = await readdir(slotsOf(Number(this.#neighborPid)));
+    // Each isolate has three descriptors: two outputs and its channel.
     const descriptors = readdirSync(`/proc/${this.daemon.process.pid}/fd`).length - 3 * children.length;
     return { isolates, processes: children.length, slots: slots.length, descriptors };
   }
@@ -251,7 +251,7 @@ async function textOf(url: string): Promise<string> {
   return (await request(url)).body.text();
 }
 
-/** How a GET ends, on a connection of its own: `502 CODE`, `200 text`, or `cut` when the answer is not whole. */
+/** Sends a GET on a new connection. Resolves with `502 CODE`, `200 text`, or `cut` if the response is truncated. */
 export function strikeWithGet(url: string): Promise<string> {
   return new Promise((resolve) => {
     const asked = http.get(`${url}/bad`, { agent: false }, (response) => {
@@ -261,7 +261,7 @@ export function strikeWithGet(url: string): Promise<string> {
       response.once("end", () => resolve(outcomeOf(response.statusCode ?? 0, text)));
       response.once("error", () => resolve("cut"));
     });
-    asked.once("error", (error) => resolve(`no answer: ${error.message}`));
+    asked.once("error", (error) => resolve(`no response: ${error.message}`));
   });
 }
 
@@ -286,7 +286,7 @@ async function timeUntilWell(url: string, sinceMs: number): Promise<number> {
   return performance.now() - sinceMs;
 }
 
-/** The folder with all slots: isolates work in theirs. */
+/** Returns the folder of all sandbox folders: isolates run in theirs. */
 function slotsOf(isolatePid: number): string {
   return path.dirname(readlinkSync(`/proc/${isolatePid}/cwd`));
 }

@@ -1,9 +1,9 @@
-// Steady requests to the worker at argv[2], in a process of its own so that a busy test is not taken for a slow server. Each message
-// from the parent is answered with what came since the one before: { timesMs, problems }.
+// Sends steady requests to the worker at argv[2] from a separate process, so that a busy test does not look like a slow server. Replies
+// to each message of the parent with the results since the last one: { timesMs, problems }.
 import plainHttp from "node:http";
 import https from "node:https";
 
-/** 200 requests a second: enough for a percentile of a second's window, too few to be what the machine is busy with. */
+/** 200 requests per second: enough for a percentile of 1 s, too few to load the machine. */
 const intervalMs = 5;
 const connections = 4;
 
@@ -22,7 +22,7 @@ process.on("message", () => {
 });
 process.on("disconnect", () => process.exit());
 
-/** The time counts from when the request was due, also while it waits for one of the connections: a server that stalls delays them all. */
+/** The time starts when the request is due, and includes waiting for a connection: a stalled server delays all connections. */
 function ask() {
   const startedMs = performance.now();
   asked += 1;

@@ -1,4 +1,4 @@
-// Answers what the neighbour does, without any daemon: what is slow here, at the same moment, is the machine. Tells its port to its parent.
+// Responds like the steady worker, without a daemon: slowness here at the same time comes from the machine. Sends its port to its parent.
 import http from "node:http";
 
 const server = http.createServer((request, response) => response.end(`${request.url.split("?")[1]}:${"x".repeat(1000)}`));

@@ -5,29 +5,29 @@ import { fileURLToPath } from "node:url";
 const clientProgram = fileURLToPath(new URL("steady-client.mjs", import.meta.url));
 const controlProgram = fileURLToPath(new URL("steady-control.mjs", import.meta.url));
 
-/** What a worker under steady load answered in a while. */
+/** Results of a worker under steady load since the last call. */
 export interface LoadWindow {
   readonly timesMs: readonly number[];
   readonly problems: readonly string[];
 }
 
-/** A worker that {@link SteadyLoad} can check: it answers the number it is asked for, and a kilobyte. */
-export const neighbourSource = `
+/** A worker that {@link SteadyLoad} can check: it responds with the number in the query and 1 KB. */
+export const neighborSource = `
 export default { fetch(request) {
   const { pathname, search } = new URL(request.url);
   return new Response(pathname === "/pid" ? String(process.pid) : search.slice(1) + ":" + "x".repeat(1000));
 } };`;
 
-/** Asks one worker 200 times a second over a few connections, from a process of its own, until it is stopped. */
+/** Sends 200 requests per second to one worker over a few connections, from a separate process, until stopped. */
 export class SteadyLoad {
   readonly #child: ChildProcess;
 
-  /** `env`: of its process, beside what this one has. */
+  /** `env`: additional environment of its process. */
   constructor(url: string, env: Record<string, string> = {}) {
     this.#child = fork(clientProgram, [url], { execArgv: [], env: { ...process.env, ...env } });
   }
 
-  /** What came since the last time. */
+  /** Returns the results since the last call. */
   async take(): Promise<LoadWindow> {
     const answer = once(this.#child, "message");
     this.#child.send("take");
@@ -40,7 +40,7 @@ export class SteadyLoad {
   }
 }
 
-/** The same load on a server of its own that has nothing to do with the daemon: tells what the machine does to both. */
+/** The same load on a server without a daemon: shows the effect of the machine on both. */
 export class ControlLoad {
   readonly #server: ChildProcess;
   readonly #load: SteadyLoad;

@@ -15,10 +15,10 @@ import { temporaryDirectory } from "../../support/temporary-directory.js";
 const program = fileURLToPath(new URL("migrate-subject.mjs", import.meta.url));
 const keyCount = 2_000;
 const current = keyMigrations.length;
-/** From the moment in which the program begins to open the store; on a quiet machine a migration of these keys takes about 30 ms. */
+/** Delays from the start of opening the store. A migration of these keys takes about 30 ms on an idle machine. */
 const killDelaysMs = Array.from({ length: 20 }, (_, index) => index * 3);
 
-/** A file with keys of the current schema, as a daemon leaves it. */
+/** Creates a file with keys of the current schema, as left by a daemon. */
 async function storeWithKeys(): Promise<string> {
   const file = path.join(await temporaryDirectory(), "keys.db");
   const database = openKeyDatabase(file);
@@ -44,7 +44,7 @@ async function migrate(file: string, { killAt = "", killAfterMs }: { killAt?: st
   return signal;
 }
 
-/** The schema of a store in which every key is as that schema wants it; throws when it is neither old nor new. */
+/** Returns the schema of a store if all keys match it. Throws if it is neither the old nor the new one. */
 function wholeSchema(file: string): number {
   const database = new Database(file, { readonly: true });
   try {
@@ -69,7 +69,7 @@ async function expectWholeState(file: string): Promise<number> {
   return schema;
 }
 
-test("a kill in a step leaves the old schema, and one after the commit the new one", async () => {
+test("keeps the old schema after a kill in a step, the new one after the commit", async () => {
   const file = await storeWithKeys();
 
   expect(await migrate(file, { killAt: "step" })).toBe("SIGKILL");
@@ -77,11 +77,11 @@ test("a kill in a step leaves the old schema, and one after the commit the new o
 
   expect(await migrate(file, { killAt: "commit" })).toBe("SIGKILL");
   expect(await expectWholeState(file)).toBe(current + 1);
-  // Written again by the second attempt, and the same: no second copy.
+  // The second attempt writes the same backup again, not a second copy.
   expect((await readdir(path.dirname(file))).filter((name) => /\.backup/.test(name) && !/-(?:wal|shm)$/.test(name))).toHaveLength(1);
 });
 
-test(`${killDelaysMs.length} kills during a migration leave the old or the new schema, and the next start finishes it`, async () => {
+test(`leaves a valid store after ${killDelaysMs.length} kills and migrates it later`, async () => {
   const original = await storeWithKeys();
   const schemas: number[] = [];
   for (const killAfterMs of killDelaysMs) {
@@ -97,7 +97,7 @@ test(`${killDelaysMs.length} kills during a migration leave the old or the new s
   expect(schemas).toContain(current);
 }, 120_000);
 
-test("of programs that migrate a store at once one does, and the others find it done or locked", async () => {
+test("migrates once when four programs start at the same time", async () => {
   const file = await storeWithKeys();
   const programs = Array.from({ length: 4 }, () => {
     const child = spawn(process.execPath, [program, file], { stdio: ["ignore", "ignore", "pipe"] });

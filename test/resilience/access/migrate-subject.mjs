@@ -1,4 +1,5 @@
-// Migrates a key store, to be killed at any instant: node migrate-subject.mjs FILE [step|commit], where it kills itself.
+// Migrates a key store for kill tests: node migrate-subject.mjs FILE [step|commit]. The second argument is the place where it kills
+// itself.
 import { openKeyDatabase } from "../../../build/server/access/key-database.js";
 import { keyMigrations } from "../../../build/server/access/key-migrations.js";
 

@@ -26,9 +26,9 @@ const filesIn = async () => (await readdir(directory)).toSorted();
 
 test.each([
   ["half an entry", '{"id":17,"at":1'],
-  ["a long tail without an end", "x".repeat(200_000)],
-  ["zeros, as a power failure leaves them", "\0".repeat(5000)],
-])("a torn last line (%s) is passed over, and taken out before the next entry", async (_what, torn) => {
+  ["a long tail without a line end", "x".repeat(200_000)],
+  ["zeros, as left by a power failure", "\0".repeat(5000)],
+])("ignores a truncated last line (%s) and deletes it before the next entry", async (_what, torn) => {
   const audit = await open();
   for (const name of ["a", "b"]) await record(audit, name);
   await audit.close();
@@ -44,7 +44,7 @@ test.each([
   await again.close();
 });
 
-test("a line that is no entry hides none of the others", async () => {
+test("ignores invalid lines", async () => {
   const audit = await open();
   await record(audit, "a");
   const [file = ""] = await filesIn();
@@ -54,7 +54,7 @@ test("a line that is no entry hides none of the others", async () => {
   await audit.close();
 });
 
-test("ids grow across files and restarts, also when the clock was set back, and reading crosses files", async () => {
+test("assigns growing IDs across files, restarts and clock changes", async () => {
   const audit = await open({ fileBytes: 2000, keptFiles: 100 });
   for (let index = 0; index < 60; index += 1) await record(audit, `first ${index} ${"x".repeat(2 * index)}`);
   await audit.close();
@@ -68,7 +68,7 @@ test("ids grow across files and restarts, also when the clock was set back, and 
   await earlier.close();
 });
 
-test("entries that come at the same time are all written, in order", async () => {
+test("writes all concurrent entries in order", async () => {
   const audit = await open({ fileBytes: 20_000, keptFiles: 100 });
   const all = Array.from({ length: 300 }, (_, index) => String(index));
   await Promise.all(all.map((name) => record(audit, name)));
@@ -77,7 +77,7 @@ test("entries that come at the same time are all written, in order", async () =>
   await audit.close();
 });
 
-test("on a full disk changes go on at once, their entries wait in memory, and are written when there is room", async () => {
+test("keeps entries in memory on a full disk and writes them when there is space", async () => {
   await chmod(directory, 0o755);
   const script = path.join(import.meta.dirname, "full-disk-subject.mjs");
   const mounted = `mount -t tmpfs -o size=256k,mode=755 tmpfs ${directory} && exec "$0" "$@"`;
@@ -86,7 +86,7 @@ test("on a full disk changes go on at once, their entries wait in memory, and ar
   expect(JSON.parse(stdout)).toEqual({ waited: true, isQuick: true, count: 62, names: ["before", "after"] });
 });
 
-test("kill -9 among changes loses no entry of one that was acknowledged", async () => {
+test("keeps the entries of all acknowledged changes after kill -9", async () => {
   const acknowledged: string[] = [];
   for (let round = 0; round < 5; round += 1) {
     const daemon = await startDaemon({ directory, env: { RUNTIME_AUDIT_LOG_SIZE: "4kb", RUNTIME_AUDIT_LOG_FILES: "1000" } });

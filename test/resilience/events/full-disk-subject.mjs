@@ -1,4 +1,4 @@
-// Runs on a disk of 256 KB: node full-disk-subject.mjs <directory>; answers with one line of JSON.
+// Runs on a disk of 256 KB: node full-disk-subject.mjs <directory>. Prints one line of JSON.
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
@@ -34,7 +34,7 @@ try {
   // Full.
 }
 const startedAtMs = performance.now();
-// What is left of the last block of the file takes some.
+// The last block of the file has space for some entries.
 for (let index = 0; index < 60; index += 1) await record(`full ${index} ${"x".repeat(80)}`);
 const { waiting } = audit.counts;
 const elapsedMs = performance.now() - startedAtMs;

@@ -15,7 +15,7 @@ const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe("a client that stalls", () => {
-  test("in the midst of its body is told so", async () => {
+  test("within its body gets a 408", async () => {
     const url = await open((request, response) => request.resume().on("end", () => response.end("all")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`${postHead(100)}half`);
@@ -24,7 +24,7 @@ describe("a client that stalls", () => {
     expect(await closed()).toBe("");
   });
 
-  test("and takes no more of its answer is cut off", async () => {
+  test("while it reads its response is disconnected", async () => {
     const url = await open((_, response) => {
       response.writeHead(200);
       const write = () => {
@@ -46,9 +46,9 @@ describe("a client that stalls", () => {
   });
 
   test.each([
-    ["before it said anything", ""],
-    ["in the midst of a head", "GET /app/ HTTP/1.1\r\n"],
-  ])("%s is cut off", async (_, bytes) => {
+    ["before its first byte", ""],
+    ["within its headers", "GET /app/ HTTP/1.1\r\n"],
+  ])("is disconnected %s", async (_, bytes) => {
     const url = await open((_request, response) => response.end());
     const { socket, closed } = await openConnection(url);
     socket.write(bytes);
@@ -56,7 +56,7 @@ describe("a client that stalls", () => {
     expect(await closed()).toBe("");
   });
 
-  test("after its connection has left HTTP is not ours to judge", async () => {
+  test("after its upgrade keeps its connection", async () => {
     const url = await open((_request, _response, _id, connection) => {
       connection?.takeHead();
       connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -68,7 +68,7 @@ describe("a client that stalls", () => {
     expect(await text(socket)).toBe("still here");
   });
 
-  test("because the app thinks is left alone", async () => {
+  test("while the app computes keeps its connection", async () => {
     const url = await open((_, response) => void setTimeout(() => response.end("thought"), 3 * stalledMs));
     const { socket, nextAnswer } = await openConnection(url);
     onTestFinished(() => void socket.destroy());
@@ -77,7 +77,7 @@ describe("a client that stalls", () => {
     expect(await nextAnswer()).toMatchObject({ status: 200, text: "thought" });
   });
 
-  test("because the app does not read its body yet is left alone", async () => {
+  test("while the app does not read its body keeps its connection", async () => {
     const url = await open((request, response) => {
       request.pause();
       setTimeout(() => request.resume().on("end", () => response.end("read")), 3 * stalledMs);
@@ -90,7 +90,7 @@ describe("a client that stalls", () => {
   });
 });
 
-test("an answer that comes before the body is over reaches a client that goes on sending", async () => {
+test("receives an early response while it still sends its body", async () => {
   const url = await open((_, response) => void response.writeHead(413, { "content-length": 0 }).end());
   for (let round = 0; round < 10; round += 1) {
     const request = http.request(url, { path: "/app/", method: "POST", agent: false });
@@ -101,11 +101,11 @@ test("an answer that comes before the body is over reaches a client that goes on
   }
 });
 
-describe("bytes that are not HTTP behind a whole request", () => {
+describe("invalid bytes after a complete request", () => {
   test.each([
     ["garbage", "", "garbage\r\n\r\n"],
     ["a request after the last one", "Connection: close\r\n", get],
-  ])("%s: the request keeps its own answer, and the connection ends", async (_, header, bytes) => {
+  ])("do not affect its response, and the connection closes: %s", async (_, header, bytes) => {
     const url = await open((_request, response) => void setImmediate(() => response.end("own")));
     const { socket, nextAnswer, closed } = await openConnection(url);
     socket.write(`GET /app/ HTTP/1.1\r\nHost: a\r\n${header}\r\n${bytes}`);
@@ -115,7 +115,7 @@ describe("bytes that are not HTTP behind a whole request", () => {
   });
 });
 
-test("a client of HTTP/1.0 is never told to continue", async () => {
+test("receives no 100 Continue over HTTP/1.0", async () => {
   const url = await open((request, response) => request.resume().on("end", () => response.end("done")));
   const { socket, nextAnswer } = await openConnection(url);
   socket.write("POST /app/ HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}");

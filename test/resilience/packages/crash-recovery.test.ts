@@ -32,7 +32,7 @@ function archiveOf(name: string, mark: string): Buffer {
   );
 }
 
-test(`after each of ${kills} kills at random moments every package is wholly old or wholly new`, { timeout: 240_000 }, async () => {
+test(`leaves every package completely old or new after ${kills} random kills`, { timeout: 240_000 }, async () => {
   const archives = { first: archiveOf("app", "first"), second: archiveOf("app", "second"), other: archiveOf("@team/other", "other") };
   const paths = Object.fromEntries(Object.keys(archives).map((name) => [name, path.join(fixture.root, `${name}.tgz`)]));
   for (const [name, archive] of Object.entries(archives)) await writeFile(paths[name] as string, archive);
@@ -56,12 +56,12 @@ test(`after each of ${kills} kills at random moments every package is wholly old
     );
     expect(readdirSync(path.join(fixture.uploads, "flag", "1.0.0"))).toEqual(["manifest.yaml"]);
     const scope = existsSync(path.join(fixture.uploads, "@team")) ? ["@team"] : [];
-    // What was being unpacked is deleted in the background when there is much of it.
+    // Unpacked files are deleted in the background if there are many.
     await expect.poll(() => entriesOf(fixture.uploads)).toEqual([...scope, "app", "flag"]);
   }
 });
 
-/** Starts a process that changes packages without end, and kills it a random while after it began. */
+/** Starts a process that changes packages in a loop and kills it after a random time. */
 async function killAtRandom(archives: readonly string[]): Promise<void> {
   const subject = path.join(import.meta.dirname, "crash-subject.mjs");
   const child = spawn(process.execPath, [subject, fixture.uploads, ...archives], { stdio: ["ignore", "pipe", "inherit"] });
@@ -71,7 +71,7 @@ async function killAtRandom(archives: readonly string[]): Promise<void> {
   await once(child, "close");
 }
 
-describe("a change that a crash interrupted", () => {
+describe("an interrupted change", () => {
   beforeEach(async () => {
     await writeFiles(fixture.uploads, {
       "app/1.0.0/manifest.yaml": "name: app\nversion: 1.0.0\n",
@@ -89,14 +89,14 @@ describe("a change that a crash interrupted", () => {
   const move = (index: number) => renameSync(inUploads(moves[index]?.from ?? ""), inUploads(moves[index]?.to ?? ""));
 
   const moments: readonly [when: string, prepare: () => void, mark: string][] = [
-    ["before the journal is undone", () => undefined, "old"],
-    ["while the journal was written is undone", () => writeFileSync(staged("journal.json"), '{"moves":[{"from":"app/1.0.0"'), "old"],
-    ["before the first move is finished", () => journal(), "new"],
-    ["between the moves is finished", () => (journal(), move(0)), "new"],
-    ["after the moves is cleaned up", () => (journal(), move(0), move(1)), "new"],
-    ["while the old folder was being deleted is cleaned up", () => (move(0), move(1)), "new"],
+    ["before the journal: reverted", () => undefined, "old"],
+    ["during the write of the journal: reverted", () => writeFileSync(staged("journal.json"), '{"moves":[{"from":"app/1.0.0"'), "old"],
+    ["before the first move: completed", () => journal(), "new"],
+    ["between the moves: completed", () => (journal(), move(0)), "new"],
+    ["after the moves: cleaned up", () => (journal(), move(0), move(1)), "new"],
+    ["during the deletion of the old folder: cleaned up", () => (move(0), move(1)), "new"],
   ];
-  test.for(moments)("%s", async ([, prepare, mark]) => {
+  test.for(moments)("is reverted, completed or cleaned up when it stopped %s", async ([, prepare, mark]) => {
     prepare();
     await fixture.reopen();
     expect(await readFile(inUploads("app/1.0.0/mark"), "utf8")).toBe(mark);
@@ -104,7 +104,7 @@ describe("a change that a crash interrupted", () => {
     expect(await fixture.packages.list()).toMatchObject([{ name: "app", versions: ["1.0.0"] }]);
   });
 
-  test("with the journal still there but the old folder gone, the new one is left alone", async () => {
+  test("keeps the new version when only the journal remains", async () => {
     journal();
     move(0);
     move(1);
@@ -115,7 +115,7 @@ describe("a change that a crash interrupted", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("of a new scope is finished too", async () => {
+  test("is completed for a new scope", async () => {
     mkdirSync(staged("wrapped"));
     renameSync(staged("content/package"), staged("wrapped/1.0.0"));
     journal([{ from: ".staging/one/wrapped", to: "fresh" }]);
@@ -124,13 +124,13 @@ describe("a change that a crash interrupted", () => {
     expect(entriesOf(fixture.uploads)).toEqual(["app", "fresh"]);
   });
 
-  test("of which only the folder for all changes is left is cleaned up", async () => {
+  test("is cleaned up when only the staging folder remains", async () => {
     rmSync(staged(), { recursive: true });
     await fixture.reopen();
     expect(entriesOf(fixture.uploads)).toEqual(["app"]);
   });
 
-  test("hundreds of leftovers do not keep the room from opening", async () => {
+  test("does not delay the start with 300 leftover folders", async () => {
     for (let index = 0; index < 300; index += 1) await writeFiles(fixture.uploads, { [`.staging/${index}/content/a/b`]: "x" });
     const startedAt = performance.now();
     await fixture.reopen();

@@ -1,4 +1,4 @@
-// Changes packages without end, to be killed at any instant: node crash-subject.mjs <directory> <archive of A> <of B> <of another>.
+// Changes packages in a loop for kill tests: node crash-subject.mjs <directory> <archive of A> <of B> <of another>.
 import { copyFileSync } from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
@@ -16,7 +16,7 @@ const packages = await WorkerPackages.open({
   retire: async () => undefined,
 });
 const install = (archive) => {
-  // A copy: what is installed takes its file along.
+  // Installs a copy: an install consumes its file.
   copyFileSync(archive, `${archive}.spooled`);
   return packages.install(
     { path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 },

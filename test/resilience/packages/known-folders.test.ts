@@ -22,7 +22,7 @@ async function restart(): Promise<void> {
   await start(daemon.directory);
 }
 
-/** As if it had been written long ago: what is new might change again unnoticed, and is not kept. */
+/** The files get an old time: recent folders are not cached, because another change could keep their time. */
 async function write(manifest: string, ageSeconds = 60): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "manifest.yaml"), manifest);
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await start(daemon.directory);
 });
 
-test("what was read once is kept for the next start, for nobody else to read", async () => {
+test("caches folders for the next start in a file that only the daemon's user can read", async () => {
   expect(await statusOf()).toBe(200);
   await daemon.stop();
   expect(await readFile(known(), "utf8")).toContain(folder);
@@ -49,9 +49,9 @@ test("what was read once is kept for the next start, for nobody else to read", a
   expect(await statusOf()).toBe(200);
 });
 
-test("what was changed while no daemon ran is read again", async () => {
+test("reads a folder again that changed while no daemon ran", async () => {
   await daemon.stop();
-  // Of the same length: only the time tells.
+  // The file has the same length, so only its time differs.
   await write("name: app\nversion: 1.0.0\nenabled: false", 30);
   await start(daemon.directory);
   expect(await statusOf()).toBe(404);
@@ -59,7 +59,7 @@ test("what was changed while no daemon ran is read again", async () => {
   expect(await statusOf()).toBe(404);
 });
 
-test("a file that was tampered with or damaged is not believed", async () => {
+test("ignores a cache that was modified or damaged", async () => {
   await daemon.stop();
   const content = await readFile(known(), "utf8");
   for (const damaged of [content.replace('"enabled":true', '"enabled":false'), content.slice(0, 100), "", "\u0000".repeat(1000)]) {
@@ -70,7 +70,7 @@ test("a file that was tampered with or damaged is not believed", async () => {
   }
 });
 
-test("a version that is gone is forgotten", async () => {
+test("deletes a removed version from the cache", async () => {
   await daemon.stop();
   await rm(path.dirname(folder), { recursive: true });
   await start(daemon.directory);
@@ -96,7 +96,7 @@ const foundIn = (name: string, fields: object): WorkerFolder => ({
   hasLinks: false,
 });
 
-test("each version gets its own manifest back; the same ones are kept once", async () => {
+test("restores the manifest of each version and stores equal ones once", async () => {
   const file = path.join(daemon.directory, "known.json");
   const found = [foundIn("a", {}), foundIn("b", { ttl: "7s" }), foundIn("c", {})];
   const before = new CatalogCache({ file, log: silentLog });

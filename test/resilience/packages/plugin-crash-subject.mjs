@@ -1,4 +1,4 @@
-// Changes plugins without end, to be killed at any instant: node plugin-crash-subject.mjs <directory> <built-in> <archive of A> <of B> <of another>.
+// Changes plugins in a loop for kill tests: node plugin-crash-subject.mjs <directory> <built-in> <archive of A> <of B> <of another>.
 import { copyFileSync } from "node:fs";
 import { pino } from "pino";
 import { PackageTools } from "../../../build/server/packages/package-tools.js";
@@ -14,7 +14,7 @@ const packages = await PluginPackages.open({
   retire: async () => undefined,
 });
 const install = (archive) => {
-  // A copy: what is installed takes its file along.
+  // Installs a copy: an install consumes its file.
   copyFileSync(archive, `${archive}.spooled`);
   return packages.install({ path: `${archive}.spooled`, filename: "a.tgz", sizeBytes: 1 }, () => undefined);
 };

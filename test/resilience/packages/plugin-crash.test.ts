@@ -27,7 +27,7 @@ function filesOf(name: string, mark: string): Record<string, string> {
   return { "manifest.yaml": `name: "${name}"\n`, "plugin.js": mark, ...Object.fromEntries(files) };
 }
 
-test(`after each of ${kills} kills at random moments every plugin is wholly old or wholly new`, { timeout: 240_000 }, async () => {
+test(`leaves every plugin completely old or new after ${kills} random kills`, { timeout: 240_000 }, async () => {
   await writeFiles(fixture.builtIn, { "gateway/manifest.yaml": "name: gateway\nenabled: false\n", "gateway/plugin.js": "1" });
   const [first, second, other] = ["first.tgz", "second.tgz", "other.tgz"].map((name) => path.join(fixture.root, name)) as [
     string,
@@ -57,12 +57,12 @@ test(`after each of ${kills} kills at random moments every plugin is wholly old 
     const gateway = fixture.packages.discover().find(({ name }) => name === "gateway");
     expect(gateway).toMatchObject({ enabled: existsSync(inUploads("gateway")), folder: path.join(fixture.builtIn, "gateway") });
     const there = ["@team", "gateway"].filter((name) => existsSync(inUploads(name)));
-    // What was being unpacked is deleted in the background when there is much of it.
+    // Unpacked files are deleted in the background if there are many.
     await expect.poll(() => entriesOf(fixture.uploads).toSorted()).toEqual([...there, "flag", "guard"].toSorted());
   }
 });
 
-/** Starts a process that changes plugins without end, and kills it a random while after it began. */
+/** Starts a process that changes plugins in a loop and kills it after a random time. */
 async function killAtRandom(archives: readonly string[]): Promise<void> {
   const subject = path.join(import.meta.dirname, "plugin-crash-subject.mjs");
   const child = spawn(process.execPath, [subject, fixture.uploads, fixture.builtIn, ...archives], { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,4 +1,4 @@
-// Has a process spawned that does not end by itself: node spawn-subject.mjs start|wait|end|fill.
+// Spawns a process that never ends: node spawn-subject.mjs start|wait|end|fill.
 import { closeSync, openSync } from "node:fs";
 import { spawnProcess } from "../../../build/server/platform/spawner/spawn.js";
 

@@ -15,7 +15,7 @@ import { whileHeldUp } from "../../support/hold-up.js";
 const subject = fileURLToPath(new URL("spawn-subject.mjs", import.meta.url));
 const isSpawner = (id: number) => commandOf(id).includes("spawner/main.js");
 const spawner = () => childProcessesOf(process.pid).find(isSpawner) as number;
-/** Where the spawned are connected to us. */
+/** Socket to which spawned processes connect. */
 const socketPath = () => commandOf(spawner()).split(" ").at(-1) as string;
 
 async function start(script: string, descriptors: readonly number[]): Promise<SpawnedProcess> {
@@ -39,7 +39,7 @@ async function textOf(spawned: SpawnedProcess, descriptor: number): Promise<stri
 }
 
 describe("a spawned process", () => {
-  test("has the sockets that were asked for, an empty environment, and its working directory", async () => {
+  test("has the requested sockets, an empty environment and its working directory", async () => {
     const say = "process.stdout.write(JSON.stringify([Object.keys(process.env), process.cwd()]))";
     const hear = `require("net").Socket({ fd: 3 }).pipe(process.stderr)`;
     const spawned = await start(`${say}; ${hear}`, [1, 2, 3]);
@@ -51,24 +51,24 @@ describe("a spawned process", () => {
     expect(await spawned.closed).toEqual({ status: 0, signal: null });
   });
 
-  test("gives its first words to whoever comes late to hear them", async () => {
+  test("delivers its first output to a late reader", async () => {
     const spawned = await start(`process.stdout.write("early")`, [1]);
     await spawned.ended;
     expect(await textOf(spawned, 1)).toBe("early");
   });
 
-  test("is not given up while its sockets only wait for us, who are held up", async () => {
+  test("survives a spawn timeout while only this process is blocked", async () => {
     const spawned = await whileHeldUp(1100, () => start(`process.stdout.write("late")`, [1]));
     expect(await textOf(spawned, 1)).toBe("late");
   });
 
-  test("is not given up in a crowd of others, of whose sockets each turn of ours takes one", async () => {
+  test("survives a spawn timeout among 50 others whose sockets connect one by one", async () => {
     const order = { file: "/bin/sh", args: ["-c", ":"], workingDirectory: "/", descriptors: [1, 2, 3] };
     const crowd = await whileHeldUp(20, () => Promise.allSettled(Array.from({ length: 50 }, () => spawnProcess(order))));
     for (const { status } of crowd) expect(status).toBe("fulfilled");
   });
 
-  test("tells its status, or the signal that ended it", async () => {
+  test("reports its exit status or signal", async () => {
     const exiting = await start("process.exit(7)", []);
     const endless = await start("for (;;);", []);
     endless.kill();
@@ -77,7 +77,7 @@ describe("a spawned process", () => {
     expect(existsSync(`/proc/${endless.pid}`)).toBe(false);
   });
 
-  test("that cannot be started is refused, and no other is harmed", async () => {
+  test("is rejected if it cannot start, without effect on other processes", async () => {
     const open = readdirSync("/proc/self/fd").length;
     const spawns = Array.from({ length: 5 }, () =>
       spawnProcess({ file: "/no/such/program", args: [], workingDirectory: "/", descriptors: [1, 2] }),
@@ -89,7 +89,7 @@ describe("a spawned process", () => {
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(open);
   });
 
-  test("is connected to nobody who does not know its id", async () => {
+  test("accepts no connection without its ID", async () => {
     const spawned = await start(`process.stdin.pipe(process.stdout)`, [0, 1]);
     const stranger = connect(socketPath());
     onTestFinished(() => void stranger.destroy());
@@ -103,7 +103,7 @@ describe("a spawned process", () => {
     expect(await textOf(spawned, 1)).toBe("ours");
   });
 
-  test("is started although somebody has cleaned up where it is connected", async () => {
+  test("starts after the folder of its socket was deleted", async () => {
     const before = await start("setInterval(() => {}, 1e6)", [1]);
     await rm(path.dirname(socketPath()), { recursive: true });
     const spawned = await start(`process.stdout.write("well")`, [1]);
@@ -111,7 +111,7 @@ describe("a spawned process", () => {
     expect(existsSync(`/proc/${before.pid}`)).toBe(true);
   });
 
-  test("ends with its spawner, and the next one gets another", async () => {
+  test("ends with its spawner, and the next process gets a new spawner", async () => {
     const spawned = await start("for (;;);", [1]);
     const killed = spawner();
     process.kill(killed, "SIGKILL");
@@ -124,15 +124,15 @@ describe("a spawned process", () => {
   });
 });
 
-describe("whoever had processes spawned", () => {
-  test("ends by itself when none is left", async () => {
+describe("a process that uses the spawner", () => {
+  test("ends by itself when no spawned process is left", async () => {
     const { child, directory } = await startSubject("end");
     const [status] = (await once(child, "exit")) as [number];
     expect(status).toBe(0);
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("leaves none behind when it is killed, nor its spawner, nor a file", async () => {
+  test("leaves no process, spawner or file when it is killed", async () => {
     const { child, sleeper, directory } = await startSubject("wait");
     const [itsSpawner] = childProcessesOf(child.pid as number).filter(isSpawner);
     expect(readdirSync(directory)).toHaveLength(1);
@@ -143,7 +143,7 @@ describe("whoever had processes spawned", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("leaves no file behind when it is killed before its spawner is up", async () => {
+  test("leaves no file when it is killed before its spawner is ready", async () => {
     const { child, directory } = await startSubject("start");
     await expect.poll(() => childProcessesOf(child.pid as number).filter(isSpawner), { interval: 1 }).toHaveLength(1);
 
@@ -152,7 +152,7 @@ describe("whoever had processes spawned", () => {
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });
 
-  test("is told when no descriptor is left for one, and gets the next when there is", async () => {
+  test("gets an error without free descriptors, and the next process afterwards", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
     expect(said()).toMatch(/^\d+\nEMFILE: no socket to it could be opened\n$/);
@@ -161,7 +161,7 @@ describe("whoever had processes spawned", () => {
   });
 });
 
-/** What it has spawned was told by then; with `start` that it is about to. */
+/** The subject printed the pid of its process, or with `start` that it is about to spawn. */
 async function startSubject(manner: "start" | "wait" | "end" | "fill") {
   const directory = await mkdtemp(path.join(tmpdir(), "spawn-"));
   const command = 'ulimit -n 100 && exec "$@"';

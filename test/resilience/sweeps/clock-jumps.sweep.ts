@@ -15,12 +15,12 @@ let daemon: TestDaemon;
 let client: Client;
 let clockFile: string;
 
-/** Sets the daemon's clock so far from the machine's; its timers go on as they did. */
+/** Sets the offset of the daemon's clock. Its timers are not affected. */
 async function setClock(offsetSeconds: number): Promise<void> {
   await writeFile(clockFile, `${offsetSeconds < 0 ? "-" : "+"}${Math.abs(offsetSeconds)}`);
 }
 
-/** Debian's libfaketime: the daemon asks the C library for the time, and is told another one. */
+/** Returns the path of Debian's libfaketime, which replaces the time calls of the C library. */
 function library(): string {
   const folder = readdirSync("/usr/lib").map((name) => path.join("/usr/lib", name, "faketime/libfaketimeMT.so.1"));
   const found = folder.find((file) => readdirIfThere(path.dirname(file)).includes(path.basename(file)));
@@ -67,7 +67,7 @@ async function upload(text: string): Promise<void> {
 const use = (key: string) => statusOf({ "x-api-key": key });
 const statusOf = async (headers: Record<string, string>) => (await fetch(`${daemon.url}/api/workers`, { headers })).status;
 
-test("a clock that jumps over the end of a key ends it at once; one that jumps back gives it the rest of its time", async () => {
+test("expires a key when the clock passes its expiry, and restores it when set back", async () => {
   const key = await makeKey("1d");
   const lasting = await makeKey("never");
   expect([await use(key), await use(lasting)]).toEqual([200, 200]);
@@ -77,7 +77,7 @@ test("a clock that jumps over the end of a key ends it at once; one that jumps b
   expect(await use(key)).toBe(200);
   await setClock(day + 1);
   expect([await use(key), await use(lasting)]).toEqual([401, 200]);
-  // What a key is does not change with the clock.
+  // Properties of a key do not depend on the clock.
   expect((await client.keys.list()).keys.map(({ id, expiresAt }) => ({ id, expiresAt }))).toEqual(
     listed.map(({ id, expiresAt }) => ({ id, expiresAt })),
   );
@@ -89,7 +89,7 @@ test("a clock that jumps over the end of a key ends it at once; one that jumps b
   expect([await use(key), await use(lasting)]).toEqual([401, 200]);
 });
 
-test("what is refused under another clock has changed nothing, and a daemon that starts then knows it all", async () => {
+test("changes nothing with rejected calls, and a later daemon has all keys", async () => {
   const key = await makeKey("1d");
   await setClock(day + 1);
   const refused = await fetch(`${daemon.url}/api/workers/_/app`, { method: "DELETE", headers: { "x-api-key": key } });
@@ -103,7 +103,7 @@ test("what is refused under another clock has changed nothing, and a daemon that
   expect((await fetch(`${later.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 });
 
-test("a session ends with its key", async () => {
+test("expires a session with its key", async () => {
   const signIn = async (key: string) => {
     const headers = { "content-type": "application/json", origin: daemon.url };
     const answer = await fetch(`${daemon.url}/api/admin/session`, { method: "POST", headers, body: JSON.stringify({ key }) });
@@ -120,7 +120,7 @@ test("a session ends with its key", async () => {
   expect(await statuses()).toEqual([200, 200]);
 });
 
-test("a stream of events ends soon after the clock has ended its key", { timeout: 60_000 }, async () => {
+test("closes an event stream after the clock passed the expiry of its key", { timeout: 60_000 }, async () => {
   const key = await makeKey("1d");
   const stream = await fetch(`${daemon.url}/api/events`, { headers: { "x-api-key": key } });
   expect(stream.status).toBe(200);
@@ -129,7 +129,7 @@ test("a stream of events ends soon after the clock has ended its key", { timeout
   expect(await ended).toContain("AUTH_REQUIRED");
 });
 
-test("workers are served, installed and changed under a clock that jumps to and fro", async () => {
+test("serves, installs and changes workers while the clock jumps", async () => {
   for (const [round, offset] of [0, year, -year, day, 0, -day, 10 * year, 0].entries()) {
     await setClock(offset);
     await upload(`round ${round}`);

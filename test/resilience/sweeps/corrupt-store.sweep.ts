@@ -14,7 +14,7 @@ const logHeadBytes = 32;
 const frameBytes = 24 + pageBytes;
 const keyCount = 30;
 
-/** A state directory as kill -9 leaves it, keys partly in the database, partly in its log only; and a backup of all of it. */
+/** Creates a state directory after kill -9, with keys in the database and keys only in its log, and a backup of it. */
 async function killedDaemon(): Promise<{ directory: string; backup: string; key: string }> {
   const directory = await temporaryDirectory();
   const first = await startDaemon({ directory });
@@ -42,14 +42,14 @@ const places = (directory: string) =>
     path.join(directory, kind === "state" ? kind : `${kind}s`),
   ]);
 
-/** Writes over a part of a file. */
+/** Overwrites a part of a file. */
 async function damage(file: string, at: number, bytes: Buffer): Promise<void> {
   const handle = await open(file, "r+");
   await handle.write(bytes, 0, bytes.length, at);
   await handle.close();
 }
 
-/** The store with what SQLite has beside it, but for the file that only living processes need. */
+/** Returns the files of the store without the file that only running processes need. */
 async function storeFiles(state: string): Promise<Map<string, Buffer>> {
   const names = (await readdir(state)).filter((name) => name.startsWith("keys.db") && name !== "keys.db-shm");
   const files = await Promise.all(names.toSorted().map(async (name) => [name, await readFile(path.join(state, name))] as const));
@@ -60,39 +60,39 @@ const garbage = (length: number) => Buffer.alloc(length, "garbage!");
 const store = (state: string) => path.join(state, "keys.db");
 const log = (state: string) => path.join(state, "keys.db-wal");
 const damages: Record<string, (state: string) => Promise<void>> = {
-  "a store of no bytes": async (state) => truncate(store(state), 0),
-  "a store of no bytes, its log gone": async (state) => {
+  "an empty store": async (state) => truncate(store(state), 0),
+  "an empty store without its log": async (state) => {
     await truncate(store(state), 0);
     await rm(log(state));
   },
-  "a store that is gone while its log is there": async (state) => rm(store(state)),
-  "a store that was cut off": async (state) => {
+  "a deleted store with its log": async (state) => rm(store(state)),
+  "a truncated store": async (state) => {
     await rm(log(state));
     await truncate(store(state), 2 * pageBytes);
   },
-  "a store with garbage for a head": async (state) => {
+  "a store with an overwritten header": async (state) => {
     await rm(log(state));
     await damage(store(state), 0, garbage(100));
   },
-  "a store with a page of garbage": async (state) => {
+  "a store with an overwritten page": async (state) => {
     await rm(log(state));
     await damage(store(state), 3 * pageBytes, garbage(pageBytes));
   },
-  "a store in which one bit of a hash was flipped": async (state) => {
+  "a store with a flipped bit in a hash": async (state) => {
     await rm(log(state));
     const content = await readFile(store(state));
     const at = content.lastIndexOf("rtk_") + "rtk_".length + 8;
     await damage(store(state), at, Buffer.from([(content[at] as number) ^ 1]));
   },
-  "a log with garbage for a head": async (state) => damage(log(state), 0, garbage(logHeadBytes)),
-  "a log with a flipped bit in its head": async (state) => damage(log(state), 13, Buffer.from([0xff])),
-  "a log that was cut off in its head": async (state) => truncate(log(state), logHeadBytes / 2),
-  "a log with a page of garbage in its midst": async (state) => damage(log(state), logHeadBytes + 3 * frameBytes + 24, garbage(pageBytes)),
-  "a log of garbage that is longer than itself": async (state) => writeFile(log(state), garbage((await readFile(log(state))).length * 2)),
+  "a log with an overwritten header": async (state) => damage(log(state), 0, garbage(logHeadBytes)),
+  "a log with a flipped bit in its header": async (state) => damage(log(state), 13, Buffer.from([0xff])),
+  "a log with a truncated header": async (state) => truncate(log(state), logHeadBytes / 2),
+  "a log with an overwritten page": async (state) => damage(log(state), logHeadBytes + 3 * frameBytes + 24, garbage(pageBytes)),
+  "a log of garbage of twice its length": async (state) => writeFile(log(state), garbage((await readFile(log(state))).length * 2)),
 };
 
 test(
-  "each kind of damage to the key store is refused with what to do, nothing is changed, and a restore heals it",
+  "rejects a damaged key store with a hint and no change, and restore repairs it",
   {
     timeout: 120_000,
   },
@@ -124,10 +124,10 @@ test(
   },
 );
 
-test("a log that a power failure left unfinished is no damage: what was acknowledged is there", async () => {
+test("keeps acknowledged keys after an incomplete write of the log", async () => {
   const { directory, key } = await killedDaemon();
   const state = path.join(directory, "state");
-  // The last transaction was being written: its last page is not what its checksum says.
+  // The last transaction was being written: the checksum of its last page does not match.
   const { length } = await readFile(log(state));
   await damage(log(state), length - 100, garbage(100));
 

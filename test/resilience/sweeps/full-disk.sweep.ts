@@ -17,12 +17,12 @@ import { treeDigest } from "../../support/tree-digest.js";
 const program = path.join(import.meta.dirname, "../../../bin/runtimed.js");
 const timeout = 120_000;
 const size = { megabytes: 6, names: 400 };
-/** What is left on the disk: names for files and folders, one more each time, or kilobytes, a block more each time. */
+/** Space left on the disk: names for files and folders (one more each time) or kilobytes (one block more each time). */
 const ways = [
   { way: "leaveNames", step: 1 },
   { way: "leaveKilobytes", step: 4 },
 ] as const;
-/** Enough for any change that is made here. */
+/** Enough space for any change of this test. */
 const most = 100;
 
 async function startThere(disk: SmallDisk): Promise<{ daemon: TestDaemon; client: Client }> {
@@ -31,7 +31,7 @@ async function startThere(disk: SmallDisk): Promise<{ daemon: TestDaemon; client
   return { daemon, client: connect(daemon.url, daemon.rootKey) };
 }
 
-/** Hardly compressible, so that the archive takes room, too. */
+/** Hardly compressible, so that the archive needs space, too. */
 const noise = (length: number) => Array.from({ length }, () => String.fromCharCode(33 + Math.floor(Math.random() * 90))).join("");
 
 async function appArchive(marker: string): Promise<Buffer> {
@@ -44,14 +44,14 @@ async function pluginArchive(marker: string): Promise<Buffer> {
   return await packFiles({ "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"), "plugin.js": code });
 }
 
-/** "done", or the code of the refusal. */
+/** "done" or the error code. */
 const outcomeOf = (change: Promise<unknown>) =>
   change.then(
     () => "done",
     (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
   );
 
-/** Tries a change with more and more room until it is made; each refusal is 507 and leaves everything as it was. Answers with how many there were. */
+/** Repeats a change with more space each time until it succeeds. Each rejection must be 507 without changes. Returns their number. */
 async function sweep(disk: SmallDisk, change: () => Promise<unknown>): Promise<number> {
   let refusals = 0;
   for (const { way, step } of ways) {
@@ -71,7 +71,7 @@ async function sweep(disk: SmallDisk, change: () => Promise<unknown>): Promise<n
   return refusals;
 }
 
-/** Of all that is installed, once nothing is left of what was tried. */
+/** Returns the digest of installed files after the staging folder is empty. */
 async function digestOf(disk: SmallDisk): Promise<string> {
   const inside = (...parts: string[]) => path.join(disk.folder, ...parts);
   const leftovers = async () => [
@@ -82,30 +82,26 @@ async function digestOf(disk: SmallDisk): Promise<string> {
   return (await treeDigest(inside("workers"))) + (await treeDigest(inside("plugins")));
 }
 
-test(
-  "an upload is refused at whichever of its steps the disk gets full, nothing of it stays, and the next one works",
-  { timeout },
-  async () => {
-    const disk = await mountSmallDisk(size);
-    const { daemon, client } = await startThere(disk);
-    await client.workers.upload({ file: uploadOf("app.tgz", await appArchive("first")) });
-    let marker = "";
-    const served = async () => await (await fetch(`${daemon.url}/app/`)).text();
-    let before = "first";
+test("rejects an upload at any step on a full disk without a trace, then succeeds", { timeout }, async () => {
+  const disk = await mountSmallDisk(size);
+  const { daemon, client } = await startThere(disk);
+  await client.workers.upload({ file: uploadOf("app.tgz", await appArchive("first")) });
+  let marker = "";
+  const served = async () => await (await fetch(`${daemon.url}/app/`)).text();
+  let before = "first";
 
-    const refusals = await sweep(disk, async () => {
-      expect(await served()).toBe(before);
-      marker = `upload ${noise(8)}`;
-      await client.workers.upload({ file: uploadOf("app.tgz", await appArchive(marker)) });
-      before = marker;
-    });
+  const refusals = await sweep(disk, async () => {
+    expect(await served()).toBe(before);
+    marker = `upload ${noise(8)}`;
+    await client.workers.upload({ file: uploadOf("app.tgz", await appArchive(marker)) });
+    before = marker;
+  });
 
-    expect(refusals).toBeGreaterThan(20);
-    expect(await served()).toBe(marker);
-  },
-);
+  expect(refusals).toBeGreaterThan(20);
+  expect(await served()).toBe(marker);
+});
 
-test("toggles, files and plugins are changed wholly or, for want of room, not at all", { timeout }, async () => {
+test("changes toggles, files and plugins completely or not at all on a full disk", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const { daemon, client } = await startThere(disk);
   await client.workers.upload({ file: uploadOf("app.tgz", await appArchive("app")) });
@@ -116,66 +112,62 @@ test("toggles, files and plugins are changed wholly or, for want of room, not at
   const folder = "workers/app/1.0.0";
   let count = 0;
   const changes: Record<string, () => Promise<unknown>> = {
-    "a worker is switched off": () => client.workers.disable({ params: version }),
-    "a worker is switched on": () => client.workers.enable({ params: version }),
+    "a worker is disabled": () => client.workers.disable({ params: version }),
+    "a worker is enabled": () => client.workers.enable({ params: version }),
     "a plugin is uploaded": async () => client.plugins.upload({ file: uploadOf("teller.tgz", await pluginArchive(`new ${(count += 1)}`)) }),
-    "a plugin is switched off": () => client.plugins.disable({ params: { name: "teller" } }),
-    "a plugin is switched on": () => client.plugins.enable({ params: { name: "teller" } }),
+    "a plugin is disabled": () => client.plugins.disable({ params: { name: "teller" } }),
+    "a plugin is enabled": () => client.plugins.enable({ params: { name: "teller" } }),
     "a file is written": () =>
       client.workerFiles.upload({ fields: { path: folder }, files: [uploadOf("note.txt", Buffer.alloc(9000, String((count += 1))))] }),
-    "a folder is made": () => client.workerFiles.mkdir({ body: { path: `${folder}/folder-${(count += 1)}/inner` } }),
+    "a folder is created": () => client.workerFiles.mkdir({ body: { path: `${folder}/folder-${(count += 1)}/inner` } }),
     "a worker is deleted": async () => {
       await client.workers.remove({ params: { scope: "_", name: toDelete[0] as string } });
       toDelete.shift();
     },
   };
   for (const [what, change] of Object.entries(changes)) {
-    // The second sweep finds toggled and deleted what the first has changed; that is done at once.
+    // The second sweep repeats toggles and deletions without effect, which need no space.
     expect(await sweep(disk, change).catch((cause: unknown) => Promise.reject(new Error(what, { cause }))), what).toBeGreaterThan(0);
   }
   expect(await (await fetch(`${daemon.url}/teller`)).text()).toMatch(/^new /);
 });
 
-test(
-  "keys are made and revoked on a full disk, or refused with nothing changed, and every change gets into the audit log",
-  { timeout },
-  async () => {
-    const disk = await mountSmallDisk(size);
-    const { daemon, client } = await startThere(disk);
-    const listed = async () => (await client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b);
-    const kept = (await client.keys.create({ body: { name: "kept", role: "viewer" } })).data;
-    const active = [kept.id];
-    await disk.leaveKilobytes(0);
-    // The log of the store has some room of its own, so that it takes a while.
-    let outcome = "done";
-    for (let count = 0; outcome === "done"; count += 1) {
-      expect(count, "keys made on a full disk").toBeLessThan(1000);
-      outcome = await outcomeOf(
-        client.keys.create({ body: { name: `key ${count}`, role: "viewer" } }).then(({ data }) => active.push(data.id)),
-      );
-    }
-    expect(outcome).toBe("INSUFFICIENT_STORAGE");
-    expect(await listed()).toEqual(active);
-    const revoked = await outcomeOf(client.keys.revoke({ params: { id: String(kept.id) } }));
-    expect(["done", "INSUFFICIENT_STORAGE"]).toContain(revoked);
-    const isKept = revoked === "done" ? 401 : 200;
-    expect((await fetch(`${daemon.url}/api/admin/session`, { headers: { "x-api-key": kept.key } })).status).toBe(isKept);
+test("creates and revokes keys on a full disk or rejects, and audits every change", { timeout }, async () => {
+  const disk = await mountSmallDisk(size);
+  const { daemon, client } = await startThere(disk);
+  const listed = async () => (await client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b);
+  const kept = (await client.keys.create({ body: { name: "kept", role: "viewer" } })).data;
+  const active = [kept.id];
+  await disk.leaveKilobytes(0);
+  // The log of the store has reserved space, so the first changes succeed.
+  let outcome = "done";
+  for (let count = 0; outcome === "done"; count += 1) {
+    expect(count, "keys made on a full disk").toBeLessThan(1000);
+    outcome = await outcomeOf(
+      client.keys.create({ body: { name: `key ${count}`, role: "viewer" } }).then(({ data }) => active.push(data.id)),
+    );
+  }
+  expect(outcome).toBe("INSUFFICIENT_STORAGE");
+  expect(await listed()).toEqual(active);
+  const revoked = await outcomeOf(client.keys.revoke({ params: { id: String(kept.id) } }));
+  expect(["done", "INSUFFICIENT_STORAGE"]).toContain(revoked);
+  const isKept = revoked === "done" ? 401 : 200;
+  expect((await fetch(`${daemon.url}/api/admin/session`, { headers: { "x-api-key": kept.key } })).status).toBe(isKept);
 
-    await disk.free();
-    await outcomeOf(client.keys.revoke({ params: { id: String(kept.id) } }));
-    expect(await listed()).toEqual(active.slice(1));
-    const audited = async () => {
-      const { entries } = await client.audit.list({ query: { limit: 1000 } });
-      return entries.filter(({ action, outcome: end }) => action === "key.created" && end === "done").length;
-    };
-    await expect.poll(audited).toBe(active.length);
-    await daemon.kill();
-    const next = await startThere(disk);
-    expect((await next.client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(active.slice(1));
-  },
-);
+  await disk.free();
+  await outcomeOf(client.keys.revoke({ params: { id: String(kept.id) } }));
+  expect(await listed()).toEqual(active.slice(1));
+  const audited = async () => {
+    const { entries } = await client.audit.list({ query: { limit: 1000 } });
+    return entries.filter(({ action, outcome: end }) => action === "key.created" && end === "done").length;
+  };
+  await expect.poll(audited).toBe(active.length);
+  await daemon.kill();
+  const next = await startThere(disk);
+  expect((await next.client.keys.list()).keys.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(active.slice(1));
+});
 
-test("a start on a full disk says what is full, never that the keys are lost, and works once there is room", { timeout }, async () => {
+test("names the full disk when a start fails, and starts with free space", { timeout }, async () => {
   const disk = await mountSmallDisk(size);
   const first = await startThere(disk);
   const { data } = await first.client.keys.create({ body: { name: "kept", role: "viewer" } });
@@ -196,7 +188,7 @@ test("a start on a full disk says what is full, never that the keys are lost, an
   expect((await connect(next.daemon.url, data.key).keys.list()).keys).toHaveLength(1);
 });
 
-test("a log that cannot be written for want of room ends neither the daemon nor what it serves", async () => {
+test("keeps serving when its log cannot be written on a full disk", async () => {
   const socket = openListeningSocket();
   onTestFinished(socket.close);
   const full = await open("/dev/full", "w");
@@ -209,7 +201,7 @@ test("a log that cannot be written for want of room ends neither the daemon nor 
   const exited = once(child, "exit");
   onTestFinished(() => void child.kill("SIGKILL"));
 
-  // The connection waits until the daemon can answer.
+  // The connection waits until the daemon can respond.
   expect((await fetch(`http://127.0.0.1:${socket.port}/api/health/ready`)).status).toBe(200);
 
   child.kill("SIGTERM");

@@ -13,7 +13,7 @@ import { treeDigest } from "../../support/tree-digest.js";
 import { writeTree } from "../../support/write-tree.js";
 
 const kills = 8;
-/** Of the time that the work takes when nobody disturbs it: some kills come after its end. */
+/** Share of the undisturbed duration: some kills come after the end. */
 const latestKillShare = 1.3;
 const program = path.join(import.meta.dirname, "../../../dist/server/backup/main.js");
 
@@ -23,7 +23,7 @@ const variables = (home: string) => ({
   RUNTIME_PLUGIN_DIRS: path.join(home, "plugins"),
 });
 
-/** Runs the program that the commands start, and kills it within that time; answers whether it had ended before. */
+/** Runs the program of the commands and kills it within that time. Returns whether it had completed. */
 async function killedWhile(
   action: "backup" | "restore",
   { file, home, latestMs }: { file: string; home: string; latestMs: number },
@@ -48,7 +48,7 @@ const restoreDryRun = async (file: string, home: string) => {
 };
 
 test(
-  `after each of ${kills} kills there is no backup or a whole one, and after each of ${kills} kills of a restore all is old or all is new`,
+  `leaves no partial backup or restore after ${kills} kills of each (${kills})`,
   {
     timeout: 240_000,
   },

@@ -14,7 +14,7 @@ const starts = 2;
 const filesPerPackage = 25;
 const version = "1.0.0";
 const uploadedNames = ["shop", "@team/blog", "wiki"];
-/** A moment in which uploads of a machine that does little else are under way. */
+/** Uploads of an idle machine take at most this time. */
 const longestUploadMs = 400;
 
 let instances: TestInstances;
@@ -31,7 +31,7 @@ async function archiveOf(name: string, marker: string): Promise<Buffer> {
   return await packFiles({ "manifest.yaml": manifestOf(name, version), "index.html": marker, ...Object.fromEntries(files) });
 }
 
-/** Whether it was acknowledged. */
+/** Returns whether the upload was acknowledged. */
 async function upload(on: TestInstance, name: string, marker: string): Promise<boolean> {
   const archive = await archiveOf(name, marker);
   return await on.client.workers.upload({ file: uploadOf("package.tgz", archive) }).then(
@@ -40,7 +40,7 @@ async function upload(on: TestInstance, name: string, marker: string): Promise<b
   );
 }
 
-/** The one marker that all files of a package carry; undefined when it is not installed. */
+/** Returns the marker that all files of a package have, or undefined if it is not installed. */
 async function markerOf(name: string): Promise<string | undefined> {
   const folder = path.join(instances.workers, name, version);
   if (!existsSync(folder)) return undefined;
@@ -52,7 +52,7 @@ async function markerOf(name: string): Promise<string | undefined> {
   return [...markers][0];
 }
 
-/** What was being prepared; what was replaced stays for a minute, for those who may still read from it. */
+/** Returns unfinished changes. Replaced files are kept for 60 s for other instances that still read them. */
 async function unfinished(): Promise<string[]> {
   const staging = path.join(instances.workers, ".staging");
   const names = await readdir(staging).catch(() => []);
@@ -63,7 +63,7 @@ async function get(on: TestInstance, target: string): Promise<string> {
   return await (await fetch(on.url + target)).text();
 }
 
-test(`${rounds} kills of an instance in the middle of uploads do another one no harm`, { timeout: 240_000 }, async () => {
+test(`does not affect another instance with ${rounds} kills of one during uploads`, { timeout: 240_000 }, async () => {
   await upload(b, "served", "served");
   const load = new CountingLoad(`${b.url}/served/`);
   const acknowledged = new Map<string, string>();
@@ -89,7 +89,7 @@ test(`${rounds} kills of an instance in the middle of uploads do another one no 
         await expect.poll(() => get(b, `/${name}/`)).toBe(found);
       }
     }
-    // At once, whatever the other one held when it was killed.
+    // Succeeds immediately, whatever locks the killed instance had.
     expect(await upload(b, "shop", `${marker}, once more`)).toBe(true);
     acknowledged.set("shop", `${marker}, once more`);
     expect(await get(b, "/shop/")).toBe(`${marker}, once more`);
@@ -101,7 +101,7 @@ test(`${rounds} kills of an instance in the middle of uploads do another one no 
   expect(cut, "some kills must have cut uploads").toBeGreaterThan(0);
 });
 
-test(`${starts} starts and stops of an instance leave alone what another one is doing`, { timeout: 120_000 }, async () => {
+test(`keeps uploads of an instance unaffected by ${starts} starts of another`, { timeout: 120_000 }, async () => {
   const uploads = { refused: 0, done: 0 };
   const abort = new AbortController();
   const uploading = uploadedNames.map(async (name) => {

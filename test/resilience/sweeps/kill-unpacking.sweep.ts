@@ -3,14 +3,14 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../support/start-daemon.js";
 import { sweepTotals } from "../../support/sweep-totals.js";
-import { settled, SweptHouse } from "../../support/swept-house.js";
+import { settled, SweepHarness } from "../../support/sweep-harness.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { countsIn, straceOptions, type KillAt } from "../../support/trace-calls.js";
 
-/** How many calls past those that were counted are tried. */
+/** Extra calls beyond the counted ones. */
 const surplus = 2;
 
-/** A Node of its own for a daemon: once that runs, strace watches each process that it starts to unpack an archive. */
+/** A copy of Node for a daemon. After the start, strace watches each process that it starts to unpack an archive. */
 class WatchedNode {
   readonly launcher: readonly string[];
   readonly #folder: string;
@@ -22,13 +22,13 @@ class WatchedNode {
 
   static async make(): Promise<WatchedNode> {
     const folder = await temporaryDirectory();
-    // Isolates may run as other users.
+    // Isolates can run as other users.
     await chmod(folder, 0o711);
     await copyFile(process.execPath, path.join(folder, "node"));
     return new WatchedNode(folder);
   }
 
-  /** The daemon has begun, and goes on starting processes by the same path. */
+  /** The daemon has started and uses the same path for new processes. */
   async watch(): Promise<void> {
     await rename(this.#in("node"), this.#in("node-itself"));
     const script = `#!/bin/sh
@@ -40,7 +40,7 @@ exec ${this.#in("node-itself")} "$@"
     await writeFile(this.#in("node"), script, { mode: 0o755 });
   }
 
-  /** Runs work while unpacking processes are watched, and killed instead of a call; tells how often they made each. */
+  /** Runs `work` while strace watches unpacking processes or kills them at a call. Returns the count of each call. */
   async during(work: () => Promise<void>, killAt?: KillAt): Promise<Map<string, number>> {
     await writeFile(this.#in("order"), straceOptions(killAt).join(" "));
     try {
@@ -59,38 +59,38 @@ exec ${this.#in("node-itself")} "$@"
 const totals = sweepTotals();
 
 test.for([
-  { title: "an installation", before: "missing", prepare: (house: SweptHouse) => house.remove() },
-  { title: "a replacement", before: "old", prepare: (house: SweptHouse) => house.upload("old") },
-])("$title is done or refused, whichever system call the unpacking process is killed at", async ({ before, prepare }) => {
+  { title: "an installation", before: "missing", prepare: (harness: SweepHarness) => harness.remove() },
+  { title: "a replacement", before: "old", prepare: (harness: SweepHarness) => harness.upload("old") },
+])("completes or rejects $title when its unpacking is killed at any system call", async ({ before, prepare }) => {
   const node = await WatchedNode.make();
   const directory = await temporaryDirectory();
   const daemon = await startDaemon({ directory, launcher: node.launcher });
   onTestFinished(daemon.kill);
   await node.watch();
-  const house = new SweptHouse(directory, daemon, new Map());
-  for (const marker of ["old", "new"]) await house.learn(marker);
+  const harness = new SweepHarness(directory, daemon, new Map());
+  for (const marker of ["old", "new"]) await harness.learn(marker);
 
-  await prepare(house);
-  const counts = await node.during(() => house.upload("new"));
+  await prepare(harness);
+  const counts = await node.during(() => harness.upload("new"));
   for (const call of ["mkdir", "openat", "write", "fsync"]) expect(counts.get(call), call).toBeGreaterThan(2);
   for (const [call, count] of counts) {
     for (let number = 1; number <= count + surplus; number += 1) {
       const where = `${call} ${number}`;
-      await prepare(house);
+      await prepare(harness);
       await settled(directory);
-      expect(await house.installed(), `before ${where}`).toBe(before);
+      expect(await harness.installed(), `before ${where}`).toBe(before);
       let refusal: unknown;
-      await node.during(() => house.upload("new").catch((error: unknown) => void (refusal = error)), { call, count: number });
+      await node.during(() => harness.upload("new").catch((error: unknown) => void (refusal = error)), { call, count: number });
       totals.points += 1;
       totals.kills += Number(refusal !== undefined);
 
       expect(refusal, where).toSatisfy((error) => error === undefined || (error as { code?: string }).code === "INTERNAL_ERROR");
-      expect(await house.installed(), `after ${where}`).toBe(refusal === undefined ? "new" : before);
+      expect(await harness.installed(), `after ${where}`).toBe(refusal === undefined ? "new" : before);
       await settled(directory);
     }
   }
   expect(daemon.process.exitCode).toBeNull();
-  await prepare(house);
-  await house.upload("new");
-  expect(await house.installed()).toBe("new");
+  await prepare(harness);
+  await harness.upload("new");
+  expect(await harness.installed()).toBe("new");
 });

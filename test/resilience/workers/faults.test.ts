@@ -5,17 +5,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { WorkerServer } from "../../support/worker-server.js";
 
 let server: WorkerServer;
-let neighbourPid: string;
+let neighborPid: string;
 let offenders = 0;
 
 beforeAll(async () => {
   server = await WorkerServer.start();
-  await server.add("neighbour", { fixture: "faults" });
-  neighbourPid = await server.text("/neighbour/pid");
+  await server.add("neighbor", { fixture: "faults" });
+  neighborPid = await server.text("/neighbor/pid");
 });
 afterAll(() => server.stop());
 
-/** Asks the neighbour again and again until stopped; every answer must be right. */
+/** Sends requests to the other worker until stopped and checks every response. */
 class Asking {
   #isStopped = false;
   readonly #asked: Promise<number>;
@@ -33,23 +33,23 @@ class Asking {
   async #ask(): Promise<number> {
     let answers = 0;
     while (!this.#isStopped) {
-      expect(await server.text("/neighbour/ok")).toBe("ok");
+      expect(await server.text("/neighbor/ok")).toBe("ok");
       answers += 1;
     }
     return answers;
   }
 }
 
-let neighbour: Asking;
+let neighbor: Asking;
 beforeEach(() => {
-  neighbour = new Asking();
+  neighbor = new Asking();
 });
 afterEach(async () => {
-  expect(await neighbour.stop()).toBeGreaterThan(0);
-  expect(await server.text("/neighbour/pid")).toBe(neighbourPid);
+  expect(await neighbor.stop()).toBeGreaterThan(0);
+  expect(await server.text("/neighbor/pid")).toBe(neighborPid);
 });
 
-/** A fresh offender, warm. */
+/** Installs a new faulty app and starts its isolate. */
 async function offender(manifest: Record<string, unknown> = {}): Promise<string> {
   offenders += 1;
   const name = `offender-${offenders}`;
@@ -58,8 +58,8 @@ async function offender(manifest: Record<string, unknown> = {}): Promise<string>
   return name;
 }
 
-describe("an app that fails while a neighbour is busy", () => {
-  test.each(["/throw", "/throw-null", "/throw-proxy"])("%s is answered with WORKER_BAD_RESPONSE that tells nothing", async (fault) => {
+describe("an app that fails while another worker is busy", () => {
+  test.each(["/throw", "/throw-null", "/throw-proxy"])("causes WORKER_BAD_RESPONSE without details with %s", async (fault) => {
     const name = await offender();
     const refusal = await server.refusal(`/${name}${fault}`);
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_BAD_RESPONSE" });
@@ -67,14 +67,14 @@ describe("an app that fails while a neighbour is busy", () => {
     expect(await server.text(`/${name}/ok`)).toBe("ok");
   });
 
-  test("the reason of a failure is in the log", async () => {
+  test("has the reason of its failure in the log", async () => {
     const name = await offender();
     await server.refusal(`/${name}/throw`);
     await expect.poll(() => server.log.some((line) => line.worker === name && line.msg.includes("secret detail"))).toBe(true);
   });
 
   test.each(["/exit", "/abort", "/heap-push", "/heap-map", "/heap-fill", "/close-descriptors", "/garbage", "/forged"])(
-    "%s ends the isolate, not more, and it is back at once",
+    "loses only its isolate with %s and gets a new one immediately",
     async (fault) => {
       const name = await offender();
       const memoryBefore = process.memoryUsage().rss;
@@ -84,13 +84,13 @@ describe("an app that fails while a neighbour is busy", () => {
     },
   );
 
-  test.each(["/buffers", "/wasm"])("%s is refused memory beyond the limit", async (fault) => {
+  test.each(["/buffers", "/wasm"])("cannot exceed its memory limit with %s", async (fault) => {
     const name = await offender();
     expect((await server.refusal(`/${name}${fault}`)).status).toBe(502);
     expect(await server.text(`/${name}/ok`)).toBe("ok");
   });
 
-  test.each(["/loop", "/microtask-loop"])("%s is answered with WORKER_TIMEOUT, the isolate replaced", async (fault) => {
+  test.each(["/loop", "/microtask-loop"])("causes WORKER_TIMEOUT with %s and gets a new isolate", async (fault) => {
     const name = await offender({ timeout: "500ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}${fault}`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
@@ -98,21 +98,21 @@ describe("an app that fails while a neighbour is busy", () => {
     expect(await server.text(`/${name}/pid`)).not.toBe(pid);
   });
 
-  test("a call that never answers times out alone: its isolate goes on", async () => {
+  test("keeps its isolate when one call times out", async () => {
     const name = await offender({ timeout: "300ms" });
     const pid = await server.text(`/${name}/pid`);
     expect(await server.refusal(`/${name}/never`)).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("a read that blocks the process for ever is ended by force", async () => {
+  test("loses its isolate when a read blocks the process forever", async () => {
     const version = await server.add("blocked", { fixture: "faults", manifest: { timeout: "500ms" } });
     await promisify(execFile)("mkfifo", [path.join(version.folder, "fifo")]);
     expect(await server.refusal("/blocked/read-fifo")).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
     await expect.poll(() => server.text("/blocked/ok"), { timeout: 10_000 }).toBe("ok");
   });
 
-  test.each(["/reject-later", "/throw-later", "/promises"])("%s keeps its answer and costs the isolate", async (fault) => {
+  test.each(["/reject-later", "/throw-later", "/promises"])("keeps its response with %s and loses its isolate", async (fault) => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     expect(await server.text(`/${name}${fault}`)).toBe("answered");
@@ -120,7 +120,7 @@ describe("an app that fails while a neighbour is busy", () => {
     expect(server.log.some((line) => line.worker === name && /escaped|unawaited|nobody|timer/.test(line.msg))).toBe(true);
   });
 
-  test("a flood of output is logged within limits", async () => {
+  test("has a flood of output limited in the log", async () => {
     const name = await offender();
     expect(await server.text(`/${name}/log-flood`)).toBe("logged");
     const lines = server.log.filter((line) => line.worker === name && line.source === "app");
@@ -131,21 +131,21 @@ describe("an app that fails while a neighbour is busy", () => {
 
 const isLogged = (name: string, text: string) => server.log.some((line) => line.worker === name && line.msg.includes(text));
 
-/** Sends a request, and gives it up once the app has said that it is at it. */
+/** Sends a request and aborts it after the app logged its start. */
 async function giveUp(name: string, target: string, sign: string): Promise<void> {
   const client = new AbortController();
   const answer = server.fetch(`/${name}${target}`, { signal: client.signal });
   await expect.poll(() => isLogged(name, sign), { interval: 10 }).toBe(true);
-  // Until the isolate has been silent for a while, a request that follows at once may still be handed to it.
+  // Until the isolate has been silent for 100 ms, a request that follows can still be sent to it.
   await new Promise((resolve) => setTimeout(resolve, 100));
   client.abort();
   await expect(answer).rejects.toThrow("abort");
 }
 
-describe("an isolate that does not come back from a call whose client went away", () => {
+describe("an isolate that is blocked in an aborted call", () => {
   const blocked = "its event loop is blocked";
 
-  test("is replaced for the next request, which is not lost", async () => {
+  test("is replaced for the next request, which succeeds", async () => {
     const name = await offender();
     const startedAt = performance.now();
     await giveUp(name, "/announced-loop", "the loop begins");
@@ -154,13 +154,13 @@ describe("an isolate that does not come back from a call whose client went away"
     expect(isLogged(name, blocked)).toBe(true);
   });
 
-  test("is ended when the time of that call is over, although nobody asks again", async () => {
+  test("is stopped at the timeout of that call without another request", async () => {
     const name = await offender({ timeout: "500ms" });
     await giveUp(name, "/announced-loop", "the loop begins");
     await expect.poll(() => isLogged(name, blocked), { timeout: 10_000 }).toBe(true);
   });
 
-  test("has that call's time for a long computation as long as nobody else waits", async () => {
+  test("can compute until the timeout of that call while no request waits", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     await giveUp(name, "/announced-work?ms=2500", "the work begins");
@@ -168,7 +168,7 @@ describe("an isolate that does not come back from a call whose client went away"
     expect(await server.text(`/${name}/pid`)).toBe(pid);
   });
 
-  test("goes on while it works for a client that still waits", async () => {
+  test("keeps running while it computes for another client", async () => {
     const name = await offender();
     const pid = await server.text(`/${name}/pid`);
     const client = new AbortController();
@@ -190,9 +190,9 @@ describe("an app that cannot start", () => {
     ["throws null", `throw null;`, "null"],
     ["has a syntax error", `export default {`, "SyntaxError"],
     ["exports nothing to call", `export const version = 1;`, "must export"],
-    ["imports what is not there", `import "./none.js"; export default {}`, "none.js"],
-    ["throws a novel", `throw new Error("x".repeat(100_000));`, "xxx"],
-  ])("that %s is answered with WORKER_START_FAILED and one line", async (what, source, text) => {
+    ["imports a missing file", `import "./none.js"; export default {}`, "none.js"],
+    ["throws a very long text", `throw new Error("x".repeat(100_000));`, "xxx"],
+  ])("that %s causes WORKER_START_FAILED with a one-line message", async (what, source, text) => {
     const name = `start-${what.replaceAll(" ", "-")}`;
     await server.add(name, { files: { "index.js": source } });
     const refusal = await server.refusal(`/${name}/`);
@@ -203,7 +203,7 @@ describe("an app that cannot start", () => {
     expect(refusal.message).not.toContain("\n");
   });
 
-  test("one that dies at import again and again is left alone for a while", async () => {
+  test("pauses starts after repeated crashes at import", async () => {
     await server.add("crash-loop", { files: { "index.js": "process.exit(1)" } });
     const answers = [];
     for (let index = 0; index < 20; index += 1) answers.push(await server.refusal("/crash-loop/"));
@@ -213,7 +213,7 @@ describe("an app that cannot start", () => {
     expect(starts.length).toBeLessThan(12);
   });
 
-  test("an import that never ends is given up", async () => {
+  test("fails after 5 s when its import never ends", async () => {
     await server.add("stuck", { files: { "index.js": "await new Promise(() => {});" }, manifest: { timeout: "300ms" } });
     expect(await server.refusal("/stuck/")).toMatchObject({
       status: 502,

@@ -32,14 +32,14 @@ const textOf = async (url: string) => await (await fetch(`${url}/app/`)).text();
 
 test.each([
   ["is full", (disk: SmallDisk) => disk.leaveKilobytes(0)],
-  ["has no room for another name", (disk: SmallDisk) => disk.leaveNames(0)],
-])("isolates start while the disk of the packages %s, also after a restart of the daemon", async (_, spoil) => {
+  ["has no free inode", (disk: SmallDisk) => disk.leaveNames(0)],
+])("starts isolates while the packages' disk %s, also after a restart", async (_, spoil) => {
   const { disk, daemon, start } = await startWithPackagesOnSmallDisk();
   await spoil(disk);
 
   await connect(daemon.url, daemon.rootKey).workers.restart({ params });
   expect(await textOf(daemon.url)).toBe("served");
-  // The blank isolate that was ready before is in use; the next one is made now.
+  // The previous standby isolate is in use, so the daemon creates the next one now.
   await connect(daemon.url, daemon.rootKey).workers.restart({ params });
   expect(await textOf(daemon.url)).toBe("served");
 
@@ -48,9 +48,9 @@ test.each([
   expect(await textOf(restarted.url)).toBe("served");
 });
 
-test("isolates start where the disk of the packages is read-only", async () => {
+test("starts isolates while the packages' disk is read-only", async () => {
   const { disk, daemon, start } = await startWithPackagesOnSmallDisk();
-  // A file that is open for writing keeps a disk from being made read-only.
+  // A file that is open for writing prevents a read-only remount.
   await daemon.stop();
   await disk.makeReadOnly();
 

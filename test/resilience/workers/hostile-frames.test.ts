@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { WorkerServer } from "../../support/worker-server.js";
 
 let server: WorkerServer;
-let neighbourPid: string;
+let neighborPid: string;
 beforeAll(async () => {
   server = await WorkerServer.start();
-  await server.add("neighbour", { fixture: "faults" });
-  neighbourPid = await server.text("/neighbour/pid");
+  await server.add("neighbor", { fixture: "faults" });
+  neighborPid = await server.text("/neighbor/pid");
 });
 afterAll(() => server.stop());
 
@@ -45,7 +45,7 @@ test.each([
   "socket-unknown",
   "socket-close-unknown",
   "socket-twice",
-])("an app that sends %s into the channel harms its own call only", async (attack) => {
+])("fails only its own call when an app sends %s into the channel", async (attack) => {
   await server.add(`hostile-${attack}`, { fixture: "hostile-frames", manifest: { timeout: "3s" } });
   const outcome = await server.fetch(`/hostile-${attack}/${attack}`).then(
     async (response) => [response.status, await response.text().catch(() => "cut")],
@@ -55,7 +55,7 @@ test.each([
     expect([502, 504]).toContain(outcome[0]);
     expect(outcome[1]).toMatch(/"code":"WORKER_(CRASHED|BAD_RESPONSE|TIMEOUT)"/);
   }
-  expect(await server.text("/neighbour/ok")).toBe("ok");
-  expect(await server.text("/neighbour/pid")).toBe(neighbourPid);
+  expect(await server.text("/neighbor/ok")).toBe("ok");
+  expect(await server.text("/neighbor/pid")).toBe(neighborPid);
   await expect.poll(() => server.text(`/hostile-${attack}/`)).toBe("ok");
 });

@@ -22,16 +22,13 @@ const shapes = {
 export default { fetch: (request) => { const f = shapes[new URL(request.url).pathname]; return f ? (f(), new Response("done")) : new Response("ok"); } };`;
 const shapes = ["push", "objects", "fill", "bigfill", "map", "buffers", "wasm", "shared", "strings", "texts"];
 
-test.each(shapes)(
-  "memory that grows by %s is limited: the isolate is ended, the answer says why, the next request is served",
-  async (shape) => {
-    await server.add(shape, { files: { "index.js": code }, manifest: { memory: "64mb" } });
-    await server.text(`/${shape}/ok`);
-    expect(await server.refusal(`/${shape}/${shape}`)).toMatchObject({
-      status: 502,
-      code: "WORKER_CRASHED",
-      message: expect.stringContaining("memory limit of 64 MB"),
-    });
-    expect(await server.text(`/${shape}/ok`)).toBe("ok");
-  },
-);
+test.each(shapes)("stops an isolate at its memory limit (%s) with the reason, then serves again", async (shape) => {
+  await server.add(shape, { files: { "index.js": code }, manifest: { memory: "64mb" } });
+  await server.text(`/${shape}/ok`);
+  expect(await server.refusal(`/${shape}/${shape}`)).toMatchObject({
+    status: 502,
+    code: "WORKER_CRASHED",
+    message: expect.stringContaining("memory limit of 64 MB"),
+  });
+  expect(await server.text(`/${shape}/ok`)).toBe("ok");
+});

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MessageWatch } from "../../../src/server/workers/sockets/message-watch.js";
 import { holdUp } from "../../support/hold-up.js";
 
-/** An isolate that notes what the watch asks of it, and since when it is heard of. */
+/** An isolate that records the probes of the watch and the time of its last message. */
 class Isolate {
   heard = 0;
   readonly asked: number[] = [];
@@ -12,7 +12,7 @@ class Isolate {
   readonly sweep = () => false;
 }
 
-test("asks an isolate that says nothing after a message whether it is blocked, once", async () => {
+test("sends one liveness probe when an isolate is silent after a message", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   const sentMs = performance.now();
@@ -23,12 +23,12 @@ test("asks an isolate that says nothing after a message whether it is blocked, o
   expect(isolate.asked).toHaveLength(1);
 });
 
-test("asks none whose answer lay unread while the daemon was held up", async () => {
+test("sends no probe when the response was unread while the daemon was blocked", async () => {
   const isolate = new Isolate();
   const watch = new MessageWatch(isolate);
   watch.onMessage();
   await holdUp(2500);
-  // As reading does: after the timers that were due.
+  // Reads come after the timers that were due.
   setImmediate(() => {
     isolate.heard = performance.now();
   });

@@ -10,7 +10,7 @@ import { startDaemon } from "../../support/start-daemon.js";
 
 const fixture = fileURLToPath(new URL("../../fixtures/workers/faults/index.js", import.meta.url));
 
-test("an isolate in an endless loop does not outlive a daemon that was killed, also without a user of its own", async () => {
+test("ends an isolate in an endless loop with a killed daemon, without its own user", async () => {
   const daemon = await startDaemon({ env: { RUNTIME_WORKER_UIDS: "off" } });
   onTestFinished(daemon.dispose);
   const archive = await packFiles({ "manifest.yaml": "name: app\n", "index.js": await readFile(fixture, "utf8") });
@@ -22,7 +22,7 @@ test("an isolate in an endless loop does not outlive a daemon that was killed, a
       "finish",
     );
   };
-  // Both travel to the isolate in order: once the second waits too, the loop has begun or is about to.
+  // Both requests reach the isolate in order: when the second waits, too, the loop has started or is about to.
   await ask("loop");
   await ask("ok");
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { holdUp, whileHeldUp } from "../../support/hold-up.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
-// The engine runs in this process: what holds us up holds it up.
+// The engine runs in this process: blocking the process blocks the engine.
 let server: WorkerServer;
 beforeAll(async () => {
   server = await WorkerServer.start({ poolSize: 4 });
@@ -13,15 +13,15 @@ afterAll(() => server.stop());
 const slowToAnswer = (ms: number) =>
   `export default { fetch: () => new Promise((resolve) => setTimeout(resolve, ${ms}, new Response(String(process.pid)))) };`;
 
-describe("a daemon that is held up", () => {
-  test("starts isolates, however late it reads what they say first", async () => {
+describe("a blocked daemon", () => {
+  test("starts isolates, however late it reads their first message", async () => {
     const names = ["late-1", "late-2", "late-3", "late-4", "late-5"];
     for (const name of names) await server.add(name, { files: { "index.js": `export default { fetch: () => new Response("${name}") };` } });
     const answers = await whileHeldUp(200, () => Promise.all(names.map((name) => server.text(`/${name}/`))));
     expect(answers).toEqual(names);
   });
 
-  test("times no request out whose answer has come meanwhile", async () => {
+  test("does not time out a request whose response has arrived meanwhile", async () => {
     await server.add("prompt", { files: { "index.js": slowToAnswer(100) }, manifest: { timeout: "400ms" } });
     const pid = await server.text("/prompt/");
     const answers = Promise.all([server.text("/prompt/"), server.text("/prompt/")]);
@@ -30,11 +30,11 @@ describe("a daemon that is held up", () => {
     expect(await answers).toEqual([pid, pid]);
   });
 
-  test("kills no isolate as blocked whose sign of life it has not read", async () => {
+  test("does not kill an isolate as blocked whose reply to the probe is unread", async () => {
     await server.add("alive", { files: { "index.js": slowToAnswer(600) }, manifest: { timeout: "300ms" } });
     const late = await server.refusal("/alive/");
     expect(late).toMatchObject({ status: 504, code: "WORKER_TIMEOUT" });
-    // It is asked for it when a call has run out of its time.
+    // The engine sends the probe when a call times out.
     await holdUp(1500);
     await holdUp(1500);
     await delay(100);

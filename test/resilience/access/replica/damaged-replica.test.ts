@@ -17,22 +17,22 @@ async function primary(options: Parameters<typeof startSqld>[0] = {}): Promise<S
   return sqld;
 }
 
-/** Processes that sync for the stores of this test. */
+/** Returns the processes that sync for the stores of this test. */
 function syncers(): number[] {
   return childProcessesOf(process.pid).filter((pid) => commandOf(pid).includes("syncer/main.js"));
 }
 
-describe("a replica that cannot be used is fetched again", () => {
+describe("a damaged replica is fetched again", () => {
   const damages: Record<string, (file: string) => Promise<void>> = {
-    "cut off": (file) => truncate(file, 5_000),
+    truncated: (file) => truncate(file, 5_000),
     empty: (file) => truncate(file, 0),
-    "overwritten at its beginning": (file) => overwrite(file, 0),
-    "overwritten in its midst": (file) => overwrite(file, 4_096),
-    gone: (file) => rm(file),
-    "without the file that libsql keeps beside it": (file) => rm(`${file}-client_wal_index`),
+    "overwritten at the start": (file) => overwrite(file, 0),
+    "overwritten in the middle": (file) => overwrite(file, 4_096),
+    deleted: (file) => rm(file),
+    "without its index file": (file) => rm(`${file}-client_wal_index`),
   };
 
-  test.each(Object.keys(damages))("%s", async (name) => {
+  test.each(Object.keys(damages))("when it is %s", async (name) => {
     const { url } = await primary();
     const first = await openReplicatedStore(url);
     const key = newKey();
@@ -51,7 +51,7 @@ describe("a replica that cannot be used is fetched again", () => {
     expect(store.readState()).toMatchObject({ isReadable: true, isWritable: true });
   });
 
-  test("deleted while a daemon uses it", async () => {
+  test("when it is deleted while a daemon uses it", async () => {
     const { url } = await primary();
     const { store, stateDirectory } = await openReplicatedStore(url);
     const key = newKey();
@@ -74,8 +74,8 @@ async function overwrite(file: string, position: number): Promise<void> {
   await handle.close();
 }
 
-describe("the process that syncs", () => {
-  test("is started again when it was killed, and killed when it hangs", async () => {
+describe("the sync process", () => {
+  test("is started again after a kill and killed when it hangs", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url);
     const { store: other } = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -92,7 +92,7 @@ describe("the process that syncs", () => {
     expect(store.readState().replica?.renewals).toBe(0);
   });
 
-  test("has the token in no command line and no environment, and ends with its store", async () => {
+  test("hides the token from arguments and environment, and ends with its store", async () => {
     const { url } = await primary();
     const { store } = await openReplicatedStore(url, { token: "secret-of-the-primary" });
     await store.create(newKey());
@@ -109,14 +109,14 @@ describe("the process that syncs", () => {
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-describe("a primary that wants a token", () => {
+describe("a primary that requires a token", () => {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const tokenOf = (claims: object) => {
     const signed = `${encode({ alg: "EdDSA", typ: "JWT" })}.${encode(claims)}`;
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
   };
 
-  test("is used with a good one; with none, a wrong or an expired one the daemon says so and has no keys", async () => {
+  test("accepts a valid token, and the daemon reports a missing or invalid one", async () => {
     const keyFile = path.join(await temporaryDirectory(), "key.pem");
     await writeFile(keyFile, publicKey.export({ type: "spki", format: "pem" }));
     const { url } = await primary({ args: ["--auth-jwt-key-file", keyFile] });
@@ -139,8 +139,8 @@ describe("a primary that wants a token", () => {
   });
 });
 
-describe("an answer that is lost", () => {
-  test("a key whose connection broke after the primary had made it is there once, and given back", async () => {
+describe("a lost response of the primary", () => {
+  test("does not duplicate a key or a revocation", async () => {
     const sqld = await primary();
     const { store: watching } = await openReplicatedStore(sqld.url);
     const way = await cuttingWay(sqld.url);
@@ -159,7 +159,7 @@ describe("an answer that is lost", () => {
     await expect.poll(() => watching.list()).toEqual([]);
   });
 
-  test("something that is no libSQL server is named as that", async () => {
+  test("reports a server that is not a libSQL server", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -175,7 +175,7 @@ describe("an answer that is lost", () => {
 
 interface CuttingWay {
   readonly url: string;
-  /** Of the next request that contains the text the answer is thrown away, and the connection cut. */
+  /** Discards the response to the next request that contains the text, and closes its connection. */
   readonly cutNextAnswerTo: (text: string) => void;
   readonly cuts: () => number;
 }

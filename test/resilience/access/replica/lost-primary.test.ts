@@ -9,7 +9,7 @@ import { newKey, openReplicatedStore } from "../../../support/open-replicated-st
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";
 import { temporaryDirectory } from "../../../support/temporary-directory.js";
 
-/** That a change fails within 2 s is promised; a busy machine takes its time to say so. */
+/** A change fails within 2 s. A busy machine needs longer to report it. */
 const patienceMs = 6_000;
 
 async function primary(): Promise<Sqld> {
@@ -18,7 +18,7 @@ async function primary(): Promise<Sqld> {
   return sqld;
 }
 
-/** A change is refused, in time, and nothing has changed. */
+/** Expects that a change is rejected in time and that nothing changed. */
 async function expectRefused(store: ReplicatedKeyStore, why: RegExp): Promise<string> {
   const before = store.list();
   const key = newKey("refused");
@@ -33,7 +33,7 @@ async function expectRefused(store: ReplicatedKeyStore, why: RegExp): Promise<st
   return key.hash;
 }
 
-/** What a daemon would have that starts now without its primary. */
+/** Returns the number of keys that a daemon would have if it started now without its primary. */
 function keysInReplica(stateDirectory: string): number {
   const reader = new ReplicaReader(path.join(stateDirectory, "replica/current/keys.db"));
   try {
@@ -45,7 +45,7 @@ function keysInReplica(stateDirectory: string): number {
 
 const isWritable = (store: ReplicatedKeyStore) => store.readState().isWritable;
 
-test("while the primary is frozen keys are found, changes fail, nothing waits; once it goes on, what failed is not made after all", async () => {
+test("finds keys and rejects changes without delay while the primary is frozen", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -59,7 +59,7 @@ test("while the primary is frozen keys are found, changes fail, nothing waits; o
 
   delays.disable();
   expect(store.findByHash(key.hash)).toMatchObject({ id });
-  // A sync that hung would hold everything up for seconds.
+  // A blocking sync would delay the event loop for seconds.
   expect(delays.percentile(99) / 1e6).toBeLessThan(250);
   await expect
     .poll(() => store.readState())
@@ -78,7 +78,7 @@ test("while the primary is frozen keys are found, changes fail, nothing waits; o
   expect(next.findByHash(other.hash)).toBeDefined();
 });
 
-test("a primary that dies stops changes only, and its return heals", async () => {
+test("rejects only changes while the primary is down and recovers with it", async () => {
   const sqld = await primary();
   const { store } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -97,7 +97,7 @@ test("a primary that dies stops changes only, and its return heals", async () =>
   expect(store.readState().replica?.renewals).toBe(0);
 });
 
-test("a daemon starts without its primary: with the keys of its replica, or with none and a reason", async () => {
+test("starts without its primary, with its replica's keys or with none and a reason", async () => {
   const sqld = await primary();
   const first = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -124,7 +124,7 @@ test("a daemon starts without its primary: with the keys of its replica, or with
   expect(without.store.readState()).toMatchObject({ isReadable: true });
 });
 
-test("a primary that was set back to a backup is recognised, and its keys are taken", async () => {
+test("detects a primary restored from a backup and adopts its keys", async () => {
   const sqld = await primary();
   const a = await openReplicatedStore(sqld.url);
   const b = await openReplicatedStore(sqld.url);
@@ -153,7 +153,7 @@ test("a primary that was set back to a backup is recognised, and its keys are ta
   await expect.poll(() => b.store.findByHash(later.hash)).toBeDefined();
 });
 
-test("a primary that comes back empty takes no keys from anybody: changes fail, and the daemon says why", async () => {
+test("keeps its keys and rejects changes when the primary comes back empty", async () => {
   const sqld = await primary();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const key = newKey();
@@ -173,7 +173,7 @@ test("a primary that comes back empty takes no keys from anybody: changes fail, 
   const again = await openReplicatedStore(sqld.url, { stateDirectory });
   expect(again.store.findByHash(key.hash)).toBeDefined();
   expect(again.store.readState().problem).toMatch(/is empty/);
-  // Another daemon begins again there: what this one has is still its own.
+  // Another daemon creates new keys there. This daemon keeps its own keys.
   await openReplicatedStore(sqld.url);
   await expect.poll(() => again.store.readState().problem).toMatch(/has other keys than before/);
   expect(again.store.findByHash(key.hash)).toBeDefined();

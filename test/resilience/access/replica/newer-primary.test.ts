@@ -16,7 +16,7 @@ async function primaryWithKey(): Promise<Sqld> {
   return sqld;
 }
 
-/** As a newer runtimed leaves it, with a revision of its own so that replicas fetch it. */
+/** Sets the schema like a newer runtimed does, with a revision so that replicas fetch it. */
 async function setSchema({ url }: Sqld, schema: number): Promise<void> {
   const primary = await Primary.at({ url, token: undefined });
   await primary.write(
@@ -38,7 +38,7 @@ test("does not start when the primary has a newer schema, with or without a repl
     );
 });
 
-test("keeps serving its keys and rejects changes when the primary is upgraded while it runs", async () => {
+test("keeps its keys and rejects changes when the primary is upgraded meanwhile", async () => {
   const sqld = await primaryWithKey();
   const { store } = await openReplicatedStore(sqld.url);
   const keys = store.list();
@@ -54,7 +54,7 @@ test("keeps serving its keys and rejects changes when the primary is upgraded wh
   await expect.poll(() => store.readState().isWritable).toBe(true);
 });
 
-test("keeps a replica with a newer schema, and does not start with it while the primary is away", async () => {
+test("does not start with a replica of a newer schema, and keeps it", async () => {
   const sqld = await primaryWithKey();
   const { store, stateDirectory } = await openReplicatedStore(sqld.url);
   const file = path.join(stateDirectory, "replica/current/keys.db");

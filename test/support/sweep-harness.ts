@@ -10,8 +10,8 @@ import { treeDigest } from "./tree-digest.js";
 
 export const sweptVersion = "1.0.0";
 
-/** A daemon and the app whose changes are swept; may be started again on what the one before left. */
-export class SweptHouse {
+/** A daemon and the app that a sweep changes. Tests start the next daemon on the files of the previous one. */
+export class SweepHarness {
   readonly directory: string;
   readonly daemon: TestDaemon;
   readonly client: Client;
@@ -28,7 +28,7 @@ export class SweptHouse {
     await this.client.workers.upload({ file: uploadOf("app.tgz", await archiveOf(marker)) });
   }
 
-  /** Uploads it, and remembers what is then on the disk: that counts as this marker from now on. */
+  /** Uploads this marker and stores the digest of its files. */
   async learn(marker: string): Promise<void> {
     await this.upload(marker);
     this.#digests.set(await treeDigest(this.#appFolder), marker);
@@ -39,7 +39,7 @@ export class SweptHouse {
     if (workers.some(({ name }) => name === "app")) await this.client.workers.remove({ params: { scope: "_", name: "app" } });
   }
 
-  /** The marker of what is installed, on disk and over HTTP; "missing" where there is nothing. */
+  /** Returns the marker of the installed files on disk and over HTTP, or "missing". */
   async installed(): Promise<string> {
     const digest = await treeDigest(this.#appFolder);
     const marker = digest === "missing" ? "missing" : (this.#digests.get(digest) ?? `a mixture: ${digest}`);
@@ -75,7 +75,7 @@ async function archiveOf(marker: string): Promise<Buffer> {
   });
 }
 
-/** Waits until nothing is left of what was tried, or until that cannot be waited for any more. */
+/** Waits until the leftovers of the attempt are deleted, or until `isHopeless`. */
 export async function settled(directory: string, isHopeless = () => false): Promise<void> {
   const leftovers = async () => {
     if (isHopeless()) return [];

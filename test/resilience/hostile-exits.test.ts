@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { IsolationHarness, strikeWithGet, type Offender } from "../support/isolation-harness.js";
 
-let house: IsolationHarness;
+let harness: IsolationHarness;
 beforeAll(async () => {
-  house = await IsolationHarness.open();
+  harness = await IsolationHarness.open();
 });
-afterAll(() => house.close());
+afterAll(() => harness.close());
 
 const crashed = "502 WORKER_CRASHED";
 const threw = "502 WORKER_BAD_RESPONSE";
 const fsHead = `import fs from "node:fs";`;
-/** Every pid from the offender's own down to the daemon's: the neighbour's and the daemon's are among them. */
+/** All pids from the offender's to the daemon's, including those of the other worker and the daemon. */
 const everyPid = `const pids = []; for (let pid = process.pid + 50; pid >= process.ppid - 5 && pid > 1; pid -= 1) if (pid !== process.pid) pids.push(pid);`;
 
-/** Ends of its own process, and of others. */
+/** Attempts to end its own process and others. */
 const offenders: Offender[] = [
   { name: "process.exit", source: `process.exit(0);`, expected: crashed },
   { name: "process.reallyExit", source: `process.reallyExit(7);`, expected: crashed },
@@ -21,7 +21,7 @@ const offenders: Offender[] = [
   { name: "process.kill of itself", source: `process.kill(process.pid, "SIGKILL");`, expected: threw },
   { name: "process.kill of the daemon", source: `process.kill(process.ppid, "SIGKILL");`, expected: threw },
   {
-    name: "process.kill of everybody, by every name that there is",
+    name: "process.kill of all processes, by every alias",
     source: `${everyPid}
       let sent = 0;
       for (const kill of [process.kill, process._kill, process.constructor.prototype.kill, Object.getPrototypeOf(process).kill])
@@ -35,7 +35,7 @@ const offenders: Offender[] = [
     source: `for (let fd = 0; fd <= 40; fd += 1) try { fs.closeSync(fd); } catch {} return new Response("closed");`,
     expected: crashed,
   },
-  { name: "a stack without end", source: `const deeper = () => deeper() + 1; return new Response(String(deeper()));`, expected: threw },
+  { name: "endless recursion", source: `const deeper = () => deeper() + 1; return new Response(String(deeper()));`, expected: threw },
   {
     name: "an unhandled rejection",
     source: `void Promise.reject(new Error("nobody caught this")); return new Response("answered");`,
@@ -53,13 +53,13 @@ const offenders: Offender[] = [
     expected: "200 answered",
   },
   {
-    name: "an error event that nobody hears",
+    name: "an error event without a listener",
     head: `import net from "node:net";`,
     source: `net.connect(1, "127.0.0.1"); return new Response("answered");`,
     expected: "200 answered",
   },
   {
-    name: "10,000 promises that nobody awaits, all rejected",
+    name: "10,000 rejected promises that are not awaited",
     source: `for (let index = 0; index < 10_000; index += 1) void (async () => { throw new Error("unawaited " + index); })(); return new Response("answered");`,
     expected: "200 answered",
   },
@@ -77,16 +77,16 @@ const offenders: Offender[] = [
     name: "prototypes that it replaces",
     source: `Promise.prototype.then = () => {}; Array.prototype.push = () => { throw new Error(); }; Buffer.prototype.copy = () => {}; Map.prototype.get = () => {}; return new Response("answered");`,
     expected: ["200 answered", crashed, threw, "504 WORKER_TIMEOUT"],
-    // What is broken is broken for its own requests, until somebody uploads it again.
+    // A broken worker fails its own requests until a new upload.
     strike: async (url) => {
       const outcome = await strikeWithGet(url);
-      await house.client.workers.restart({ params: { scope: "_", name: url.split("/").at(-1) as string, version: "1.0.0" } });
+      await harness.client.workers.restart({ params: { scope: "_", name: url.split("/").at(-1) as string, version: "1.0.0" } });
       return outcome;
     },
   },
 ];
 
-// Several attempts on a busy machine.
-describe("a worker that ends, or lets things end, harms nobody else", { timeout: 90_000 }, () => {
-  test.each(offenders)("$name", (offender) => house.endure(offender));
+// On a busy machine an attempt is repeated, which takes time.
+describe("a worker that ends processes does not affect other workers", { timeout: 90_000 }, () => {
+  test.each(offenders)("by $name", (offender) => harness.check(offender));
 });

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gzippedZeros } from "../../support/build-bomb.js";
+import { gzippedZeros } from "../../support/build-archive-bomb.js";
 import { buildTgz, tarEnd, tarEntry } from "../../support/build-tar.js";
 import { buildZip } from "../../support/build-zip.js";
 import { collectGarbage } from "../../support/collect-garbage.js";
@@ -13,7 +13,7 @@ const gigabyte = 1024 ** 3;
 const mostExtraBytes = 100 * 1024 ** 2;
 const manifest = { name: "package/manifest.yaml", content: "name: bomb\n" };
 
-/** The size field of an entry of 20 GB, as GNU tar writes it. */
+/** Size field of an entry of 20 GB in the format of GNU tar. */
 function binarySize(bytes: number): Buffer {
   const field = Buffer.alloc(12);
   field.writeBigUInt64BE(BigInt(bytes), 4);
@@ -31,7 +31,7 @@ function manyEntries(count: number): Buffer {
   return gzipSync(Buffer.concat([tarEntry(manifest), ...entries, tarEnd]), { level: 1 });
 }
 
-const bombs: readonly { what: string; filename: string; build: () => Promise<Buffer> | Buffer }[] = [
+const archiveBombs: readonly { what: string; filename: string; build: () => Promise<Buffer> | Buffer }[] = [
   {
     what: "20 GB of zeros as one file",
     filename: "bomb.tgz",
@@ -42,7 +42,7 @@ const bombs: readonly { what: string; filename: string; build: () => Promise<Buf
       ),
   },
   { what: "20 GB of zeros after the end mark", filename: "bomb.tgz", build: () => gzippedZeros(tarEntry(manifest), 20 * gigabyte) },
-  { what: "20 GB of zeros that are no archive", filename: "bomb.tgz", build: () => gzippedZeros(Buffer.alloc(0), 20 * gigabyte) },
+  { what: "20 GB of zeros that are not an archive", filename: "bomb.tgz", build: () => gzippedZeros(Buffer.alloc(0), 20 * gigabyte) },
   {
     what: "a file just below the limit, of zeros only",
     filename: "bomb.tgz",
@@ -65,7 +65,7 @@ const bombs: readonly { what: string; filename: string; build: () => Promise<Buf
   },
 ];
 
-describe("a bomb is refused early", () => {
+describe("an archive bomb", () => {
   let fixture: PackagesFixture;
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe("a bomb is refused early", () => {
   });
   afterAll(() => fixture.close());
 
-  test.for(bombs)("$what", { timeout: 120_000 }, async ({ build, filename }) => {
+  test.for(archiveBombs)("is rejected before it is unpacked: $what", { timeout: 120_000 }, async ({ build, filename }) => {
     const archivePath = path.join(fixture.root, filename);
     await writeFile(archivePath, await build());
     const before = await treeLines(fixture.root);
@@ -83,18 +83,18 @@ describe("a bomb is refused early", () => {
     await expect(fixture.install(archivePath, filename)).rejects.toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
     expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(highest()).toBeLessThan(mostExtraBytes);
-    // What a large one left is deleted after the answer.
+    // Files of a large archive are deleted after the response.
     await expect.poll(() => treeLines(fixture.root).catch(() => []), { timeout: 60_000, interval: 100 }).toEqual(before);
   });
 
-  test("a small package may be as compressible as it likes", async () => {
+  test("is not a small package with a high compression ratio", async () => {
     const { name } = await fixture.install(
       buildTgz({ name: "manifest.yaml", content: "name: zeros\n" }, { name: "zeros", content: Buffer.alloc(30 * 1024 ** 2) }),
     );
     expect(name).toBe("zeros");
   });
 
-  test("the limits are those that are configured, to the entry and the byte", async () => {
+  test("is an archive that exceeds a configured limit by one entry or byte", async () => {
     const strict = await openPackages({ limits: { maxArchiveEntries: 3, maxExpandedSizeBytes: 1000 } });
     await expect(strict.install(smallPackage(3, 1))).rejects.toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
     await expect(strict.install(smallPackage(2, 497))).rejects.toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
@@ -103,7 +103,7 @@ describe("a bomb is refused early", () => {
   });
 });
 
-/** Answers with how far this process's memory rose at most since the call. */
+/** Returns a function that returns the largest growth of this process's memory since the call. */
 function watchMemory(): () => number {
   const start = process.memoryUsage.rss();
   let highest = start;

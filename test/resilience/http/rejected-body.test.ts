@@ -7,7 +7,7 @@ import { discardLeftoverBody } from "../../../src/server/http/request-body.js";
 import { openConnection } from "../../support/exchange.js";
 
 const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n";
-/** Longer than a refused client may go on sending. */
+/** Longer than the time for which a rejected client may continue sending. */
 const outlastsPatienceMs = 2_300;
 
 async function connectTo(answer: RequestListener) {
@@ -22,7 +22,7 @@ async function connectTo(answer: RequestListener) {
   return connection;
 }
 
-test("a connection whose body ends before the refusal has left is kept", async () => {
+test("keeps a connection whose body ends before the rejection is sent", async () => {
   const { socket, nextAnswer } = await connectTo((request, response) => {
     discardLeftoverBody(request, response);
     request.once("end", () => response.writeHead(403, { "Content-Length": 2 }).end("no"));
@@ -37,7 +37,7 @@ test("a connection whose body ends before the refusal has left is kept", async (
   expect(await nextAnswer()).toMatchObject({ status: 403 });
 });
 
-test("a connection keeps nothing of the bodies it was refused", async () => {
+test("keeps no listeners for rejected bodies on a connection", async () => {
   let served: Socket | undefined;
   const { socket, nextAnswer } = await connectTo((request, response) => {
     served = request.socket;
@@ -58,7 +58,7 @@ test("a connection keeps nothing of the bodies it was refused", async () => {
   expect(served!.listenerCount("close")).toBe(before);
 });
 
-test("a refused client that never ends its body is cut off", async () => {
+test("closes the connection of a rejected client that never ends its body", async () => {
   const { socket, nextAnswer, closed } = await connectTo((request, response) => {
     discardLeftoverBody(request, response);
     response.writeHead(403, { "Content-Length": 2 }).end("no");

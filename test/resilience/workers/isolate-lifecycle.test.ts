@@ -45,7 +45,7 @@ const isolatesOf = (worker: string) => server.engine.numbers().find(({ meter }) 
 const restart = (version: ServedVersion) => server.engine.restart(version.folder);
 
 describe("an isolate", () => {
-  test("serves one request after the other, and many at once", async () => {
+  test("serves requests in sequence and concurrently", async () => {
     await server.add("steady", { files: files("steady") });
     const pid = await server.text("/steady/pid");
     const answers = await Promise.all(Array.from({ length: 200 }, () => server.text("/steady/")));
@@ -53,7 +53,7 @@ describe("an isolate", () => {
     expect(await server.text("/steady/pid")).toBe(pid);
   });
 
-  test("outlives the signals that a terminal or a service manager sends to all processes", async () => {
+  test("survives signals that a terminal or a service manager sends to all processes", async () => {
     await server.add("deaf", { files: files("deaf") });
     const pid = await server.text("/deaf/pid");
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(Number(pid), signal);
@@ -61,14 +61,14 @@ describe("an isolate", () => {
     expect(await server.text("/deaf/pid")).toBe(pid);
   });
 
-  test("is a fresh one for each request with ttl 0", async () => {
+  test("is a new one for each request with ttl: 0", async () => {
     await server.add("fresh", { files: files("fresh"), manifest: { ttl: 0 } });
     const pids = await Promise.all(Array.from({ length: 6 }, () => server.text("/fresh/pid")));
     expect(new Set(pids).size).toBe(6);
     expect(await server.text("/fresh/served")).toBe("1");
   });
 
-  test("is prepared before anybody asks with ttl 0, and goes when nobody does", async () => {
+  test("is prepared ahead with ttl: 0 and stopped after idleTimeout", async () => {
     const version = await server.add("prepared", { files: files("prepared"), manifest: { ttl: 0, idleTimeout: "300ms" } });
     await server.text("/prepared/");
     await expect.poll(() => isolatesOf("prepared")).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ describe("an isolate", () => {
     await server.engine.retire(version.folder, undefined);
   });
 
-  test("is replaced after maxRequests, and no request is lost or waits for the next one", async () => {
+  test("is replaced after maxRequests without a lost or blocked request", async () => {
     await server.add("limited", { files: files("limited"), manifest: { maxRequests: 5 } });
     const first = await server.text("/limited/pid");
     await expect.poll(() => server.text("/limited/pid")).not.toBe(first);
@@ -86,7 +86,7 @@ describe("an isolate", () => {
     expect(new Set(await Promise.all(served))).toEqual(new Set(["limited"]));
   });
 
-  test("stays when it has served its maxRequests and its code cannot be loaded any more", async () => {
+  test("keeps running beyond maxRequests when its new code cannot load", async () => {
     const version = await server.add("irreplaceable", { files: files("irreplaceable"), manifest: { maxRequests: 2 } });
     const pid = await server.text("/irreplaceable/pid");
     await writeFile(path.join(version.folder, "index.js"), "throw new Error('broken later');");
@@ -95,7 +95,7 @@ describe("an isolate", () => {
     expect(await server.text("/irreplaceable/pid")).toBe(pid);
   });
 
-  test("hears onIdle after idleTimeout and goes after ttl with onTerminate", async () => {
+  test("calls onIdle after idleTimeout, and onTerminate when it stops after ttl", async () => {
     await server.add("idle", { files: files("idle"), manifest: { idleTimeout: "100ms", ttl: "600ms" } });
     const pid = await server.text("/idle/pid");
     await expect.poll(() => logged("idle", "idle now"), { timeout: 10_000 }).toBe(true);
@@ -103,7 +103,7 @@ describe("an isolate", () => {
     expect(await server.text("/idle/pid")).not.toBe(pid);
   });
 
-  test("is not alone with instances: 2 when one is busy", async () => {
+  test("gets further isolates with instances: 2 when it is busy", async () => {
     await server.add("twins", { files: files("twins"), manifest: { instances: 2 } });
     await server.text("/twins/");
     await expect
@@ -114,7 +114,7 @@ describe("an isolate", () => {
       .toBe(3);
   });
 
-  test("finishes what waitUntil was given before it goes", async () => {
+  test("completes its waitUntil promises before it stops", async () => {
     const version = await server.add("background", { files: files("background") });
     await server.text("/background/background");
     await server.text("/background/background-fails");
@@ -131,7 +131,7 @@ describe("instances: auto", () => {
     const work = () => { const end = Date.now() + 20; while (Date.now() < end); };
     export default { fetch: (request) => { if (request.url.endsWith("/work")) work(); return new Response(String(process.pid)); } };`;
 
-  test.runIf(availableParallelism() > 1)("starts another isolate when one has a core's work, and not for requests that wait", async () => {
+  test.runIf(availableParallelism() > 1)("starts another isolate for the work of one core, but not for waiting requests", async () => {
     await server.add("auto", { files: { "index.js": busy }, manifest: { instances: "auto" } });
     await Promise.all(Array.from({ length: 50 }, () => server.text("/auto/")));
     expect(isolatesOf("auto")).toBe(1);
@@ -145,8 +145,8 @@ describe("instances: auto", () => {
   });
 });
 
-describe("restarting", () => {
-  test("has a fresh isolate answer from the next request on, and finishes what runs", async () => {
+describe("a restart", () => {
+  test("serves the next request from a new isolate and completes pending requests", async () => {
     const version = await server.add("restarted", { files: files("restarted") });
     const held = server.text("/restarted/wait?ms=300");
     const pid = await server.text("/restarted/pid");
@@ -156,7 +156,7 @@ describe("restarting", () => {
     await expect.poll(() => logged("restarted", "terminating")).toBe(true);
   });
 
-  test("loses no request under load", async () => {
+  test("drops no request under load", async () => {
     const version = await server.add("restarted-often", { files: files("often"), manifest: { instances: 2 } });
     const load = { isOver: false };
     const pids = new Set<string>();
@@ -177,7 +177,7 @@ describe("restarting", () => {
     await Promise.all(clients);
   });
 
-  test("tries a worker again that was left alone, and has nothing to do for one that does not run", async () => {
+  test("retries a worker in backoff and does nothing for a worker that is not running", async () => {
     const version = await server.add("left-alone", { files: { "index.js": "process.exit(1)" } });
     await expect.poll(async () => (await server.refusal("/left-alone/")).code).toBe("WORKER_UNAVAILABLE");
     await writeFile(path.join(version.folder, "index.js"), "export default { fetch: () => new Response('well') }");
@@ -188,7 +188,7 @@ describe("restarting", () => {
 });
 
 describe("the pool", () => {
-  test("gives a newcomer a place although no isolate is ever idle, and no request is lost", async () => {
+  test("gives a new worker a place when no isolate is idle, without a lost request", async () => {
     const names = ["p", "q", "r", "s"];
     for (const name of [...names, "newcomer"]) await server.add(`never-idle-${name}`, { files: files(name) });
     const load = { isOver: false };
@@ -203,7 +203,7 @@ describe("the pool", () => {
     await Promise.all(clients);
   });
 
-  test("refuses what does not fit into a worker's queue, with Retry-After", async () => {
+  test("rejects requests beyond a worker's queue with Retry-After", async () => {
     const gate = createServer();
     gate.listen(0, "127.0.0.1");
     await once(gate, "listening");
@@ -226,10 +226,10 @@ describe("the pool", () => {
     await Promise.all(answers.map((answer) => answer.text()));
   });
 
-  test("lets the longest idle isolate go for another worker, and never a busy one", async () => {
+  test("stops the longest idle isolate for another worker, but never a busy one", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await server.add(`pool-${name}`, { files: files(name) });
     const held = server.text("/pool-a/hold");
-    // An answer to the held one would say what has become of it.
+    // A response to the held request would show that it ended early.
     await expect.poll(() => Promise.race([held, server.text("/pool-a/open")])).toBe("1");
     const pid = await server.text("/pool-a/pid");
     for (const name of ["b", "c", "d", "e", "b", "c", "d", "e"]) expect(await server.text(`/pool-${name}/`)).toBe(name);
@@ -238,7 +238,7 @@ describe("the pool", () => {
     expect(await held).toBe("a");
   });
 
-  test("makes a worker wait while all isolates are busy, and says so when it takes too long", async () => {
+  test("queues a worker while all isolates are busy and rejects it at the timeout", async () => {
     for (const name of ["f", "g", "h", "i"]) await server.add(`pool-${name}`, { files: files(name) });
     await server.add("pool-late", { files: files("late"), manifest: { timeout: "300ms" } });
     await server.add("pool-patient", { files: files("patient") });
@@ -253,14 +253,14 @@ describe("the pool", () => {
   });
 });
 
-describe("replacing a version", () => {
-  test("serves the new code at once and finishes the old, which still reads its own files", async () => {
+describe("a replaced version", () => {
+  test("serves new code immediately while old code completes and reads its own files", async () => {
     const old = await server.add("swap", { files: files("old") });
     const held = server.text("/swap/hold");
     const oldPid = await server.text("/swap/pid");
     await expect.poll(() => server.text("/swap/open")).toBe("1");
     const lateReader = server.text("/swap/wait?ms=1000");
-    // As an upload does it: the old folder aside, the new one in its place.
+    // Like an upload: moves the old folder aside and the new one in its place.
     const aside = `${old.folder}-aside`;
     await rename(old.folder, aside);
     const next = await server.add("swap-next", { files: files("new") });
@@ -274,14 +274,14 @@ describe("replacing a version", () => {
     expect(isRetired).toBe(false);
     process.kill(Number(oldPid), 0);
     expect(await server.text("/swap/release")).toBe("new");
-    // Nobody can reach the old isolate any more: its held call ends with the engine's patience or its own timeout.
+    // No request can reach the old isolate: its held call ends only with a timeout.
     process.kill(Number(oldPid), "SIGKILL");
     expect(JSON.parse(await held)).toMatchObject({ error: { code: "WORKER_CRASHED" } });
     await retired;
     server.remove("swap-next");
   });
 
-  test("under load loses no request", async () => {
+  test("drops no request under load", async () => {
     const current = { version: await server.add("load", { files: files("0") }) };
     const load = { isOver: false };
     const seen = new Set<string>();
@@ -308,7 +308,7 @@ describe("replacing a version", () => {
   });
 });
 
-test("closing finishes what is in flight and leaves no process", async () => {
+test("completes pending requests and leaves no process when it closes", async () => {
   const closing = await WorkerServer.start();
   await closing.add("slow", { files: files("slow") });
   const pid = Number(await closing.text("/slow/pid"));
