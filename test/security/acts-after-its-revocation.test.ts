@@ -29,7 +29,7 @@ function form(path: string, ...parts: Buffer[]): Call {
 }
 
 async function uploadOfBytes(sizeBytes: number): Promise<Call> {
-  // Random bytes: gzip cannot make them smaller.
+  // gzip cannot compress random bytes.
   const random = Buffer.from(Array.from({ length: sizeBytes }, () => Math.floor(Math.random() * 256)));
   const archive = await packFiles({ "index.html": "planted", "random.bin": random, "manifest.yaml": manifestOf("planted", "1.0.0") });
   return form("/api/workers/upload", part('name="file"; filename="package.tgz"', archive));
@@ -57,7 +57,7 @@ const calls: readonly [string, () => Call | Promise<Call>][] = [
   ],
 ];
 
-describe("a key that is revoked while the body of its call is still open", () => {
+describe("a key that is revoked while the body of its call is pending", () => {
   let daemon: TestDaemon;
   let root: Client;
 
@@ -74,7 +74,7 @@ describe("a key that is revoked while the body of its call is still open", () =>
     page: await (await fetch(`${daemon.url}/victim/`)).text(),
   });
 
-  /** Sends all but the last bytes, calls `meanwhile`, sends the rest, and gives the status. */
+  /** Sends all but the last bytes, calls `meanwhile`, sends the rest and returns the status. */
   const sendAround = async ({ path, contentType, body }: Call, key: string, meanwhile: () => Promise<unknown>): Promise<number> => {
     const { socket, nextAnswer } = await openConnection(daemon.url);
     const host = new URL(daemon.url).host;
@@ -82,7 +82,7 @@ describe("a key that is revoked while the body of its call is still open", () =>
       `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${daemon.url}\r\nX-API-Key: ${key}\r\nContent-Type: ${contentType}\r\n` +
         `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     );
-    // The daemon invites the body once it has let the key in.
+    // The daemon requests the body after it has accepted the key.
     expect((await nextAnswer()).status).toBe(100);
     await new Promise<void>((resolve) => socket.write(body.subarray(0, -10), () => resolve()));
     await meanwhile();
@@ -100,7 +100,7 @@ describe("a key that is revoked while the body of its call is still open", () =>
     expect(await state()).toEqual({ ...before, keys: before.keys.filter((name) => name !== "leaked") });
   });
 
-  it("would have been allowed the same calls while it was in force", async () => {
+  it("can make the same calls before its revocation", async () => {
     const { key } = (await root.keys.create({ body: { name: "in force", role: "admin" } })).data;
     for (const [, build] of calls) expect(await sendAround(await build(), key, async () => {})).toBeLessThan(300);
     expect(await state()).toMatchObject({ page: "planted", workers: expect.arrayContaining(["planted"]) });

@@ -29,9 +29,9 @@ beforeEach(async () => {
   return () => context.close();
 });
 
-test("a page of a worker obtains nothing of an operator who is signed in, and cannot lock the operator out", async () => {
+test("keeps the operator's session from a worker's page and allows a new sign-in", async () => {
   const panel = await context.newPage();
-  // The panel is asked for where workers are, and redirects.
+  // The workers' host redirects from the panel's path.
   await panel.goto(`${appsOrigin}/cpanel/`);
   expect(new URL(panel.url()).origin).toBe(panelOrigin);
   await signIn(panel, daemon.rootKey);
@@ -40,7 +40,7 @@ test("a page of a worker obtains nothing of an operator who is signed in, and ca
 
   await expectNoLoot(await attackOperator({ context, panelOrigin, appsOrigin, attackerKey }), client, before);
 
-  // Where the planted cookies leave the session ambiguous they are cleared: the operator signs in again, and stays.
+  // Planted cookies can make the session ambiguous. The daemon then clears them, and the operator signs in again.
   await panel.goto(`${panelOrigin}/cpanel/keys`);
   await panel.getByRole("heading", { name: "Keys" }).or(panel.getByLabel("API key")).first().waitFor();
   if (await panel.getByLabel("API key").isVisible()) await signIn(panel, daemon.rootKey);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { FrameKind } from "../../src/server/workers/protocol/frames.js";
 import { WorkerServer } from "../support/worker-server.js";
 
-/** Replaces its response to the daemon by one with the status 205 and a body, by a frame of its own. */
+/** Replaces its response by its own frame with the status 205 and a body. */
 const attacker = `
 const channel = process._getActiveHandles().find((handle) => handle?._handle?.fd === 3);
 const { write } = channel;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a response 205 with a body in its frame says that it has none, and the next response is whole", async () => {
+test("drops the body of a 205 response and sends the next response unchanged", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /attacker/ HTTP/1.1\r\nHost: a\r\n\r\nGET /neighbor/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   let text = "";

@@ -5,7 +5,7 @@ import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Headers that would speak for every app of the host, or to the proxy in front of the daemon. */
+/** Headers with an effect on all apps of the host or on the proxy in front of the daemon. */
 const originWide: Readonly<Record<string, string>> = {
   "strict-transport-security": "max-age=31536000; includeSubDomains",
   nel: '{"report_to":"x","max_age":31536000}',
@@ -44,13 +44,16 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe("the response of a worker", () => {
-  it.each(["/module/", "/module/streamed", "/site/", "/site@1.0.0/"])("carries no header beyond its own paths at %s", async (path) => {
-    const response = await fetch(daemon.url + path);
-    expect(response.status).toBe(200);
-    const names = [...response.headers.keys()];
-    expect(names.filter((name) => name in originWide)).toEqual([]);
-    expect(Object.fromEntries([...response.headers].filter(([name]) => name in own))).toEqual(own);
-  });
+  it.each(["/module/", "/module/streamed", "/site/", "/site@1.0.0/"])(
+    "has no header at %s with an effect beyond its own paths",
+    async (path) => {
+      const response = await fetch(daemon.url + path);
+      expect(response.status).toBe(200);
+      const names = [...response.headers.keys()];
+      expect(names.filter((name) => name in originWide)).toEqual([]);
+      expect(Object.fromEntries([...response.headers].filter(([name]) => name in own))).toEqual(own);
+    },
+  );
 
   it("can get Strict-Transport-Security from a plugin of the operator", async () => {
     const plugin = await packFiles({
@@ -65,7 +68,7 @@ describe("the response of a worker", () => {
 });
 
 describe("the shipped nginx.conf", () => {
-  it("ignores the headers by which a response steers nginx", async () => {
+  it("ignores the headers by which a response controls nginx", async () => {
     const template = await readFile(new URL("../../builtin/proxy/nginx.conf", import.meta.url), "utf8");
     const [, ignored = ""] = /^\s*proxy_ignore_headers ([^;]+);$/m.exec(template) ?? [];
     expect(ignored.split(" ").toSorted()).toEqual([

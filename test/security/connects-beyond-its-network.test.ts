@@ -8,7 +8,7 @@ import { connect } from "../support/connect.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Connects in several ways, after it changed what the check could rely on. */
+/** Connects in several ways after it replaced functions that the check could use. */
 const attacker = `
 import net from "node:net";
 import dns from "node:dns";
@@ -57,7 +57,7 @@ export default { async fetch(request) {
   return new Response(await connect({ host, port }));
 } };`;
 
-/** An app that broke itself does not answer. */
+/** An app that broke itself does not respond. */
 const longestWaitMs = 5000;
 
 let daemon: TestDaemon;
@@ -106,7 +106,7 @@ async function ask(query: Record<string, string | number>): Promise<string> {
 }
 
 describe("a worker of a new installation", () => {
-  test("reaches no loopback, private, link-local or metadata address, and its log names what would allow it", async () => {
+  test("reaches no local or private address, and the log names the variable to allow it", async () => {
     await start({});
     for (const host of [
       "127.0.0.1",
@@ -127,16 +127,16 @@ describe("a worker of a new installation", () => {
   });
 
   test.each(["String", "iterator", "isIP", "check", "SocketAddress", "charCodeAt", "apply", "prototype"])(
-    "reaches none either after it replaced %s",
+    "reaches no local address after it replaced %s",
     async (trick) => {
       await start({});
-      // What it gets in return is its own affair; it may even die of it.
+      // The response does not matter: the trick can also crash the app.
       await ask({ trick }).catch(() => undefined);
       expect(connections).toBe(0);
     },
   );
 
-  test.each(["lookup", "handle", "dns"])("reaches none by the way of %s", async (way) => {
+  test.each(["lookup", "handle", "dns"])("reaches no local address through %s", async (way) => {
     await start({});
     expect(await ask({ way })).not.toMatch(/^(?:connected|0|set)$/);
     expect(connections).toBe(0);
@@ -149,7 +149,7 @@ describe("a worker of a new installation", () => {
   });
 });
 
-test("a worker gets what its manifest asks for and the operator grants, by name, and nothing beside it", async () => {
+test("allows only the requested and granted hosts, by name", async () => {
   await start(
     { RUNTIME_WORKER_NETWORK_ALLOW: `localhost:${port()},unix:${folder}/socket` },
     `network:\n  allow: ["localhost:${port()}", "unix:${folder}/socket"]\n`,
@@ -161,18 +161,18 @@ test("a worker gets what its manifest asks for and the operator grants, by name,
   expect(await ask({ way: "unix", path: `${folder}/other` })).toBe("EACCES");
 });
 
-test("an upload that asks for more than the operator grants changes nothing", async () => {
+test("rejects an upload that requests more than the operator grants", async () => {
   await expect(start({}, `network:\n  allow: ["127.0.0.1:${port()}"]\n`)).rejects.toThrow("RUNTIME_WORKER_NETWORK_ALLOW");
   expect((await fetch(`${daemon.url}/attacker/`)).status).toBe(404);
 });
 
-test("a worker without network reaches nothing", async () => {
+test("blocks all connections of a worker without network", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" }, "network:\n  mode: none\n");
   expect(await ask({})).toBe("EACCES");
   expect(connections).toBe(0);
 });
 
-test("a worker of an operator who allows all reaches this machine", async () => {
+test("allows local connections when the operator allows all", async () => {
   await start({ RUNTIME_WORKER_NETWORK: "all" });
   expect(await ask({})).toBe("connected");
 });

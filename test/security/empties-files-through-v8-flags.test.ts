@@ -6,7 +6,7 @@ import { connect } from "../support/connect.js";
 import { daemonProgram, daemonUsers, startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Runs code that V8 optimizes, with the flags of the query set first. */
+/** Sets the flags of the query, then runs code that V8 optimizes. */
 const attacker = `
 import * as fs from "node:fs";
 import module, { createRequire } from "node:module";
@@ -41,7 +41,7 @@ export default { fetch() {
   }
 } };`;
 
-/** A thread has modules of its own, which nothing was taken out of. */
+/** A thread has its own modules, in which nothing was disabled. */
 const thread = `
 import { Worker } from "node:worker_threads";
 export default { async fetch(request) {
@@ -86,14 +86,14 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
   ];
   const sizes = () => Promise.all(targets().map(async (file) => (await stat(file)).size));
 
-  it("runs as a user of its own where the daemon is root", async () => {
+  it("runs as its own user when the daemon is root", async () => {
     const uid = Number(await (await fetch(`${daemon.url}/victim/uid`)).text());
     if (user.directoryMode !== undefined) expect(uid).toBeGreaterThanOrEqual(1_900_000_000);
     else expect(uid).toBe(user.uid ?? process.getuid?.());
   });
 
-  it.each(["import", "default", "require", "builtin"])("empties no file by flags of V8 through %s", async (wayIn) => {
-    // Every user is allowed to write this one, those of isolates included.
+  it.each(["import", "default", "require", "builtin"])("empties no file through V8 flags with %s", async (wayIn) => {
+    // Every user can write this file, including those of isolates.
     await writeFile(path.join(daemon.directory, "bait"), "bait", { mode: 0o666 });
     const before = await sizes();
     for (const file of targets()) {
@@ -104,7 +104,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await (await fetch(`${daemon.url}/victim/`)).text()).toBe("whole");
   });
 
-  it("creates no file by flags of V8", async () => {
+  it("creates no file through V8 flags", async () => {
     const folder = path.join(daemon.directory, "workers");
     const before = await readdir(folder);
     const flags = ["--trace-turbo", `--trace-turbo-path=${folder}`, `--trace-turbo-cfg-file=${path.join(folder, "new.cfg")}`];
@@ -112,7 +112,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it("ends when one of its threads sets a flag of V8, and empties no file", async () => {
+  it("ends without emptied files when one of its threads sets a V8 flag", async () => {
     const before = await sizes();
     const response = await fetch(`${daemon.url}/thread/?file=${encodeURIComponent(targets()[0] as string)}`);
     expect([response.status, await response.json()]).toEqual([502, { error: expect.objectContaining({ code: "WORKER_CRASHED" }) }]);
@@ -124,7 +124,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(await response.text()).toBe("trace_events.createTracing is not available to workers.");
   });
 
-  it("leaves a key store from which the daemon starts again with its keys", async () => {
+  it("leaves the key store intact for the next start of the daemon", async () => {
     expect(await daemon.stop()).toBe(0);
     daemon = await startDaemon({ ...user, directory: daemon.directory });
     const { keys } = await connect(daemon.url, daemon.rootKey).keys.list();
@@ -152,13 +152,13 @@ describe("a key store that was emptied by another program", () => {
     expect(error.message).toMatch(/^The daemon is not ready: the file of the key store shrank from \d+ to 0 bytes/);
   });
 
-  it("has the running daemon reject new keys and serve with those it has", async () => {
+  it("makes the running daemon reject new keys and serve with existing ones", async () => {
     const client = connect(daemon.url, daemon.rootKey);
     await expect(client.keys.create({ body: { name: "lost", role: "viewer" } })).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
     expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["kept"]);
   });
 
-  it("keeps the log of the store, and ends the next start with the reason and the way back", async () => {
+  it("keeps its log, and the next start fails with the reason and the fix", async () => {
     expect(await daemon.stop()).toBe(0);
     expect((await stat(file())).size).toBe(0);
     expect((await stat(`${file()}-wal`)).size).toBeGreaterThan(0);

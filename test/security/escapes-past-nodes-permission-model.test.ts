@@ -11,7 +11,7 @@ import { layerNames, noLayers } from "../../src/server/workers/sandbox/sandbox-p
 import { asUser, daemonUsers } from "../support/start-daemon.js";
 import { WorkerServer } from "../support/worker-server.js";
 
-/** Each attempt returns what it got, or throws; the program runs without Node's permission model and without a user of its own. */
+/** Each attempt returns its result or throws. The program runs without Node's permission model and without its own user. */
 const attacker = String.raw`
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,9 +26,9 @@ const attempts = {
   control: () => fs.readFileSync(slot + "/app/main.mjs").length + process.memoryUsage().rss,
   "reads /etc/passwd": () => fs.readFileSync("/etc/passwd", "utf8"),
   "reads a foreign file": () => fs.readFileSync(secret, "utf8"),
-  "reads the parent of its slot": () => fs.readdirSync(slot + "/.."),
-  "climbs out of its app": () => fs.readFileSync(slot + "/app/../../secret", "utf8"),
-  "climbs through a link in /proc": () => fs.readFileSync("/proc/self/root" + secret, "utf8"),
+  "reads the parent of its sandbox folder": () => fs.readdirSync(slot + "/.."),
+  "leaves its app by ..": () => fs.readFileSync(slot + "/app/../../secret", "utf8"),
+  "follows a link in /proc": () => fs.readFileSync("/proc/self/root" + secret, "utf8"),
   "reads the environment of another process": () => fs.readFileSync("/proc/" + foreignPid + "/environ", "utf8"),
   "writes its own file": () => fs.appendFileSync(slot + "/app/main.mjs", "x"),
   "writes a foreign file": () => fs.writeFileSync(secret, "x"),
@@ -38,7 +38,7 @@ const attempts = {
   "changes the times of a foreign file": () => fs.utimesSync(secret, 0, 0) ?? "changed",
   "changes the mode of its own file": () => fs.fchmodSync(fs.openSync(slot + "/app/main.mjs"), 0) ?? "changed",
   "changes the priority of another process": () => os.setPriority(Number(foreignPid), os.getPriority()) ?? "changed",
-  "makes a file": () => fs.writeFileSync("/tmp/made-by-an-attacker", "x"),
+  "creates a file": () => fs.writeFileSync("/tmp/made-by-an-attacker", "x"),
   "links a foreign file": () => fs.linkSync(secret, slot + "/app/stolen"),
   "runs a program": () => execFileSync("/bin/sh", ["-c", "id"]).toString(),
   "runs its own file": () => execFileSync(slot + "/app/main.mjs").toString(),
@@ -63,7 +63,7 @@ try {
 }
 process.exit();
 `;
-const secretText = "a secret of somebody else";
+const secretText = "a secret of another app";
 
 let directory: string;
 let slot: string;
@@ -80,9 +80,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Runs one attempt; the process may also die of it. */
+/** Runs one attempt. The process can also crash. */
 async function attempt(name: string, user: number | undefined, isSandboxed: boolean): Promise<{ got?: string; code?: string }> {
-  // Anybody may change it, as far as its mode says.
+  // The mode allows every user to change the file.
   await writeFile(secret, secretText);
   await chmod(secret, 0o666);
   if (user !== undefined) await chown(secret, user, user);
@@ -108,15 +108,15 @@ async function attempt(name: string, user: number | undefined, isSandboxed: bool
 
 const names = [...attacker.matchAll(/^ {2}"([^"]+)": \(/gm)].map(([, name]) => name as string);
 
-describe.each(daemonUsers)("an app that Node does not restrict, of a daemon that runs as %s", (_, { uid }) => {
-  test("meets a kernel that offers both layers", async () => {
+describe.each(daemonUsers)("an app without Node's restrictions, of a daemon that runs as %s", (_, { uid }) => {
+  test("runs on a kernel with both layers", async () => {
     const { landlock, seccomp } = await probeKernelLayers();
     expect([landlock.isActive, seccomp.isActive]).toEqual([true, true]);
-    // What it may do works: the attempts below do not fail for another reason.
+    // Allowed actions work, so the attempts below do not fail for another reason.
     expect(Number((await attempt("control", uid, true)).got)).toBeGreaterThan(0);
   });
 
-  test.each(names)("%s: denied by the kernel", async (name) => {
+  test.each(names)("is denied by the kernel when it %s", async (name) => {
     const { got } = await attempt(name, uid, true);
     expect(got).toBeUndefined();
     expect(await readFile(secret, "utf8")).toBe(secretText);
@@ -126,14 +126,20 @@ describe.each(daemonUsers)("an app that Node does not restrict, of a daemon that
   });
 });
 
-test("without the kernel's layers the attempts succeed, so that the tests above prove something", async () => {
-  for (const name of ["reads /etc/passwd", "reads a foreign file", "reads the parent of its slot", "listens on a port", "listens on ::1"])
+test("permits the attempts without the kernel's layers, which validates the tests", async () => {
+  for (const name of [
+    "reads /etc/passwd",
+    "reads a foreign file",
+    "reads the parent of its sandbox folder",
+    "listens on a port",
+    "listens on ::1",
+  ])
     expect((await attempt(name, undefined, false)).got, name).toBeDefined();
   await attempt("opens a file through flags of V8", undefined, false);
   expect(await readFile(secret, "utf8")).not.toBe(secretText);
 });
 
-test("without the kernel's layers Node still denies files, programs and listening", async () => {
+test("is denied files, programs and listening by Node without the kernel's layers", async () => {
   const server = await WorkerServer.start({ kernelLayers: Promise.resolve(noLayers("left out by a test")) });
   try {
     await server.add("app", {

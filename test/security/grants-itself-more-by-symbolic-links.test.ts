@@ -43,7 +43,7 @@ describe.each(daemonUsers)("a worker with a granted folder and programs, of a da
       env: { RUNTIME_WORKER_PERMISSIONS: `network,child-process,fs-read:${granted},fs-write:${granted}` },
     });
     await upload(`fs-write:${granted}/own`);
-    // The folder was made, and is its own.
+    // The folder was created and belongs to the isolate.
     expect(await (await run(`cd ${granted}/own && ln -s ${foreign} link && ln -s /proc/self/ns/net rule && echo linked`)).text()).toBe(
       "linked\n",
     );
@@ -54,10 +54,10 @@ describe.each(daemonUsers)("a worker with a granted folder and programs, of a da
   });
 
   test.each([
-    ["read what a link of its own leads to", "fs-read", "own/link"],
-    ["write to it", "fs-write", "own/link"],
-    ["have a folder made in it", "fs-write", "own/link/made"],
-    ["name a file that the kernel accepts no rule for", "fs-read", "own/rule"],
+    ["read the target of its own link", "fs-read", "own/link"],
+    ["write to the target of its own link", "fs-write", "own/link"],
+    ["create a folder in the target of its own link", "fs-write", "own/link/made"],
+    ["request a file for which the kernel accepts no rule", "fs-read", "own/rule"],
   ])("cannot %s", async (_what, kind, name) => {
     await upload(`${kind}:${granted}/${name}`);
     const response = await run(`cat ${foreign}/secret; echo changed > ${foreign}/secret; cat /proc/${daemon.process.pid}/environ`);

@@ -4,7 +4,7 @@ import { connect } from "../support/connect.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`: files of other users, within Landlock. */
+/** `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`: access to files of other users, within Landlock. */
 const fileCapabilities = 0b110;
 
 describe.runIf(process.getuid?.() === 0)("a worker of a daemon that runs as root, without users for isolates", () => {
@@ -14,7 +14,7 @@ describe.runIf(process.getuid?.() === 0)("a worker of a daemon that runs as root
   });
   afterAll(() => daemon.dispose());
 
-  test("runs with no capability of root but to reach files", async () => {
+  test("has no capability of root except to access files", async () => {
     const code = "export default { fetch: () => Response.json([process.pid, process.getuid()]) };";
     await uploadWorker(connect(daemon.url, daemon.rootKey), "app", { "index.js": code, "package.json": '{"type":"module"}' });
     const [pid, uid] = (await (await fetch(`${daemon.url}/app/`)).json()) as [number, number];

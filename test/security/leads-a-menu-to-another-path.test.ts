@@ -4,7 +4,7 @@ import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-describe("a plugin whose menu entry reads as another path than it shows", () => {
+describe("a plugin with a menu path that resolves to another path", () => {
   let daemon: TestDaemon;
   let client: Client;
 
@@ -22,14 +22,14 @@ describe("a plugin whose menu entry reads as another path than it shows", () => 
   const pathsShown = async (): Promise<string[]> => (await client.plugins.loaded()).flatMap(({ menus }) => menus.map(({ path }) => path));
 
   it.each(["/cpanel/../api", "/cpanel/%2e%2E/api", "/cpanel/.%2e", "/./api", "/cpanel/..", "/cpanel\\..\\api", "/cpanel/%2e/x"])(
-    "shows no entry for %j",
+    "has no menu entry for %j",
     async (path) => {
       await upload(path).catch((error: { code?: string }) => expect(error.code).toBe("INVALID_PACKAGE_METADATA"));
       expect(await pathsShown()).toEqual([]);
     },
   );
 
-  it("shows an entry whose path has dots in names and in its query", async () => {
+  it("has a menu entry for a path with dots in names and in its query", async () => {
     const path = "/menu/v1..2/.well/a...b?next=/../x#/../y";
     await upload(path);
     expect(await pathsShown()).toEqual([path]);

@@ -5,7 +5,7 @@ import { connect } from "../support/connect.js";
 import { startDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Starts a program that leaves its session; `inherit` gives it the isolate's output. */
+/** Starts a program that leaves its session. `inherit` gives it the isolate's output. */
 const attacker = `
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,8 +22,8 @@ async function isRunning(commandLine: string): Promise<boolean> {
   return lines.some((line) => line.replaceAll("\0", " ").trim() === commandLine);
 }
 
-describe.runIf(process.getuid?.() === 0)("a worker with programs and a user of its own", () => {
-  test.each(["ignore", "inherit"])("leaves none running after the daemon, whose output is %s", async (output) => {
+describe.runIf(process.getuid?.() === 0)("a worker with programs and its own user", () => {
+  test.each(["ignore", "inherit"])("leaves no program running after the daemon's stop, with output %s", async (output) => {
     const daemon = await startDaemon({ directoryMode: 0o711, env: { RUNTIME_WORKER_PERMISSIONS: "network,child-process" } });
     const seconds = randomInt(100_000, 200_000);
     try {

@@ -7,7 +7,7 @@ import { createSender } from "../support/send.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Answers with the Set-Cookie headers of the query. */
+/** Responds with the Set-Cookie headers of the query. */
 const setter = `export default { fetch(request) {
   const headers = new Headers({ "content-type": "text/html" });
   for (const value of new URL(request.url).searchParams.getAll("cookie")) headers.append("set-cookie", value);
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.dispose());
 
-/** Asks for the session with this Cookie header. */
+/** Requests the session with this Cookie header. */
 const session = async (cookie: string, path = "/api/admin/session") => {
   const response = await fetch(daemon.url + path, { headers: { cookie } });
   const body = (await response.json()) as { error?: { code: string }; principal?: { name: string } };
@@ -56,11 +56,11 @@ describe("session cookies of one request", () => {
     ["an empty and a malformed one", () => named("", "%", otherKey)],
     ["seven that are junk", () => named("1", "2", "3", "4", "5", "6", "7", otherKey)],
     ["the operator's twice", () => named(otherKey, otherKey)],
-  ])("count with %s", async (_, cookie) => {
+  ])("are accepted with %s", async (_, cookie) => {
     expect(await session(cookie())).toEqual({ status: 200, who: "operator", cleared: [] });
   });
 
-  it("are rejected with 401 SESSION_AMBIGUOUS when two belong to keys, and cleared", async () => {
+  it("are rejected with SESSION_AMBIGUOUS and cleared when two belong to keys", async () => {
     const { status, who, cleared } = await session(named(attackerKey, otherKey));
     expect([status, who]).toEqual([401, "SESSION_AMBIGUOUS"]);
     expect(cleared).toContain("runtime_api_key=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict");
@@ -81,12 +81,12 @@ describe("session cookies of one request", () => {
     expect(after.keys.map(({ name }) => name)).toEqual(before.keys.map(({ name }) => name));
   });
 
-  it("do not matter beside a key in a header", async () => {
+  it("are ignored beside a key in a header", async () => {
     const headers = { cookie: named(attackerKey, otherKey), "x-api-key": otherKey };
     expect((await fetch(`${daemon.url}/api/admin/session`, { headers })).status).toBe(200);
   });
 
-  it("are all junk: 401 AUTH_REQUIRED, and cleared when there are several", async () => {
+  it("are rejected with AUTH_REQUIRED when invalid, and cleared when there are several", async () => {
     expect(await session(named("junk"))).toEqual({ status: 401, who: "AUTH_REQUIRED", cleared: [] });
     const { who, cleared } = await session(named(...Array.from({ length: 30 }, (_, index) => `junk-${index}`), otherKey));
     expect(who).toBe("AUTH_REQUIRED");
@@ -109,7 +109,7 @@ describe("session cookies of one request", () => {
 });
 
 describe("a host with parent domains", () => {
-  it("has each of its domains cleared in turn, and nothing of the top level", async () => {
+  it("has each of its domains cleared in turn, except the top level", async () => {
     const seen = new Set<string>();
     for (let attempt = 0; attempt < 60; attempt += 1) {
       const send = createSender(daemon.url);
@@ -138,7 +138,7 @@ describe("Set-Cookie of a worker", () => {
     "\u00a0runtime_api_key=x",
     "__Host-runtime_api_key=x; Secure; Path=/",
     "__Secure-runtime_api_key=x; Secure",
-  ])("never arrives as %j", async (cookie) => {
+  ])("is never sent as %j", async (cookie) => {
     const query = new URLSearchParams([
       ["cookie", cookie],
       ["cookie", "own=1; Path=/setter/"],
@@ -170,7 +170,7 @@ describe("an operator in a browser", () => {
     await page.close();
   });
 
-  it("stays signed in when the response of a worker sets a cookie without a name", async () => {
+  it("stays signed in when a worker's response sets a cookie without a name", async () => {
     const page = await openSignedIn();
     await page.goto(`${daemon.url}/setter/?${new URLSearchParams({ cookie: "=runtime_api_key=x; Path=/api" }).toString()}`);
     expect((await page.context().cookies()).map(({ name }) => name)).toEqual(["runtime_api_key"]);
@@ -183,12 +183,12 @@ describe("an operator in a browser", () => {
     "=runtime_api_key=KEY; path=/api/",
     "runtime_api_key=KEY; path=/api; Secure; Partitioned; SameSite=None",
     "=runtime_api_key=KEY; path=/; Secure; Partitioned; SameSite=None",
-  ])("does not work with the attacker's key of a planted %j, and can sign in again", async (cookie) => {
+  ])("is not signed in with the attacker's key of %j and can sign in again", async (cookie) => {
     const page = await openSignedIn();
     await plant(page, cookie.replace("KEY", attackerKey));
     const cookies = await page.context().cookies();
     const isPlanted = cookies.some(({ value }) => value.includes(attackerKey));
-    // Newer browsers store no cookie without a name whose value looks like one with a name.
+    // Newer browsers reject a nameless cookie whose value looks like a named one.
     expect(isPlanted || cookie.startsWith("=")).toBe(true);
     expect(await statusOf(page, "/api/keys")).toBe(isPlanted ? 401 : 200);
     if (isPlanted) expect(await page.context().cookies()).toEqual([]);
@@ -214,7 +214,7 @@ describe("an operator in a browser", () => {
     await page.close();
   });
 
-  it("sees the form to sign in when the session is ambiguous", async () => {
+  it("sees the sign-in form when the session is ambiguous", async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${daemon.url}/cpanel/keys`);
     await signInAtPanel(page, otherKey);

@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe("a key restricted to @team", () => {
-  it("lists the keys of its namespaces only", async () => {
+  it("lists only the keys of its namespaces", async () => {
     const ofTeam = ["team admin", "team viewer", "team attacker", "team equal"];
     expect(await namesSeenBy("team viewer")).toEqual(ofTeam);
     expect(await namesSeenBy("team attacker")).toEqual(ofTeam);
@@ -58,7 +58,7 @@ describe("a key restricted to @team", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("cannot revoke or rotate a key of its namespace that holds more", async () => {
+  it("cannot revoke or rotate a key of its namespace with more permissions", async () => {
     const before = await allKeys();
     for (const name of ["team admin", "team viewer"]) {
       await expect(as("team attacker").keys.revoke({ params: { id: idOf(name) } })).rejects.toMatchObject(escalation);
@@ -67,7 +67,7 @@ describe("a key restricted to @team", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("does not read the names and namespaces of other keys in the audit log of its attempts", async () => {
+  it("sees no names and namespaces of other keys in the audit log of its attempts", async () => {
     const held: Permission[] = ["keys:revoke", "audit:read"];
     await create({ name: "team auditor", role: "custom", permissions: held, namespaces: ["@team"] });
     await expect(as("team auditor").keys.revoke({ params: { id: idOf("other viewer") } })).rejects.toMatchObject({
@@ -82,13 +82,13 @@ describe("a key restricted to @team", () => {
     created.delete("team auditor");
   });
 
-  it("revokes a key that holds no more than itself", async () => {
+  it("can revoke a key with no more permissions than its own", async () => {
     await create({ name: "team spare", role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
     expect(await as("team attacker").keys.revoke({ params: { id: idOf("team spare") } })).toEqual({ success: true });
     expect(await namesSeenBy("viewer")).not.toContain("team spare");
   });
 
-  it("receives events of keys, sign-ins and reloads in its namespaces only", async () => {
+  it("receives events of keys, sign-ins and reloads only in its namespaces", async () => {
     const controller = new AbortController();
     const seen: RuntimeEvent[] = [];
     const done = (async () => {
@@ -127,7 +127,7 @@ describe("a key with keys:revoke for all namespaces", () => {
     expect((await as("admin").session.show()).principal.name).toBe("admin");
   });
 
-  it("gets 404 KEY_NOT_FOUND for an unknown id", async () => {
+  it("gets 404 KEY_NOT_FOUND for an unknown ID", async () => {
     await expect(as("attacker").keys.revoke({ params: { id: "99999" } })).rejects.toMatchObject({ code: "KEY_NOT_FOUND", status: 404 });
   });
 });

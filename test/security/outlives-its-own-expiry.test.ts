@@ -30,7 +30,7 @@ describe("a leaked key that expires in two days", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("creates a key that expires before it", async () => {
+  it("can create a key that expires earlier", async () => {
     const { expiresAt } = (await client.keys.create({ body: { name: "short", role: "viewer", expiresIn: "1d" } })).data;
     expect(expiresAt).toBeLessThan(leaked.expiresAt as number);
   });
@@ -42,7 +42,7 @@ describe("a leaked key that expires in two days", () => {
     expect(await allKeys()).toEqual(before);
   });
 
-  it("rotates itself to a key that expires when it would have", async () => {
+  it("can rotate itself to a key with the same expiry", async () => {
     const { key, expiresAt } = (await client.keys.rotate({ params: { id: String(leaked.id) }, body: { overlap: "1d" } })).data;
     expect(expiresAt).toBe(leaked.expiresAt);
     const again = connect(daemon.url, key);

@@ -5,13 +5,13 @@ import { noLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
 import { WorkerServer } from "../support/worker-server.js";
 
 const secret = "a-root-key-that-is-no-JSON";
-/** Fails at the secret's first character where the compiler reads it as a source map. */
+/** If the compiler reads the secret as a source map, it fails at the first character. */
 const broken = (comment: string) => `export const a = ;\n${comment}\n`;
 
-/** The compiler's kernel layers, and without them what the compiler itself does. */
+/** Once with the kernel layers of the compiler, once only with its own checks. */
 describe.each([
   ["in its sandbox", undefined],
-  ["without one", Promise.resolve(noLayers("left out by a test"))],
+  ["without a sandbox", Promise.resolve(noLayers("left out by a test"))],
 ])("the compiler %s", (_, kernelLayers) => {
   let server: WorkerServer;
   let secretFile: string;
@@ -30,7 +30,7 @@ describe.each([
     ["in another form", (file: string) => `/*# sourceMappingURL=${file} */`],
     ["behind a quote", () => "//# sourceMappingURL=index.ts'/../../../../secret"],
     ["encoded", () => "//# sourceMappingURL=..%2f..%2f..%2fsecret"],
-  ])("does not read a file that a comment with a path names: %s", async (form, comment) => {
+  ])("does not read the file of a source map comment with a path: %s", async (form, comment) => {
     const name = `mapped-${form.toLowerCase().replaceAll(" ", "-")}`;
     const whole = `export default { fetch: (): Response => new Response("served") };\n${comment(secretFile)}\n`;
     await server.add(name, { files: { "index.ts": whole } });

@@ -10,7 +10,7 @@ const files = 150;
 const secret = "SECRET";
 const largeBytes = 300 * 1024;
 
-/** Swaps a folder and a link that leads outside of the site, as fast as one process can, until it is killed. */
+/** Swaps a folder with a link to a folder outside of the site in a loop, until it is killed. */
 const swapping = `
 const { renameSync } = require("node:fs");
 const [folder, link] = process.argv.slice(1);
@@ -22,7 +22,7 @@ for (;;) {
   renameSync(folder + ".aside", folder);
 }`;
 
-describe("another process that swaps a folder of a site for a link", () => {
+describe("a process that swaps a folder of a site with a link", () => {
   let daemon: TestDaemon;
   let outside: string;
   let site: string;
@@ -63,13 +63,13 @@ describe("another process that swaps a folder of a site for a link", () => {
     expect(await get("t/small-0.txt")).toBe("200 public");
   };
 
-  it("finds that a link inside of the site is served, and one that leads outside is not", async () => {
+  it("is served links within the site, but not links to outside", async () => {
     expect(await get("in/small-1.txt")).toBe("200 public");
     expect(await get("out/small-1.txt")).toMatch(/^404/);
     expect(await get("out/large-1.txt")).toMatch(/^404/);
   });
 
-  it.each(["small", "large"])("never has a %s file from outside served", async (size) => {
+  it.each(["small", "large"])("never makes the site serve a %s file from outside", async (size) => {
     swapper = spawn(process.execPath, ["-e", swapping, path.join(site, "t"), path.join(site, "out")], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -83,7 +83,7 @@ describe("another process that swaps a folder of a site for a link", () => {
     await once(swapper, "exit");
     expect(results.filter((result) => result.includes(secret))).toEqual([]);
     expect(results.filter((result) => result === "200 public").length, "requests that met the folder").toBeGreaterThan(10);
-    // The swapper ends at any instant: put the folder back.
+    // The swapper can end at any step, so the folder is restored.
     const entries = await readdir(site);
     if (entries.includes("t.aside")) {
       if (entries.includes("t")) await rename(path.join(site, "t"), path.join(site, "out"));
@@ -91,7 +91,7 @@ describe("another process that swaps a folder of a site for a link", () => {
     }
   });
 
-  it("keeps no descriptor of files that were sent, asked for in part, or left by their clients", async () => {
+  it("leaves no open descriptor after whole, partial and aborted responses", async () => {
     const open = async () => (await readdir(`/proc/${daemon.process.pid}/fd`)).length;
     const url = `${daemon.url}/page/t/large-3.txt`;
     const before = await open();
@@ -101,7 +101,7 @@ describe("another process that swaps a folder of a site for a link", () => {
       await (await fetch(url, { headers: { range: "bytes=999999999-" } })).arrayBuffer();
       await (await fetch(url, { method: "HEAD" })).arrayBuffer();
       const { headers } = await fetch(url, { method: "HEAD" });
-      // 304, unless the daemon has only now noticed that the folder was swapped.
+      // The response is 304 unless the daemon detects the swap only now.
       await (await fetch(url, { headers: { "if-none-match": headers.get("etag") ?? "" } })).arrayBuffer();
       const controller = new AbortController();
       await fetch(url, { signal: controller.signal }).then(() => controller.abort());
@@ -109,7 +109,7 @@ describe("another process that swaps a folder of a site for a link", () => {
     await expect.poll(open).toBeLessThanOrEqual(before + 3);
   });
 
-  it("does not have the daemon wait for a named pipe", async () => {
+  it("cannot block the daemon with a named pipe", async () => {
     expect(spawnSync("mkfifo", [path.join(site, "pipe.txt")]).status).toBe(0);
     expect(await get("pipe.txt")).toMatch(/^404/);
   });

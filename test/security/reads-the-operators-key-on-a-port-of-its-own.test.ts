@@ -8,7 +8,7 @@ import { uploadWorker } from "../support/upload-worker.js";
 const openTcp = `const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 }).on("error", () => {}); const tcp = socket._handle; socket.destroy();`;
 const openPipe = `const pipe = process.stdout._handle;`;
 
-/** Each tries to listen, and resolves with an address when it can. */
+/** Each attempt tries to listen. If it can, it resolves with an address. */
 const listenWays: Readonly<Record<string, string>> = {
   "net.createServer().listen": `return await listening(net.createServer().listen(port));`,
   "http.createServer().listen": `return await listening(http.createServer().listen(port));`,
@@ -17,7 +17,7 @@ const listenWays: Readonly<Record<string, string>> = {
   "tls.createServer().listen": `return await listening(tls.createServer().listen(port));`,
   "listen of a Unix socket": `return await listening(net.createServer().listen("\\0abstract-" + port));`,
   "listen of a descriptor": `return await listening(net.createServer().listen({ fd: 3 }));`,
-  "the former prototype": `return await listening(Object.getPrototypeOf(http.Server.prototype).listen.call(net.createServer(), port));`,
+  "listen of the prototype's prototype": `return await listening(Object.getPrototypeOf(http.Server.prototype).listen.call(net.createServer(), port));`,
 };
 /** The same below node:net, where errors are numbers. */
 const handleWays: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ const udpHandleWays: Readonly<Record<string, string>> = {
   "bind of a UDP handle": `${stateOf} return state.handle.bind("127.0.0.1", port, 0);`,
   "recvStart of a UDP handle": `${stateOf} return state.handle.recvStart();`,
   "connect of a UDP handle": `${stateOf} return state.handle.connect("127.0.0.1", port);`,
-  "a socket that takes itself for bound": `${stateOf} state.bindState = 2;
+  "a UDP socket with a forged bound state": `${stateOf} state.bindState = 2;
     return await new Promise((resolve) => socket.send("x", port, "127.0.0.1", (error) => resolve(error?.errno ?? "sent")));`,
 };
 const others: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ export default { async fetch(request) {
   }
 } };`;
 
-/** A port that no process listens on now. */
+/** Returns an unused port. */
 async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -88,7 +88,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe("a worker that wants a port of its own", () => {
+describe("a worker that tries to listen on a port", () => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {
@@ -106,23 +106,23 @@ describe("a worker that wants a port of its own", () => {
     return `${response.status} ${await response.text()}`;
   };
 
-  it.each(Object.keys(listenWays))("rejects %s with the hint to export a fetch handler", async (wayIn) => {
+  it.each(Object.keys(listenWays))("cannot use %s and gets the hint to export a fetch handler", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot listen on a port or socket\. Export a fetch handler instead/);
   });
 
-  it.each(Object.keys(handleWays))("rejects %s", async (wayIn) => {
+  it.each(Object.keys(handleWays))("cannot use %s", async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^(?:200 -13$|403 (?:A worker cannot listen|listen EACCES|bind EACCES))/);
   });
 
-  it.each(Object.keys(udpWays))('rejects %s with the permission "udp" that it needs', async (wayIn) => {
+  it.each(Object.keys(udpWays))('cannot use %s and gets the hint to request the permission "udp"', async (wayIn) => {
     expect(await attack(wayIn)).toMatch(/^403 A worker cannot open a UDP socket, not even to send, without the permission "udp"/);
   });
 
-  it.each(Object.keys(udpHandleWays))("rejects %s", async (wayIn) => {
+  it.each(Object.keys(udpHandleWays))("cannot use %s", async (wayIn) => {
     expect(await attack(wayIn)).toBe("200 -13");
   });
 
-  it("gets an error event for a connection with a localAddress, and lives on", async () => {
+  it("gets an error event for a connection with a localAddress and keeps running", async () => {
     const before = await attack("pid");
     expect(await attack("localAddress")).toBe('200 "EACCES"');
     expect(await attack("pid")).toBe(before);
@@ -132,7 +132,7 @@ describe("a worker that wants a port of its own", () => {
     expect(await attack("node:cluster")).toMatch(/^403 /);
   });
 
-  it('sends and receives datagrams with the permission "udp", and still cannot listen', async () => {
+  it('sends and receives datagrams with the permission "udp", but cannot listen', async () => {
     expect(await attack("dgram.createSocket().send", "with-udp")).toBe('200 "done"');
     expect(await attack("dgram.createSocket().bind", "with-udp")).toMatch(/^200 /);
     expect(await attack("http.createServer().listen", "with-udp")).toMatch(/^403 A worker cannot listen/);

@@ -7,7 +7,7 @@ import { manifestOf, packFiles } from "../support/pack-files.js";
 import { daemonUsers, startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Tries to read a path below its slot in every way that Node has; answers with what each way gave. */
+/** Tries to read a path below its sandbox folder with every function of Node. Responds with the result of each. */
 const attacker = `
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -67,7 +67,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
       "secret.mjs": `export default "${secret}"`,
     });
     await client.workers.upload({ file: uploadOf("package.tgz", other) });
-    // A layout without versions can only be put there by hand.
+    // The API cannot create a layout without versions, so the test writes it.
     const flat = path.join(daemon.directory, "workers/flat");
     await mkdir(flat);
     await writeFile(path.join(flat, "manifest.yaml"), "name: flat\n");
@@ -94,11 +94,11 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     ["versioned", "/app/../0.9.0/manifest.yaml", "the manifest of another version"],
     ["versioned", "/app/../0.9.0/secret.mjs", "the code of another version"],
     ["versioned", "/app/../../neighbor/1.0.0/manifest.yaml", "a neighbor's manifest"],
-    ["versioned", "/app/folder/../../../neighbor/1.0.0/index.js", "a neighbor's code by a folder of its own"],
-    ["versioned", "/app/./..//../neighbor/1.0.0/manifest.yaml", "a neighbor's manifest by another spelling"],
+    ["versioned", "/app/folder/../../../neighbor/1.0.0/index.js", "a neighbor's code through its own folder"],
+    ["versioned", "/app/./..//../neighbor/1.0.0/manifest.yaml", "a neighbor's manifest in another spelling"],
     ["versioned", "/package/../../neighbor/1.0.0/manifest.yaml", "a neighbor's manifest by the hidden link"],
     ["versioned", "/bundle.mjs/../app/../0.9.0/manifest.yaml", "another version by the name of its bundle"],
-    ["versioned", "/..", "the folder of all slots"],
+    ["versioned", "/..", "the folder of all sandbox folders"],
     ["flat", "/app/..", "the list of all workers"],
     ["flat", "/app/../neighbor/1.0.0/manifest.yaml", "a neighbor's manifest from a flat folder"],
     ["app-plugin", "/app/..", "the list of all plugins"],
@@ -109,7 +109,7 @@ describe.each(daemonUsers)("a worker of a daemon that runs as %s", (_, user) => 
     expect(results["readFile"]).toBe("ERR_ACCESS_DENIED");
   });
 
-  it("reads its own folder by paths that climb and stay inside", async () => {
+  it("can read its own folder by paths with .. that stay inside", async () => {
     expect(await attack("versioned", "/app/folder/../data.json")).toMatchObject({
       readFile: '{"own":true}',
       buffer: '{"own":true}',

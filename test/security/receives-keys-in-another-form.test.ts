@@ -4,10 +4,10 @@ import { createSender } from "../support/send.js";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 import { uploadWorker } from "../support/upload-worker.js";
 
-/** Answers with all that it was sent. */
+/** Responds with all headers of its request. */
 const receiver = `export default { fetch: (request) => Response.json([...request.headers]) };`;
 
-describe("a worker whose client sends a key in a form that is no credential", () => {
+describe("a worker whose client sends a key in a form that is not a credential", () => {
   let daemon: TestDaemon;
   let send: ReturnType<typeof createSender>;
   let key: string;
@@ -40,7 +40,7 @@ describe("a worker whose client sends a key in a form that is no credential", ()
     expect(JSON.parse(text)).toContainEqual(["x-other", "kept"]);
   });
 
-  it("receives the other cookies, and texts that only begin like a key", async () => {
+  it("receives other cookies and texts that only start like a key", async () => {
     const headers = { cookie: `theme=dark; key=${key}; lang=en`, authorization: "Token rtk_short" };
     const { text } = await send({ path: "/receiver/", headers });
     expect(JSON.parse(text)).toContainEqual(["cookie", "theme=dark; lang=en"]);

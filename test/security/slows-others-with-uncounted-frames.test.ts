@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FrameKind } from "../../src/server/workers/protocol/frames.js";
 import { WorkerServer } from "../support/worker-server.js";
 
-/** Writes `count` frames of one kind into the channel to the daemon, and never answers. */
+/** Writes `count` frames of one kind into the channel to the daemon and never responds. */
 const attacker = `
 import { writeSync } from "node:fs";
 export default { fetch(request) {
@@ -24,7 +24,7 @@ export default { fetch(request) {
   return new Promise(() => {});
 } };`;
 
-describe("a worker that writes frames of its own into its channel", () => {
+describe("a worker that writes its own frames into its channel", () => {
   let server: WorkerServer;
 
   beforeAll(async () => {

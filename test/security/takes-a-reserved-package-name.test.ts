@@ -28,22 +28,19 @@ describe("an upload under a name that npm or Windows reserves", () => {
   });
   afterAll(() => daemon.dispose());
 
-  it.each(["con", "node_modules", "@team/aux"])(
-    "is rejected as %s, as a worker and as a plugin, and nothing is installed",
-    async (name) => {
-      const client = connect(daemon.url, daemon.rootKey);
-      const invalid = { code: "INVALID_PACKAGE_NAME", status: 400 };
-      await expect(uploadWorker(client, name, { "index.html": "x" })).rejects.toMatchObject(invalid);
-      const plugin = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": "export default {};" });
-      await expect(client.plugins.upload({ file: uploadOf("package.tgz", plugin) })).rejects.toMatchObject(invalid);
-      for (const directory of ["workers", "plugins"]) {
-        const entries = await readdir(path.join(daemon.directory, directory));
-        expect(entries.filter((entry) => !entry.startsWith("."))).toEqual([]);
-      }
-    },
-  );
+  it.each(["con", "node_modules", "@team/aux"])("is rejected for %s as a worker and as a plugin, without any file", async (name) => {
+    const client = connect(daemon.url, daemon.rootKey);
+    const invalid = { code: "INVALID_PACKAGE_NAME", status: 400 };
+    await expect(uploadWorker(client, name, { "index.html": "x" })).rejects.toMatchObject(invalid);
+    const plugin = await packFiles({ "manifest.yaml": manifestOf(name, "1.0.0"), "plugin.js": "export default {};" });
+    await expect(client.plugins.upload({ file: uploadOf("package.tgz", plugin) })).rejects.toMatchObject(invalid);
+    for (const directory of ["workers", "plugins"]) {
+      const entries = await readdir(path.join(daemon.directory, directory));
+      expect(entries.filter((entry) => !entry.startsWith("."))).toEqual([]);
+    }
+  });
 
-  it("is rejected under every reserved name, and accepted under names that only begin like one", () => {
+  it("is rejected for every reserved name and accepted for names that start like one", () => {
     expect(reserved.filter((name) => isPackageName(name))).toEqual([]);
     const free = ["console", "auxiliary", "@con/app", "com10"];
     expect(free.filter((name) => isPackageName(name))).toEqual(free);

@@ -3,7 +3,7 @@ import net from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { startDaemon, type TestDaemon } from "../support/start-daemon.js";
 
-/** Starts to listen; rejects with the code that Node gives. */
+/** Starts to listen. Rejects with Node's error code. */
 async function listenOn(host: string, port = 0): Promise<net.Server> {
   const server = net.createServer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nFAKE PANEL")).listen(port, host);
   await once(server, "listening");
@@ -13,7 +13,7 @@ async function listenOn(host: string, port = 0): Promise<net.Server> {
 const portOf = (server: net.Server): number => (server.address() as net.AddressInfo).port;
 const health = async (address: string): Promise<number> => (await fetch(`http://${address}/api/health`)).status;
 
-describe("a program that wants to answer for the daemon at http://localhost", () => {
+describe("a program that tries to serve http://localhost instead of the daemon", () => {
   let daemon: TestDaemon | undefined;
   let server: net.Server | undefined;
   afterEach(async () => {
@@ -23,7 +23,7 @@ describe("a program that wants to answer for the daemon at http://localhost", ()
     server = undefined;
   });
 
-  it("finds ::1 taken by the daemon, which serves there too", async () => {
+  it("cannot listen on ::1, where the daemon serves, too", async () => {
     daemon = await startDaemon({ env: { HOST: "" } });
     const { port } = new URL(daemon.url);
     expect(daemon.url).toBe(`http://127.0.0.1:${port}`);
@@ -33,14 +33,14 @@ describe("a program that wants to answer for the daemon at http://localhost", ()
     await expect(health(`[::1]:${port}`)).rejects.toThrow("fetch failed");
   });
 
-  it("finds ::1 taken at the port of the second listener", async () => {
+  it("cannot listen on ::1 at the port of the admin listener", async () => {
     daemon = await startDaemon({ env: { HOST: "", RUNTIME_ADMIN_PORT: "0" } });
     const { port } = new URL(daemon.adminUrl);
     expect(port).not.toBe(new URL(daemon.url).port);
     expect(await health(`[::1]:${port}`)).toBe(200);
   });
 
-  it("is logged with the way out when it has ::1 first, and the daemon serves at 127.0.0.1", async () => {
+  it("is logged with a fix when it uses ::1 first, while the daemon serves 127.0.0.1", async () => {
     server = await listenOn("::1");
     const port = portOf(server);
     daemon = await startDaemon({ env: { HOST: "", PORT: String(port) } });
@@ -49,7 +49,7 @@ describe("a program that wants to answer for the daemon at http://localhost", ()
     expect(daemon.output()).toContain("another program listens at this address, and browsers may reach it as localhost");
   });
 
-  it("may have ::1 where HOST names another address", async () => {
+  it("can listen on ::1 when HOST names another address", async () => {
     daemon = await startDaemon({ env: { HOST: "127.0.0.1" } });
     server = await listenOn("::1", Number(new URL(daemon.url).port));
     expect(daemon.output()).not.toContain("another program listens");

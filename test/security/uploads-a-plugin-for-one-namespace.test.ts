@@ -11,7 +11,7 @@ type Mode = (typeof modes)[number];
 const callers = ["editor of @team", "custom key of @team", "editor", "admin of @team", "admin", "root"] as const;
 type Caller = (typeof callers)[number];
 
-/** Who may upload a plugin in each mode; every other attempt is 403 PLUGIN_UPLOADS_RESTRICTED. */
+/** Callers that can upload a plugin in each mode. Other attempts get 403 PLUGIN_UPLOADS_RESTRICTED. */
 const allowed: Readonly<Record<Mode, readonly Caller[]>> = {
   permitted: callers,
   admin: ["admin", "root"],
@@ -19,7 +19,7 @@ const allowed: Readonly<Record<Mode, readonly Caller[]>> = {
   off: [],
 };
 
-const rights = {
+const permissionsOf = {
   "editor of @team": { role: "editor", namespaces: ["@team"] },
   "custom key of @team": {
     role: "custom",
@@ -40,7 +40,7 @@ const pluginOf = async (name: string, base: string) =>
     }),
   );
 
-/** "done", or the code of the refusal. */
+/** "done" or the error code. */
 const outcomeOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "done",
@@ -57,8 +57,8 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
     daemon = await startDaemon({ env });
     root = connect(daemon.url, daemon.rootKey);
     clients.set("root", root);
-    for (const [name, right] of Object.entries(rights)) {
-      const { data } = await root.keys.create({ body: { name, ...right } as never });
+    for (const [name, granted] of Object.entries(permissionsOf)) {
+      const { data } = await root.keys.create({ body: { name, ...granted } as never });
       clients.set(name as Caller, connect(daemon.url, data.key));
     }
     await uploadWorker(root, "dep", { "index.html": "the worker" });
@@ -69,14 +69,14 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
   const expected = (caller: Caller) => (allowed[mode].includes(caller) ? "done" : "PLUGIN_UPLOADS_RESTRICTED");
   const pluginNames = async () => (await root.plugins.list()).map(({ name }) => name);
 
-  test.each(callers)("a plugin uploaded by: %s", async (caller) => {
+  test.each(callers)("controls plugin uploads by: %s", async (caller) => {
     const before = await pluginNames();
     expect(await outcomeOf(clientOf(caller).plugins.upload({ file: await pluginOf("@team/helper", "/helper") }))).toBe(expected(caller));
     if (expected(caller) === "done") await root.plugins.remove({ params: { name: "@team/helper" } });
     expect(await pluginNames()).toEqual(before);
   });
 
-  test.each(callers)("a file of a plugin written by: %s", async (caller) => {
+  test.each(callers)("controls file changes of plugins by: %s", async (caller) => {
     const write = () =>
       clientOf(caller).pluginFiles.upload({
         fields: { path: "plugins/@team/helper" },
@@ -90,25 +90,25 @@ describe.each(modes)("RUNTIME_PLUGIN_UPLOADS=%s", (mode) => {
       expect(await outcomeOf(clientOf(caller).pluginFiles.remove({ body: { path: "plugins/@team/helper" } }))).toBe("done");
   });
 
-  test("a key without plugins:install is refused for that, in every mode", async () => {
+  test("denies a key without plugins:install in every mode", async () => {
     const { data } = await root.keys.create({ body: { name: "viewer", role: "viewer" } });
     const upload = connect(daemon.url, data.key).plugins.upload({ file: await pluginOf("@team/helper", "/helper") });
     expect(await outcomeOf(upload)).toBe("PERMISSION_DENIED");
   });
 
-  test("another namespace is refused to those who may upload", async () => {
+  test("denies a plugin of another namespace to an otherwise allowed caller", async () => {
     const upload = clientOf("editor of @team").plugins.upload({ file: await pluginOf("@other/helper", "/helper") });
     expect(await outcomeOf(upload)).toBe(mode === "permitted" ? "NAMESPACE_DENIED" : "PLUGIN_UPLOADS_RESTRICTED");
   });
 
-  test.each(callers)("the path of another author's worker as a base, by: %s", async (caller) => {
+  test.each(callers)("rejects the path of another author's worker as a base, by: %s", async (caller) => {
     const outcome = await outcomeOf(clientOf(caller).plugins.upload({ file: await pluginOf("@team/thief", "/dep") }));
     expect(outcome).toBe(allowed[mode].includes(caller) ? "BASE_TAKEN" : "PLUGIN_UPLOADS_RESTRICTED");
     expect(await (await fetch(`${daemon.url}/dep/`)).text()).toBe("the worker");
   });
 });
 
-describe("a base and the name of a worker", () => {
+describe("the base of a plugin and the name of a worker", () => {
   let daemon: TestDaemon;
   let root: Client;
   let team: Client;
@@ -119,7 +119,7 @@ describe("a base and the name of a worker", () => {
   });
   afterAll(() => daemon.dispose());
 
-  test("a worker is refused whose path is the base of a plugin, even of a disabled one", async () => {
+  test("reject a worker at the base of a plugin, even of a disabled one", async () => {
     await team.plugins.upload({ file: await pluginOf("@team/first", "/first") });
     expect(await outcomeOf(uploadWorker(root, "first", { "index.html": "the worker" }))).toBe("BASE_TAKEN");
     await root.plugins.disable({ params: { name: "@team/first" } });
@@ -129,14 +129,14 @@ describe("a base and the name of a worker", () => {
     expect(await outcomeOf(uploadWorker(root, "first", { "index.html": "the worker" }))).toBe("done");
   });
 
-  test("a base is refused that is the path of a worker, even of a disabled one", async () => {
+  test("reject a plugin at the path of a worker, even of a disabled one", async () => {
     await uploadWorker(root, "second", { "index.html": "the worker" });
     await root.workers.disable({ params: { scope: "_", name: "second", version: "1.0.0" } });
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/second", "/second") }))).toBe("BASE_TAKEN");
     expect(await root.plugins.list()).not.toContainEqual(expect.objectContaining({ name: "@team/second" }));
   });
 
-  test("a manifest that is edited cannot take the path of a worker, nor rename one to a base", async () => {
+  test("reject edited manifests that take the path of a worker or the base of a plugin", async () => {
     await uploadWorker(root, "third", { "index.html": "the worker" });
     await team.plugins.upload({ file: await pluginOf("@team/third", "/of-third") });
     const edit = team.pluginFiles.upload({
@@ -153,7 +153,7 @@ describe("a base and the name of a worker", () => {
     expect(await (await fetch(`${daemon.url}/of-third/`)).text()).toBe("plugin");
   });
 
-  test("of a worker and a plugin uploaded at once for one path, exactly one is installed", async () => {
+  test("allow only one of a worker and a plugin uploaded together for one path", async () => {
     for (let round = 0; round < 5; round += 1) {
       const name = `once-${round}`;
       const file = await pluginOf(`@team/${name}`, `/${name}`);
@@ -165,11 +165,11 @@ describe("a base and the name of a worker", () => {
     }
   });
 
-  test("the scope of a namespace is no base", async () => {
+  test("reject the scope of a namespace as a base", async () => {
     expect(await outcomeOf(team.plugins.upload({ file: await pluginOf("@team/scope", "/@other") }))).toBe("INVALID_PACKAGE_METADATA");
   });
 
-  test("the readiness and the log warn of a key with a namespace that may upload plugins", async () => {
+  test("cause warnings in health and log for a restricted key that can upload plugins", async () => {
     const { checks = [] } = (await root.health.ready({ query: { verbose: "1" } })) as { checks?: { name: string; status: string }[] };
     const statusOf = (name: string) => checks.find((check) => check.name === name)?.status;
     expect([statusOf("panel-origin"), statusOf("plugin-uploads")]).toEqual(["degraded", "degraded"]);
@@ -182,7 +182,7 @@ describe("a base and the name of a worker", () => {
     }
   });
 
-  test("a daemon without such keys warns of nothing", async () => {
+  test("cause no warning without such keys", async () => {
     const quiet = await startDaemon();
     try {
       await connect(quiet.url, quiet.rootKey).keys.create({ body: { name: "viewer", role: "viewer" } });

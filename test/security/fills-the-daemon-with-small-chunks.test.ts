@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { FrameKind } from "../../src/server/workers/protocol/frames.js";
 import { WorkerServer } from "../support/worker-server.js";
 
-/** Replaces its response by one whose body comes as frames of one byte, fewer bytes than the daemon gives credit for. */
+/** Replaces its response by one with a body of 1-byte frames. The bytes stay below the credit of the daemon. */
 const attacker = `
 const channel = process._getActiveHandles().find((handle) => handle?._handle?.fd === 3);
 const { write } = channel;
@@ -34,10 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("an isolate that sends more pieces than the daemon gives credit for is killed, and its response is cut", async () => {
+test("kills an isolate that exceeds its credit with small chunks and ends its response", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /attacker/ HTTP/1.1\r\nHost: a\r\n\r\n");
-  // The client does not read, so that no credit is given back.
+  // The client does not read, so no credit is returned.
   socket.pause();
   const log = () => server.logs.read("attacker", { limit: 100 }).entries.map(({ text }) => text);
   await expect.poll(log).toContainEqual(expect.stringContaining("it sent body bytes that nobody asked for"));

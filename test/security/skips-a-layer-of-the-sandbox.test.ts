@@ -6,7 +6,7 @@ import { probeKernelLayers } from "../../src/server/workers/sandbox/probe-kernel
 import { sandboxCommand } from "../../src/server/workers/sandbox/sandbox-command.js";
 import { layerNames, type SandboxPolicy } from "../../src/server/workers/sandbox/sandbox-policy.js";
 
-/** The kernel takes no rule for a file of this kind. */
+/** The kernel accepts no rule for a file of this kind. */
 const withoutRule = "/proc/self/ns/net";
 
 const policy: SandboxPolicy = {
@@ -22,7 +22,7 @@ const policy: SandboxPolicy = {
   required: layerNames,
 };
 
-test("a program does not start when a required layer cannot be applied", async () => {
+test("does not start a program when a required layer cannot be applied", async () => {
   const [file, ...args] = sandboxCommand(policy) as [string, ...string[]];
   await expect(promisify(execFile)(file, [...args, "/bin/echo", "started"])).rejects.toMatchObject({
     code: 78,
@@ -31,7 +31,7 @@ test("a program does not start when a required layer cannot be applied", async (
   });
 });
 
-test("an isolate requires each layer that the daemon found, though its isolation is not strict", async () => {
+test("requires each layer that the daemon found, also without strict isolation", async () => {
   const command = new IsolateCommand({ allowsNetwork: true, isStrict: false, closedFolders: [], layers: probeKernelLayers() });
   const network = { mode: "public", allowsLoopback: false, allow: [] } as const;
   const { args } = await command.build({ memoryBytes: 1, permissions: [], network, slot: "/slot", user: undefined, sharing: "none" });
