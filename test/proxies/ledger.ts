@@ -1,14 +1,14 @@
 /**
- * What was acknowledged, by subject, and what was asked for without an acknowledgement: of the latter either may hold. Whoever changes a
- * subject is alone with it, so what was acknowledged last is what has to be there.
+ * Acknowledged values by subject, and values without an acknowledgement, of which either may be stored. Each subject has one writer, so
+ * its last acknowledged value must be stored.
  */
 export class Ledger {
-  /** How often a change was acknowledged, and how often its outcome stayed open. */
+  /** Counts of acknowledged changes and of changes with an unknown outcome. */
   acknowledged = 0;
   open = 0;
   readonly #entries = new Map<string, { acknowledged: string; readonly open: Set<string> }>();
 
-  /** Asks for a change. `ask`, and so this, tells whether it was acknowledged. */
+  /** Makes a change. `ask` and the returned promise resolve with whether the change was acknowledged. */
   async change(subject: string, value: string, ask: () => Promise<boolean>): Promise<boolean> {
     const entry = this.#entries.get(subject) ?? { acknowledged: "absent", open: new Set<string>() };
     this.#entries.set(subject, entry);
@@ -28,7 +28,7 @@ export class Ledger {
     return [...this.#entries.keys()].filter((subject) => subject.startsWith(`${kind} `));
   }
 
-  /** What may be there now. */
+  /** Returns the values that the subject can have now. */
   possible(subject: string): string[] {
     const entry = this.#entries.get(subject);
     return entry ? [entry.acknowledged, ...entry.open] : ["absent"];

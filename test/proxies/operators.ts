@@ -1,33 +1,33 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import { UnexpectedAnswerError } from "../../src/shared/client.js";
-import { answerAt, uploadApp, type Instance, type InstanceHouse } from "./instance-house.js";
+import { answerAt, uploadApp, type Instance, type InstanceHarness } from "./instance-harness.js";
 import { Ledger } from "./ledger.js";
 
 const appNames = ["shop", "wiki"];
 const toggledName = "toggled";
-/** Every so often an app is deleted instead of replaced, and a key kept instead of revoked. */
+/** Every fourth change deletes an app instead of replacing it, or keeps a key instead of revoking it. */
 const exceptionEvery = 4;
-/** A lane does not begin its next change sooner. */
+/** Shortest time between the starts of two changes of a lane. */
 const pauseMs = 100;
 const mostAttempts = 100;
 
-/** Operators who change apps and keys through nginx for as long as they are let, and write down what was acknowledged. */
+/** Operators that change apps and keys through nginx until they are stopped, and record acknowledged changes. */
 export class Operators {
   readonly ledger = new Ledger();
-  /** How calls failed, and how often. */
+  /** Counts of failed calls by kind of failure. */
   readonly failures = new Map<string, number>();
-  readonly #house: InstanceHouse;
+  readonly #harness: InstanceHarness;
   readonly #secrets = new Map<string, string>();
   #lanes: Promise<void>[] = [];
   #isStopping = false;
 
-  constructor(house: InstanceHouse) {
-    this.#house = house;
+  constructor(harness: InstanceHarness) {
+    this.#harness = harness;
   }
 
   async start(): Promise<void> {
-    await uploadApp(this.#house.client, toggledName, toggledName);
+    await uploadApp(this.#harness.client, toggledName, toggledName);
     await this.ledger.change("toggle toggled", "on", () => Promise.resolve(true));
     const lanes = [...appNames.map((name) => (turn: number) => this.#changeApp(name, turn)), this.#toggle, this.#churnKey];
     this.#lanes = lanes.map((lane) => this.#run(lane));
@@ -38,7 +38,7 @@ export class Operators {
     await Promise.all(this.#lanes);
   }
 
-  /** Waits until an instance shows nothing but what the ledger says it may. */
+  /** Waits until the state of an instance matches the ledger. */
   async expectLedgerHolds(instance: Instance): Promise<void> {
     await expect.poll(() => this.#differences(instance), { timeout: 20_000, interval: 100, message: instance.name }).toEqual([]);
   }
@@ -51,7 +51,7 @@ export class Operators {
   }
 
   async #changeApp(name: string, turn: number): Promise<void> {
-    const { client } = this.#house;
+    const { client } = this.#harness;
     const mayBeDeleted = this.ledger.possible(`app ${name}`)[0] !== "absent" && turn % exceptionEvery === exceptionEvery - 1;
     const edition = `${name}, edition ${turn}`;
     if (mayBeDeleted)
@@ -60,7 +60,7 @@ export class Operators {
   }
 
   readonly #toggle = async (turn: number): Promise<void> => {
-    const { workers } = this.#house.client;
+    const { workers } = this.#harness.client;
     const params = { scope: "_", name: toggledName, version: "1.0.0" };
     const isOn = turn % 2 === 1;
     await this.ledger.change("toggle toggled", isOn ? "on" : "off", () =>
@@ -69,7 +69,7 @@ export class Operators {
   };
 
   readonly #churnKey = async (turn: number): Promise<void> => {
-    const { keys } = this.#house.client;
+    const { keys } = this.#harness.client;
     const name = `key of turn ${turn}`;
     let made = { id: 0, key: "" };
     const isMade = await this.ledger.change(`key ${name}`, "active", () =>
@@ -78,11 +78,11 @@ export class Operators {
     if (!isMade) return;
     this.#secrets.set(name, made.key);
     if (turn % exceptionEvery === 0) return;
-    await Promise.all(this.#house.instances.map((instance) => this.#untilKnown(made.id, instance)));
+    await Promise.all(this.#harness.instances.map((instance) => this.#untilKnown(made.id, instance)));
     await this.ledger.change(`key ${name}`, "absent", () => this.#ask(() => keys.revoke({ params: { id: String(made.id) } })));
   };
 
-  /** Waits until an instance, which may be killed meanwhile, has a key that was made; that it never does means that the key was lost. */
+  /** Waits until an instance, which can be killed meanwhile, lists a created key. A timeout means that the key was lost. */
   async #untilKnown(id: number, { client, name }: Instance): Promise<void> {
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
       const listed = await client.keys.list().catch(() => ({ keys: [] }));

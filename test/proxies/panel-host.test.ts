@@ -6,7 +6,7 @@ import { openBrowser } from "../support/open-browser.js";
 import { startDaemon } from "../support/start-daemon.js";
 import { startNginx } from "./start-proxy.js";
 
-test("behind nginx with TLS a page of a worker obtains nothing of the operator, who stays signed in", { timeout: 120_000 }, async () => {
+test("keeps the operator's session from a worker's page behind nginx with TLS", { timeout: 120_000 }, async () => {
   const daemon = await startDaemon({ env: { RUNTIME_PANEL_HOST: "panel.example.org", RUNTIME_PUBLIC_URL: "https://apps.example.org" } });
   onTestFinished(daemon.dispose);
   const { port } = new URL(await startNginx([Number(new URL(daemon.url).port)]));
@@ -29,7 +29,7 @@ test("behind nginx with TLS a page of a worker obtains nothing of the operator, 
 
   await expectNoLoot(await attackOperator({ context, panelOrigin, appsOrigin, attackerKey }), client, before);
 
-  // No other host can plant the cookie that counts here, so the session goes on as it was.
+  // No other host can set the cookie that the panel accepts, so the session continues.
   await panel.goto(`${panelOrigin}/cpanel/keys`);
   await panel.getByRole("heading", { name: "Keys" }).waitFor();
   await panel.getByRole("button", { name: "Sign out" }).click();

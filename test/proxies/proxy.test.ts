@@ -70,7 +70,7 @@ describe.each([
     return { daemon, url, client: connect(url, daemon.rootKey) };
   }
 
-  test("an app is told who asked and how, whatever the client claims", async () => {
+  test("sends the client's address and scheme to an app, not forged ones", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const claims = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "http", "x-forwarded-host": "elsewhere.example" };
@@ -88,7 +88,7 @@ describe.each([
     });
   });
 
-  test("a browser is served over HTTP/2", async () => {
+  test("serves a browser over HTTP/2", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const session = connectHttp2(url, { ca });
@@ -99,7 +99,7 @@ describe.each([
     expect(JSON.parse(await text(answer))).toMatchObject({ host: new URL(url).host, "x-forwarded-proto": "https" });
   });
 
-  test("a page of the same origin may change things, one of another may not, and the session's cookie is for TLS alone", async () => {
+  test("rejects changes from another origin and restricts the session cookie to TLS", async () => {
     const { daemon, url } = await start();
     const signIn = (origin: string) =>
       request(`${url}/api/admin/session`, {
@@ -117,7 +117,7 @@ describe.each([
     expect(foreign.headers["set-cookie"]).toBeUndefined();
   });
 
-  test("an upload arrives at the daemon while it is sent, and is installed", async () => {
+  test("streams an upload to the daemon, which installs it", async () => {
     const { daemon, url } = await start();
     const archive = await packFiles({
       "manifest.yaml": manifestOf("app", "1.0.0"),
@@ -144,7 +144,7 @@ describe.each([
     expect((await request(`${url}/app/`)).statusCode).toBe(200);
   });
 
-  test("an upload that is too large is refused by the daemon, in its own words, and nothing is installed", async () => {
+  test("passes the daemon's rejection of an upload that is too large", async () => {
     const { daemon, client } = await start({ RUNTIME_MAX_UPLOAD_SIZE: "2mb" });
     const noise = Array.from({ length: 3 * 16 }, (_, index) => [`${index}.bin`, crypto.getRandomValues(new Uint8Array(65_536))]);
     const archive = await packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), ...Object.fromEntries(noise) });
@@ -154,7 +154,7 @@ describe.each([
     expect(await connect(daemon.url, daemon.rootKey).workers.list()).not.toContainEqual(expect.objectContaining({ name: "app" }));
   });
 
-  test("what an app streams comes piece by piece", async () => {
+  test("streams the chunks of an app's response immediately", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const { body } = await request(`${url}/app/slow`);
@@ -167,7 +167,7 @@ describe.each([
     expect([first, second].map(({ value }) => String(value))).toEqual(["first", "second"]);
   });
 
-  test("events come as they happen", async () => {
+  test("streams events immediately", async () => {
     const { daemon, url } = await start();
     const { body } = await request(`${url}/api/events?type=worker`, { headers: { "x-api-key": daemon.rootKey } });
     let heard = "";
@@ -180,7 +180,7 @@ describe.each([
     await expect.poll(() => heard).toContain("worker.installed");
   });
 
-  test("a web socket is opened, and closed with the code of the daemon", async () => {
+  test("opens a web socket and closes it with the daemon's code", async () => {
     const { daemon, url } = await start();
     await install(daemon);
     const client = await WebSocketClient.open(`${url}/app/`, [], { ca });
@@ -192,7 +192,7 @@ describe.each([
     expect(await client.closed).toMatchObject({ code: 1001 });
   });
 
-  test("a restart under load refuses nobody, where the address outlives the daemon", { timeout: 120_000 }, async () => {
+  test("serves all requests during restarts when the listening socket stays open", { timeout: 120_000 }, async () => {
     const directory = await temporaryDirectory();
     const socket = openListeningSocket();
     onTestFinished(socket.close);

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 
 const startTimeoutMs = 30_000;
 
-/** Runs a server of the system until the test ends; resolves when it has written what says that it listens. */
+/** Runs a server until the test ends. Resolves when its output matches `ready`. */
 export async function runServer(file: string, args: readonly string[], { ready, cwd }: { ready: RegExp; cwd: string }): Promise<void> {
   const child = spawn(file, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"], HOME: cwd } });
   let output = "";
@@ -27,7 +27,7 @@ export async function runServer(file: string, args: readonly string[], { ready, 
   });
 }
 
-/** A port that nobody listens on. */
+/** Returns an unused port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

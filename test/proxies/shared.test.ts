@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
-import { answerAt, InstanceHouse, uploadApp, type Instance } from "./instance-house.js";
+import { answerAt, InstanceHarness, uploadApp, type Instance } from "./instance-harness.js";
 
-/** What is promised of a change that another instance made; a new key may take longer, and does not. */
+/** The documented maximum for a change by another instance. A new key is allowed to take twice as long. */
 const promisedMs = 2_000;
 const revocations = 100;
 const revocationsAtOnce = 10;
 const changesOfApps = 20;
 
-/** Waits until an instance answers so, and tells how long it took. */
+/** Waits for this response of an instance and returns the time in milliseconds. */
 async function untilAnswered({ url }: Instance, { route, answer, headers = {} }: Expected): Promise<number> {
   const fromMs = performance.now();
   await expect.poll(() => answerAt(url, route, headers), { interval: 20, timeout: 30_000 }).toBe(answer);
@@ -22,21 +22,21 @@ interface Expected {
   readonly headers?: Record<string, string>;
 }
 
-/** Whether an instance takes a key; any other answer as it is. */
+/** Returns whether an instance accepts a key, or any other response unchanged. */
 async function shows({ url }: Instance, key: string): Promise<string> {
   const answer = await answerAt(url, "/api/admin/session", { "x-api-key": key });
   if (answer === "401") return "refused";
   return answer.startsWith("{") ? "taken" : answer;
 }
 
-/** Waits until an instance does, or does not, take a key, and tells how long it took. */
+/** Waits until an instance accepts or rejects a key, and returns the time in milliseconds. */
 async function untilShown(instance: Instance, key: string, wanted: "taken" | "refused"): Promise<number> {
   const fromMs = performance.now();
   await expect.poll(() => shows(instance, key), { interval: 20, timeout: 30_000 }).toBe(wanted);
   return performance.now() - fromMs;
 }
 
-/** Says what the times were, and gives the longest. */
+/** Prints the times and returns the longest. */
 function longestOf(what: string, timesMs: readonly number[]): number {
   const sorted = timesMs.toSorted((left, right) => left - right);
   const [median = NaN, longest = NaN] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
@@ -44,35 +44,31 @@ function longestOf(what: string, timesMs: readonly number[]): number {
   return longest;
 }
 
-test(
-  "a key made on A works on B and C and through nginx; a revocation on A holds at once there, and soon on B and C",
-  { timeout: 240_000 },
-  async () => {
-    const house = await InstanceHouse.open();
-    const [a, b, c] = house.instances as [Instance, Instance, Instance];
-    const [madeMs, revokedMs]: [number[], number[]] = [[], []];
-    const makeAndRevoke = async (round: number) => {
-      const { data } = await a.client.keys.create({ body: { name: `round ${round}`, role: "viewer" } });
-      expect(await shows(a, data.key)).toBe("taken");
-      madeMs.push(...(await Promise.all([b, c].map((other) => untilShown(other, data.key, "taken")))));
-      expect(await answerAt(house.url, "/api/workers", { "x-api-key": data.key })).toContain("cpanel");
-      await a.client.keys.revoke({ params: { id: String(data.id) } });
-      expect(await shows(a, data.key)).toBe("refused");
-      revokedMs.push(...(await Promise.all([b, c].map((other) => untilShown(other, data.key, "refused")))));
-    };
+test("applies a key created or revoked on A to B and C within 4 s or 2 s", { timeout: 240_000 }, async () => {
+  const harness = await InstanceHarness.open();
+  const [a, b, c] = harness.instances as [Instance, Instance, Instance];
+  const [madeMs, revokedMs]: [number[], number[]] = [[], []];
+  const makeAndRevoke = async (round: number) => {
+    const { data } = await a.client.keys.create({ body: { name: `round ${round}`, role: "viewer" } });
+    expect(await shows(a, data.key)).toBe("taken");
+    madeMs.push(...(await Promise.all([b, c].map((other) => untilShown(other, data.key, "taken")))));
+    expect(await answerAt(harness.url, "/api/workers", { "x-api-key": data.key })).toContain("cpanel");
+    await a.client.keys.revoke({ params: { id: String(data.id) } });
+    expect(await shows(a, data.key)).toBe("refused");
+    revokedMs.push(...(await Promise.all([b, c].map((other) => untilShown(other, data.key, "refused")))));
+  };
 
-    for (let round = 0; round < revocations; round += revocationsAtOnce)
-      await Promise.all(Array.from({ length: revocationsAtOnce }, (_, index) => makeAndRevoke(round + index)));
+  for (let round = 0; round < revocations; round += revocationsAtOnce)
+    await Promise.all(Array.from({ length: revocationsAtOnce }, (_, index) => makeAndRevoke(round + index)));
 
-    expect(revokedMs).toHaveLength(2 * revocations);
-    expect(longestOf("a new key is taken elsewhere", madeMs)).toBeLessThan(2 * promisedMs);
-    expect(longestOf("a revoked key is refused elsewhere", revokedMs)).toBeLessThanOrEqual(promisedMs);
-  },
-);
+  expect(revokedMs).toHaveLength(2 * revocations);
+  expect(longestOf("a new key is taken elsewhere", madeMs)).toBeLessThan(2 * promisedMs);
+  expect(longestOf("a revoked key is refused elsewhere", revokedMs)).toBeLessThanOrEqual(promisedMs);
+});
 
-test("what is uploaded, replaced, switched and deleted on A is so on B and C soon", { timeout: 240_000 }, async () => {
-  const house = await InstanceHouse.open();
-  const [a, b, c] = house.instances as [Instance, Instance, Instance];
+test("shows changes of an app on A on B and C within 2 s", { timeout: 240_000 }, async () => {
+  const harness = await InstanceHarness.open();
+  const [a, b, c] = harness.instances as [Instance, Instance, Instance];
   const seenMs: number[] = [];
   const expectElsewhere = async (expected: Expected) => {
     expect(await answerAt(a.url, expected.route)).toBe(expected.answer);
@@ -93,29 +89,29 @@ test("what is uploaded, replaced, switched and deleted on A is so on B and C soo
   }
 
   expect(longestOf("a change of an app is seen elsewhere", seenMs)).toBeLessThanOrEqual(promisedMs);
-  // What waits for each replaced folder adds up to no warning of Node's.
-  for (const { daemon } of house.instances) expect(daemon().output()).not.toContain("Warning");
+  // Waiting for replaced folders must not cause a listener warning of Node.
+  for (const { daemon } of harness.instances) expect(daemon().output()).not.toContain("Warning");
 });
 
-test("a plugin uploaded through nginx is at work on every instance soon, and so is its end", { timeout: 120_000 }, async () => {
-  const house = await InstanceHouse.open();
+test("applies changes of a plugin through nginx on all instances within 2 s", { timeout: 120_000 }, async () => {
+  const harness = await InstanceHarness.open();
   const seenMs: number[] = [];
   const expectEverywhere = async (answer: string) =>
-    void seenMs.push(...(await Promise.all(house.instances.map((instance) => untilAnswered(instance, { route: "/teller", answer })))));
+    void seenMs.push(...(await Promise.all(harness.instances.map((instance) => untilAnswered(instance, { route: "/teller", answer })))));
 
   for (let edition = 0; edition < 5; edition += 1) {
     const files = {
       "manifest.yaml": manifestOf("teller", "1.0.0", "base: /teller\n"),
       "plugin.js": `export default () => ({ routes: { fetch: () => new Response("edition ${edition}") } });`,
     };
-    await house.client.plugins.upload({ file: uploadOf("teller.tgz", await packFiles(files)) });
+    await harness.client.plugins.upload({ file: uploadOf("teller.tgz", await packFiles(files)) });
     await expectEverywhere(`edition ${edition}`);
   }
-  await house.client.plugins.disable({ params: { name: "teller" } });
+  await harness.client.plugins.disable({ params: { name: "teller" } });
   await expectEverywhere("404");
-  await house.client.plugins.enable({ params: { name: "teller" } });
+  await harness.client.plugins.enable({ params: { name: "teller" } });
   await expectEverywhere("edition 4");
-  await house.client.plugins.remove({ params: { name: "teller" } });
+  await harness.client.plugins.remove({ params: { name: "teller" } });
   await expectEverywhere("404");
 
   expect(longestOf("a change of a plugin is seen elsewhere", seenMs)).toBeLessThanOrEqual(promisedMs);

@@ -7,10 +7,10 @@ import { freePort, runServer } from "./run-server.js";
 const samples = new URL("../../builtin/proxy/", import.meta.url);
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
 
-/** In front of what listens at these ports of 127.0.0.1, with TLS, until the test ends. Returns its origin. */
+/** Starts a proxy with TLS in front of these ports of 127.0.0.1 until the test ends. Returns its origin. */
 export type StartProxy = (ports: readonly number[]) => Promise<string>;
 
-/** A sample that the product ships, with the parts replaced that are different on every machine. Each has to be there. */
+/** Reads a shipped sample and replaces its machine-specific parts. Each part must exist. */
 async function fillIn(sample: string, replacements: readonly (readonly [part: string, replacement: string])[]): Promise<string> {
   let text = await readFile(new URL(sample, samples), "utf8");
   for (const [part, replacement] of replacements) {
@@ -34,7 +34,7 @@ export const startNginx: StartProxy = async (ports) => {
   const folders = ["client_body", "proxy", "fastcgi", "scgi", "uwsgi"];
   await Promise.all(folders.map((folder) => mkdir(path.join(directory, folder))));
   const main = [
-    // Root's workers would become somebody who may not enter the test's folder.
+    // As root, nginx would run its workers as a user that cannot enter the test's folder.
     process.getuid?.() === 0 ? "user root;" : "",
     "daemon off; worker_processes 1; pid nginx.pid; error_log stderr notice;",
     "events { worker_connections 4096; }",

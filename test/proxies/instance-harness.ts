@@ -15,31 +15,31 @@ const certificate = new URL("../fixtures/tls/certificate.pem", import.meta.url);
 export const instanceNames = ["A", "B", "C"] as const;
 export type InstanceName = (typeof instanceNames)[number];
 
-/** One daemon of the house. Its address outlives it, as systemd has it. */
+/** One of the daemons. Its address stays open after its end, like a socket of systemd. */
 export interface Instance {
   readonly name: InstanceName;
   readonly url: string;
   readonly client: Client;
   readonly daemon: () => TestDaemon;
-  /** SIGKILL; clients wait at its address from then on. */
+  /** Sends SIGKILL. Clients of its address wait from then on. */
   readonly kill: () => Promise<void>;
-  /** After `kill`, on the same state directory and address. */
+  /** Starts the daemon again after `kill`, with the same state directory and address. */
   readonly start: () => Promise<void>;
 }
 
-/** Three daemons, one primary of the key store, shared workers and plugins, nginx in front: all real, until the test ends. */
-export class InstanceHouse {
+/** Real processes until the test ends: three daemons, one primary of the key store, shared workers and plugins, nginx in front. */
+export class InstanceHarness {
   readonly primary: Sqld;
   readonly instances: readonly Instance[];
   /** Origin of nginx. */
   readonly url: string;
-  /** Calls go through nginx, so to any instance. */
+  /** Calls go through nginx to any instance. */
   readonly client: Client;
   readonly ca: Buffer;
-  /** Has `workers` and `plugins` of all. */
+  /** Has `workers` and `plugins` of all instances. */
   readonly sharedDirectory: string;
 
-  static async open(): Promise<InstanceHouse> {
+  static async open(): Promise<InstanceHarness> {
     const ca = await readFile(certificate);
     setGlobalDispatcher(new Agent({ connect: { ca } }));
     const primary = await startSqld();
@@ -48,7 +48,7 @@ export class InstanceHouse {
     const instances: Instance[] = [];
     for (const name of instanceNames) instances.push(await startInstance(name, { sharedDirectory, primary }));
     const url = await startNginx(instances.map((instance) => Number(new URL(instance.url).port)));
-    return new InstanceHouse({ primary, instances, url, ca, sharedDirectory });
+    return new InstanceHarness({ primary, instances, url, ca, sharedDirectory });
   }
 
   private constructor(parts: { primary: Sqld; instances: readonly Instance[]; url: string; ca: Buffer; sharedDirectory: string }) {
@@ -96,7 +96,7 @@ async function startInstance(
   };
 }
 
-/** Installs an app with one version whose answer is that text. */
+/** Installs an app with one version that responds with this text. */
 export async function uploadApp(client: Client, name: string, answer: string): Promise<void> {
   const files = {
     "manifest.yaml": manifestOf(name, "1.0.0"),
@@ -106,7 +106,7 @@ export async function uploadApp(client: Client, name: string, answer: string): P
   await client.workers.upload({ file: uploadOf("app.tgz", await packFiles(files)) });
 }
 
-/** What an instance, or nginx, answers at a path: the text, or the status where it is not 200. */
+/** Returns the response of an instance or of nginx at a path: its text, or its status if that is not 200. */
 export async function answerAt(url: string, route: string, headers: Record<string, string> = {}): Promise<string> {
   const response = await fetch(url + route, { headers });
   const text = await response.text();
