@@ -2,15 +2,15 @@ import { readdirSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { bootMachine, bootTimeoutMs, ensureImage, imageTimeoutMs } from "./boot-machine.js";
 
-/** They start a browser, which the unit does not let run; or they need a daemon that starts as root. */
-const left = new Set([
+/** These tests start a browser, which the unit does not allow, or need a daemon that starts as root. */
+const excluded = new Set([
   "acts-as-the-operator-from-the-host-of-workers.test.ts",
   "locks-the-operator-out-by-cookies.test.ts",
   "reads-the-operators-key-on-a-port-of-its-own.test.ts",
   "keeps-the-capabilities-of-root.test.ts",
   "leaves-programs-running.test.ts",
 ]);
-const attacks = readdirSync(new URL("../security", import.meta.url)).filter((name) => !left.has(name));
+const attacks = readdirSync(new URL("../security", import.meta.url)).filter((name) => !excluded.has(name));
 
 const report = "runtimed/report.json";
 const program = [
@@ -19,7 +19,7 @@ const program = [
   `--reporter json --outputFile %S/${report}`,
 ].join(" ");
 
-/** The shipped unit, with a test runner in place of the daemon: it has no watchdog, and its servers choose their ports. */
+/** The shipped unit with a test runner in place of the daemon: no watchdog, and servers choose their ports. */
 const changedLines = {
   ExecStart: `ExecStart=${program}`,
   Type: "Type=oneshot",
@@ -40,7 +40,7 @@ systemctl daemon-reload; systemctl show attacks -p Environment | grep -o RUNTIME
   end: "",
 };
 
-/** As the JSON reporter of vitest writes it. */
+/** Format of vitest's JSON reporter. */
 interface Report {
   readonly numPassedTests: number;
   readonly testResults: readonly {
@@ -61,7 +61,7 @@ beforeAll(async () => {
   output = await bootMachine(steps, {});
 }, imageTimeoutMs + bootTimeoutMs);
 
-test("no attack succeeds under the shipped unit with strict isolation", () => {
+test("stops every attack of test/security under the shipped unit with strict isolation", () => {
   expect(output["strict"]).toBe("RUNTIME_ISOLATION=strict");
   const { numPassedTests, testResults } = JSON.parse(output["report"] ?? "") as Report;
   const others = testResults.flatMap(({ name, message, assertionResults }) => [

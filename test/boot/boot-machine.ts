@@ -10,11 +10,11 @@ const run = promisify(execFile);
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const release = "bookworm";
 const packages = "systemd,systemd-sysv,dbus,util-linux,ca-certificates,curl,iproute2,procps";
-/** Kept between runs: to make it takes 90 s. */
+/** Kept between runs: creating the image takes 90 s. */
 const image = path.join(project, "node_modules/.cache/runtimectl", `${release}-image`);
-/** To make the image, on a slow mirror. */
+/** Time to create the image from a slow mirror. */
 export const imageTimeoutMs = 600_000;
-/** From the boot to the end of the script. */
+/** Time from the boot to the end of the script. */
 export const bootTimeoutMs = 180_000;
 
 const unit = `[Unit]
@@ -27,10 +27,10 @@ ExecStopPost=/usr/bin/systemctl poweroff
 WantedBy=multi-user.target
 `;
 
-/** Steps of the script print this before their name. */
+/** The script prints this before the name of each step. */
 const marker = "#### ";
 
-/** Makes an image of Debian with systemd; needs root, debootstrap and a mirror. */
+/** Creates a Debian image with systemd. Needs root, debootstrap and a mirror. */
 export async function ensureImage(): Promise<void> {
   if (existsSync(image)) return;
   const unfinished = `${image}.unfinished`;
@@ -43,15 +43,15 @@ export async function ensureImage(): Promise<void> {
   await rename(unfinished, image);
 }
 
-/** Where this machine gets its own packages from. */
+/** Returns the package mirror of this machine. */
 async function mirror(): Promise<string> {
   const { stdout } = await run("apt-get", ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]);
   return stdout.split("\n")[0] ?? "http://deb.debian.org/debian";
 }
 
 /**
- * Boots a copy of the image under a real systemd, without a network, with the built project at /opt/runtimectl. The script's steps, by
- * name, run one after the other by bash; returns what each wrote. `files` lie in /test.
+ * Boots a copy of the image with systemd and no network. The built project is in /opt/runtimectl, `files` are in /test. Bash runs the
+ * steps in order. Returns the output of each step.
  */
 export async function bootMachine(
   steps: Readonly<Record<string, string>>,
@@ -93,13 +93,13 @@ async function bootIn(
     "--register=no",
     "--keep-unit",
     "--private-network",
-    // A machine of its own has these; the container's filter denies what systemd 252 does not know.
+    // The container's filter denies these calls: systemd 252 does not know them. A real machine has them.
     "--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self",
     ...binds,
   ];
   await run("systemd-nspawn", boot, { timeout: bootTimeoutMs, maxBuffer: 16 * 1024 * 1024 }).catch(async (error: unknown) => {
     const output = await readFile(path.join(test, "output"), "utf8").catch(() => "");
-    // It also fails when it cannot unmount what is left, after all has run.
+    // systemd-nspawn also fails when it cannot unmount at the end, after all steps have run.
     if (!output.includes(`${marker}end`)) throw new Error(`the machine did not come to its end:\n${output}`, { cause: error });
   });
   const output = await readFile(path.join(test, "output"), "utf8");

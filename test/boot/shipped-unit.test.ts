@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { bootMachine, bootTimeoutMs, ensureImage, imageTimeoutMs } from "./boot-machine.js";
 
-/** Tries what a worker must not be able to do under the shipped unit: write by V8's flags, listen, read beside its folder. */
+/** Tries three actions that the shipped unit must block: write through V8 flags, listen on a port, read outside its folder. */
 const attacker = `export default { async fetch() {
   const v8 = await import("node:v8");
   const outcome = async (attempt) => { try { await attempt(); return "done"; } catch (error) { return error.code ?? error.message; } };
@@ -19,7 +19,7 @@ const files = {
   "apps/attacker/index.js": attacker,
   "apps/hello/manifest.yaml": "name: hello\nversion: 1.0.0\n",
   "apps/hello/index.js": "export default { fetch: () => new Response('hello') };",
-  // Counts the requests that fail while the service is restarted.
+  // Counts failed requests while the service restarts.
   "load.mjs": `let [ok, failed, isOver] = [0, 0, false];
 process.on("SIGTERM", () => (isOver = true));
 while (!isOver) await fetch("http://127.0.0.1:8000/hello/").then(async (r) => (await r.text()) === "hello" ? ok++ : failed++, () => failed++);
@@ -69,13 +69,13 @@ describe("the shipped unit under a booted systemd", () => {
     output = await bootMachine(steps, files);
   }, imageTimeoutMs + bootTimeoutMs);
 
-  test("runs, listens on both loopback addresses and leaves an exposure of at most 1.5", () => {
+  test("listens on both loopback addresses with an exposure level of at most 1.5", () => {
     expect(output["started"]).toBe("active\nactive");
     expect(output["addresses"]).toBe("200\n200");
     expect(Number(/level for runtimed.service: ([\d.]+)/.exec(output["exposure"] ?? "")?.[1])).toBeLessThanOrEqual(1.5);
   });
 
-  test("asks for strict isolation, and has both layers of the kernel", () => {
+  test("enables strict isolation with Landlock and seccomp", () => {
     expect(output["isolation"]).toMatch(/^1\n/);
     for (const layer of ["landlock", "seccomp"]) expect(output["isolation"]).toContain(`{"name":"isolation:${layer}","status":"ok"`);
   });
@@ -84,7 +84,7 @@ describe("the shipped unit under a booted systemd", () => {
     expect(output["upload"]).toBe("hello");
   });
 
-  test("gives an attacking worker neither V8's flags nor a port nor a folder beside its own, and the key store stays whole", () => {
+  test("blocks V8 flags, ports and foreign folders and keeps the key store intact", () => {
     const { flags, listen, parent, state } = JSON.parse(output["attack"] ?? "") as Record<string, string>;
     expect(flags).toContain("not available to workers");
     expect(listen).not.toBe("done");
@@ -92,16 +92,16 @@ describe("the shipped unit under a booted systemd", () => {
     expect(Number(output["key store"])).toBeGreaterThan(0);
   });
 
-  test("loses no request while it is restarted", () => {
+  test("drops no request during a restart", () => {
     expect(JSON.parse(output["restart under load"] ?? "")).toEqual({ failed: 0, hasServed: true });
   });
 
-  test("is restarted by the watchdog when it hangs, and not when its configuration is bad", () => {
+  test("is restarted by the watchdog when it hangs, but not after exit code 78", () => {
     expect(output["watchdog"]).toBe("1\nhello");
     expect(output["bad configuration"]).toBe("78\n0");
   });
 
-  test("installs once, keeps the root key out of journal and process arguments, and keeps its data when uninstalled", () => {
+  test("installs once, hides the root key from journal and ps, keeps data on uninstall", () => {
     expect(output["again"]).toContain("nothing to do");
     expect(output["secrets"]).toBe("0\n0");
     expect(output["uninstall"]).toMatch(/^inactive\n(?!.*\.service)[\s\S]*state/);

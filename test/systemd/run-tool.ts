@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 
 export interface ToolEnd {
   readonly status: number;
-  /** What it wrote, on stdout and stderr. */
+  /** Output on stdout and stderr. */
   readonly output: string;
 }
 
-/** Runs a program of the system to its end; rejects when it is not there. */
+/** Runs a system program to its end. Rejects if the program does not exist. */
 export function runTool(file: string, ...args: readonly string[]): Promise<ToolEnd> {
   return new Promise((resolve, reject) => {
     execFile(file, args, { maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {

@@ -7,15 +7,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect, uploadOf } from "../support/connect.js";
 import { manifestOf, packFiles } from "../support/pack-files.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
-import { refusedCalls } from "./refused-calls.js";
+import { deniedCalls } from "./denied-calls.js";
 
 const unit = fileURLToPath(new URL("../../builtin/systemd/runtimed.service", import.meta.url));
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 const rootKey = "root-key-of-a-test";
-/** Nobody. */
+/** User id of `nobody`. */
 const userId = 65_534;
 
-/** The state directory as a service with DynamicUser has it: a link to what is its user's. */
+/** Creates a state directory like that of a service with DynamicUser: a link to a folder of the user. */
 async function stateDirectory(): Promise<string> {
   const directory = await temporaryDirectory();
   await chmod(directory, 0o755);
@@ -26,8 +26,8 @@ async function stateDirectory(): Promise<string> {
   return link;
 }
 
-test("the daemon and its workers do all that they do without rights, and without the system calls that the unit refuses", async () => {
-  const calls = (await refusedCalls(unit)).map((call) => `?${call}`).join(",");
+test("serves without privileges and without the system calls that the unit denies", async () => {
+  const calls = (await deniedCalls(unit)).map((call) => `?${call}`).join(",");
   const directory = await stateDirectory();
   const strace = [
     "strace",
@@ -52,7 +52,7 @@ test("the daemon and its workers do all that they do without rights, and without
       RUNTIME_PLUGIN_DIRS: path.join(directory, "plugins"),
     },
   });
-  // strace ends with what it traces, and takes that along when it is killed.
+  // strace ends with its process, and kills the process when it is killed.
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));

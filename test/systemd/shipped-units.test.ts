@@ -6,10 +6,10 @@ import { temporaryDirectory } from "../support/temporary-directory.js";
 import { exposureOf, highestExposure } from "./exposure.js";
 import { runTool } from "./run-tool.js";
 
-// CI runs this file by itself: it needs systemd-analyze, and nothing of the machine.
+// CI runs this file separately: it needs systemd-analyze and nothing else of the machine.
 const builtin = fileURLToPath(new URL("../../builtin/systemd", import.meta.url));
 
-/** Copies of units in a folder. They name the Node of a Debian package; this machine may have it elsewhere, and systemd looks for it. */
+/** Copies units to a folder and inserts the path of this machine's Node, because systemd checks that the program exists. */
 async function unitsWithNode(...files: string[]): Promise<string[]> {
   const folder = await temporaryDirectory();
   return await Promise.all(
@@ -22,13 +22,13 @@ async function unitsWithNode(...files: string[]): Promise<string[]> {
   );
 }
 
-test("the shipped units mean what they say to systemd", async () => {
+test("passes systemd-analyze verify", async () => {
   const files = await unitsWithNode("runtimed.service", "runtimed.socket");
 
   expect(await runTool("systemd-analyze", "verify", ...files)).toEqual({ status: 0, output: "" });
 });
 
-test("they mean it to a user's manager, too", async () => {
+test("passes systemd-analyze verify for a user manager", async () => {
   const files = await unitsWithNode("user/runtimed.service", "runtimed.socket");
   const runtimeDirectory = await temporaryDirectory();
 
@@ -37,6 +37,6 @@ test("they mean it to a user's manager, too", async () => {
   expect(end).toEqual({ status: 0, output: "" });
 });
 
-test(`they leave an exposure of at most ${highestExposure}`, async () => {
+test(`has an exposure level of at most ${highestExposure}`, async () => {
   expect(await exposureOf(path.join(builtin, "runtimed.service"))).toBeLessThanOrEqual(highestExposure);
 });

@@ -10,7 +10,7 @@ import { runTool } from "./run-tool.js";
 
 const program = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
 
-test("systemd-socket-activate starts the daemon at the first connection, which gets its answer", async () => {
+test("starts on the first connection of systemd-socket-activate and serves it", async () => {
   await runTool("systemd-socket-activate", "--version");
   const directory = await temporaryDirectory();
   const port = 20_000 + (process.pid % 10_000);
@@ -34,7 +34,7 @@ test("systemd-socket-activate starts the daemon at the first connection, which g
   expect(output).toContain(`"address":"http://127.0.0.1:${port}"`);
 });
 
-test("without koffi the daemon speaks through systemd-notify, in order, and says what that needs", async () => {
+test("notifies through systemd-notify without koffi and logs the required setting", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, {
     "hooks.mjs":

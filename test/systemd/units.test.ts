@@ -8,7 +8,7 @@ import { runTool } from "./run-tool.js";
 
 const runtimectl = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
 
-/** An image, and the command line that works on it. Node must lie where a service can see it: outside of home directories. */
+/** Creates an image and a command line for it. Node must be visible to a service: outside of home directories. */
 async function image() {
   const root = await temporaryDirectory();
   const run = (...words: string[]) => runTool(process.execPath, runtimectl, "daemon", ...words, "--root", root);
@@ -17,7 +17,7 @@ async function image() {
 }
 
 describe("an installation into an image", () => {
-  test("writes units that systemd takes, enables them, and makes a root key that only root reads", async () => {
+  test("writes valid units, enables them and creates a root key that only root can read", async () => {
     const { install, units, keyFile } = await image();
 
     const { status, output } = await install("--listen", "[::1]:8123");
@@ -36,7 +36,7 @@ describe("an installation into an image", () => {
     expect(await exposureOf(files[0] ?? "")).toBeLessThanOrEqual(highestExposure);
   });
 
-  test("has nothing to do when it is done again, and keeps the root key when something differs", async () => {
+  test("does nothing when repeated and keeps the root key when a unit was changed", async () => {
     const { install, units, keyFile } = await image();
     await install();
     const key = await readFile(keyFile, "utf8");
@@ -51,7 +51,7 @@ describe("an installation into an image", () => {
     expect(await readFile(keyFile, "utf8")).toBe(key);
   });
 
-  test("keeps the panel's host of the unit that is there, unless another one is asked for", async () => {
+  test("keeps the panel's host of an existing unit unless another one is given", async () => {
     const { install, units } = await image();
     const unit = async () => await readFile(path.join(units, "runtimed.service"), "utf8");
     await install("--panel-host", "panel.example.org");
@@ -62,7 +62,7 @@ describe("an installation into an image", () => {
     expect(await unit()).toContain("\nEnvironment=RUNTIME_PANEL_HOST=other.example.org\n");
   });
 
-  test("is taken back with what systemd knows of it, and state and key only by --purge", async () => {
+  test("is uninstalled with its links; state and key are deleted only with --purge", async () => {
     const { root, install, run, units, keyFile } = await image();
     await install();
     const state = path.join(root, "var/lib/private/runtimed/state");

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { runTool } from "./run-tool.js";
 
-/** Names of system calls that a unit's SystemCallFilter lines refuse, as systemd of this machine understands its groups. */
-export async function refusedCalls(unit: string): Promise<string[]> {
+/** Returns the names of system calls that a unit's SystemCallFilter lines deny, with the groups of this machine's systemd. */
+export async function deniedCalls(unit: string): Promise<string[]> {
   const groups = await readGroups();
   const allowed = new Set<string>(membersOf("@default", groups));
   for (const [, value = ""] of (await readFile(unit, "utf8")).matchAll(/^SystemCallFilter=(.*)$/gm)) {
