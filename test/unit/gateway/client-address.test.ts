@@ -13,7 +13,7 @@ function networkOf(text: string): string | undefined {
   return parseIpAddress(text)?.network;
 }
 
-/** Written down a second time, by other means: what may stand around an address. */
+/** An independent implementation: returns the address without its brackets or port. */
 function bareOf(text: string): string {
   const trimmed = text.trim();
   const inBrackets = /^\[(.*)\](:[0-9]{1,5})?$/.exec(trimmed);
@@ -26,26 +26,26 @@ const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((c
 
 describe("the client", () => {
   const cases: readonly (readonly [what: string, trusted: string[], chain: string | undefined, client: string | undefined])[] = [
-    ["is the peer when nobody is trusted", [], "1.1.1.1, 2.2.2.2", "2.2.2.2"],
-    ["is the peer when it is not trusted, whatever it claims", ["10.0.0.0/8"], "10.0.0.1, 1.1.1.1, 2.2.2.2", "2.2.2.2"],
-    ["is what a trusted peer names", ["10.0.0.0/8"], "1.1.1.1, 10.0.0.1", "1.1.1.1"],
-    ["is the last one that nobody trusted, not the first", ["10.0.0.0/8"], "6.6.6.6, 1.1.1.1, 10.0.0.2, 10.0.0.1", "1.1.1.1"],
-    ["is not a trusted address that the client put in front", ["10.0.0.0/8"], "10.9.9.9, 1.1.1.1, 10.0.0.1", "1.1.1.1"],
+    ["is the peer without trusted proxies", [], "1.1.1.1, 2.2.2.2", "2.2.2.2"],
+    ["is an untrusted peer, whatever it sends", ["10.0.0.0/8"], "10.0.0.1, 1.1.1.1, 2.2.2.2", "2.2.2.2"],
+    ["is the address named by a trusted peer", ["10.0.0.0/8"], "1.1.1.1, 10.0.0.1", "1.1.1.1"],
+    ["is the last untrusted address, not the first", ["10.0.0.0/8"], "6.6.6.6, 1.1.1.1, 10.0.0.2, 10.0.0.1", "1.1.1.1"],
+    ["is not a trusted address sent by the client", ["10.0.0.0/8"], "10.9.9.9, 1.1.1.1, 10.0.0.1", "1.1.1.1"],
     ["is the farthest when all are trusted", ["private"], "10.0.0.3, 10.0.0.2, 10.0.0.1", "10.0.0.3"],
-    ["is the proxy when that passed on rubbish", ["10.0.0.0/8"], "1.1.1.1, <script>, 10.0.0.1", "10.0.0.1"],
-    ["is the proxy when that passed on nothing", ["10.0.0.0/8"], "1.1.1.1, , 10.0.0.1", "10.0.0.1"],
-    ["is the proxy when it named nobody", ["10.0.0.0/8"], "10.0.0.1", "10.0.0.1"],
-    ["is found past a leading comma", ["10.0.0.0/8"], ", 10.0.0.1", "10.0.0.1"],
-    ["is nobody without a header", ["10.0.0.0/8"], undefined, undefined],
-    ["is nobody when the peer is no address", ["10.0.0.0/8"], "1.1.1.1, unknown", undefined],
-    ["is what a peer on a trusted socket names", ["unix"], "1.1.1.1, unknown", "1.1.1.1"],
-    ["is not what a socket's peer names when other addresses are trusted", ["loopback", "private"], "1.1.1.1, unknown", undefined],
-    ["is not found past an unknown in the middle", ["unix", "private"], "1.1.1.1, unknown, 10.0.0.1", "10.0.0.1"],
-    ["is an IPv4 address also within IPv6", ["::ffff:10.0.0.1"], "1.1.1.1, ::ffff:a00:1", "1.1.1.1"],
-    ["may be written with a port", ["loopback"], "1.1.1.1:4711, 127.0.0.1:80", "1.1.1.1"],
-    ["may be written in brackets, with a port", ["loopback"], "[2001:DB8::1]:443, [::1]:80", "2001:db8:0:0:0:0:0:1"],
-    ["may be written in brackets", ["loopback"], "[2001:db8::1], ::1", "2001:db8:0:0:0:0:0:1"],
-    ["may have a zone", [], "fe80::1%eth0", "fe80:0:0:0:0:0:0:1"],
+    ["is the proxy when it sent an invalid address", ["10.0.0.0/8"], "1.1.1.1, <script>, 10.0.0.1", "10.0.0.1"],
+    ["is the proxy when it sent an empty address", ["10.0.0.0/8"], "1.1.1.1, , 10.0.0.1", "10.0.0.1"],
+    ["is the proxy when it named no client", ["10.0.0.0/8"], "10.0.0.1", "10.0.0.1"],
+    ["is found after a leading comma", ["10.0.0.0/8"], ", 10.0.0.1", "10.0.0.1"],
+    ["is undefined without a header", ["10.0.0.0/8"], undefined, undefined],
+    ["is undefined when the peer is not an address", ["10.0.0.0/8"], "1.1.1.1, unknown", undefined],
+    ["is the address named by a peer on a trusted socket", ["unix"], "1.1.1.1, unknown", "1.1.1.1"],
+    ["is undefined for a socket's peer when only addresses are trusted", ["loopback", "private"], "1.1.1.1, unknown", undefined],
+    ["is not found before an invalid entry", ["unix", "private"], "1.1.1.1, unknown, 10.0.0.1", "10.0.0.1"],
+    ["is an IPv4 address when mapped to IPv6", ["::ffff:10.0.0.1"], "1.1.1.1, ::ffff:a00:1", "1.1.1.1"],
+    ["can have a port", ["loopback"], "1.1.1.1:4711, 127.0.0.1:80", "1.1.1.1"],
+    ["can have brackets and a port", ["loopback"], "[2001:DB8::1]:443, [::1]:80", "2001:db8:0:0:0:0:0:1"],
+    ["can have brackets", ["loopback"], "[2001:db8::1], ::1", "2001:db8:0:0:0:0:0:1"],
+    ["can have a zone", [], "fe80::1%eth0", "fe80:0:0:0:0:0:0:1"],
     ["is not an octal address", ["10.0.0.0/8"], "1.1.1.1, 010.0.0.1", undefined],
     ["is not an address with spaces in it", ["10.0.0.0/8"], "1.1.1.1, 10.0.0.1 10.0.0.2", undefined],
     ["is not an address with an empty port", ["10.0.0.0/8"], "1.1.1.1, 10.0.0.1:", undefined],
@@ -57,7 +57,7 @@ describe("the client", () => {
     expect(clientOf(trusted, chain)).toBe(client);
   });
 
-  test("with nobody trusted is never anything but the last entry", () => {
+  test("is the last entry without trusted proxies, whatever precedes it", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), fc.ipV4(), (claims, peer) => {
         expect(clientOf([], [...claims, peer].join(", "))).toBe(peer);
@@ -65,7 +65,7 @@ describe("the client", () => {
     );
   });
 
-  test("that a trusted proxy named cannot be changed by what stands before it", () => {
+  test("named by a trusted proxy does not depend on earlier entries", () => {
     const stranger = fc.ipV4().filter((address) => !address.startsWith("10."));
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), headerText)), stranger, fc.nat(3), (claims, client, proxies) => {
@@ -77,7 +77,7 @@ describe("the client", () => {
 });
 
 describe("an address", () => {
-  test("is read from what net knows as one, and from nothing else", () => {
+  test("is parsed exactly when net.isIP accepts it", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), headerText), (text) => {
         expect(parseIpAddress(text) !== undefined).toBe(isIP(bareOf(text)) !== 0);
@@ -85,7 +85,7 @@ describe("an address", () => {
     );
   });
 
-  test("has one spelling, which reads as itself", () => {
+  test("has one canonical spelling, which parses to the same address", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const address = parseIpAddress(text);
@@ -96,7 +96,7 @@ describe("an address", () => {
     );
   });
 
-  test("is counted by the /64 when it is an IPv6 address", () => {
+  test("is counted by its /64 for IPv6", () => {
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:2::9")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:db8:1:3::9")).not.toBe(networkOf("2001:db8:1:2::9"));
@@ -107,7 +107,7 @@ describe("an address", () => {
 
 describe("an entry of trustedProxies", () => {
   const sound = ["10.0.0.1", "10.0.0.0/8", "0.0.0.0/0", "::1", "2001:db8::/32", "::/0", "::ffff:10.0.0.1", "loopback", "private", "unix"];
-  test.each(sound)("may be %s", (entry) => {
+  test.each(sound)("can be %s", (entry) => {
     expect(trustedProxyProblem(entry)).toBeUndefined();
     expect(() => new ClientAddresses([entry])).not.toThrow();
   });
@@ -124,7 +124,7 @@ describe("an entry of trustedProxies", () => {
     "[::1]",
     "*",
   ];
-  test.each(broken)("is not %j", (entry) => {
+  test.each(broken)("cannot be %j", (entry) => {
     expect(trustedProxyProblem(entry)).toContain("is not an address");
     expect(() => new ClientAddresses([entry])).toThrow(TypeError);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { originProblem, Origins } from "../../../src/gateway/origins.js";
-import { requestOf, stageGateway } from "./gateway-stage.js";
+import { requestOf, loadGateway } from "./gateway-harness.js";
 
 const page = "https://app.example.com";
 
@@ -12,10 +12,10 @@ const corsHeadersOf = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name === "vary" || name.startsWith("access-control-")));
 
 describe("a preflight", () => {
-  test("is answered for the origins of a rule, without the app", async () => {
+  test("gets a response for the origins of a rule, without the app", async () => {
     const rule = { name: "shop", paths: ["/shop/**"], origins: [page], methods: ["PUT"], credentials: true, maxAge: "10m" };
-    const stage = await stageGateway({ cors: [{ ...rule, allowedHeaders: ["content-type", "x-a"], exposedHeaders: ["x-total"] }] });
-    const answer = await stage.send(preflight("/shop/cart", page), { answer: new Response(null, { status: 500 }) });
+    const gateway = await loadGateway({ cors: [{ ...rule, allowedHeaders: ["content-type", "x-a"], exposedHeaders: ["x-total"] }] });
+    const answer = await gateway.send(preflight("/shop/cart", page), { answer: new Response(null, { status: 500 }) });
 
     expect(answer.status).toBe(204);
     expect(corsHeadersOf(answer)).toMatchObject({
@@ -26,63 +26,63 @@ describe("a preflight", () => {
       "access-control-max-age": "600",
       vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
     });
-    expect(Object.fromEntries(stage.counts)).toEqual({ "gateway_preflights shop": 1 });
+    expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights shop": 1 });
   });
 
-  test("of another origin is answered without leave", async () => {
-    const stage = await stageGateway({ cors: [{ origins: [page] }] });
-    const answer = await stage.send(preflight("/shop/", "https://evil.test"));
+  test("of another origin gets a response without permission", async () => {
+    const gateway = await loadGateway({ cors: [{ origins: [page] }] });
+    const answer = await gateway.send(preflight("/shop/", "https://evil.test"));
     expect(answer.status).toBe(204);
     expect(corsHeadersOf(answer)).toEqual({ vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" });
-    expect(Object.fromEntries(stage.counts)).toEqual({ "gateway_preflights none": 1 });
+    expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_preflights none": 1 });
   });
 
-  test("gets the headers it asks for when the rule names none, and no rubbish", async () => {
-    const stage = await stageGateway({ cors: [{ origins: ["*"] }] });
+  test("is granted valid requested headers when the rule lists none", async () => {
+    const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
     const asking = async (names: string) =>
-      (await stage.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
+      (await gateway.send(preflight("/", page, { "access-control-request-headers": names }))).headers.get("access-control-allow-headers");
     expect(await asking("content-type,x-a")).toBe("content-type,x-a");
     expect(await asking("x-a, x-b")).toBe("x-a, x-b");
-    for (const rubbish of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(rubbish), rubbish).toBeNull();
+    for (const invalid of ["<script>", "a b", "a,,b", "a;q=1", ","]) expect(await asking(invalid), invalid).toBeNull();
   });
 
-  test("is left to the app where no rule is about the path, or when it is none", async () => {
-    const stage = await stageGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
-    expect(await (await stage.send(preflight("/other", page))).text()).toBe("app");
-    expect(await (await stage.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
-    expect(await (await stage.send(requestOf("/shop/", { method: "OPTIONS", headers: { origin: page } }))).text()).toBe("app");
-    expect(stage.counts.size).toBe(0);
+  test("is passed to the app when no rule has the path or when it is not a preflight", async () => {
+    const gateway = await loadGateway({ cors: [{ paths: ["/shop/**"], origins: [page] }] });
+    expect(await (await gateway.send(preflight("/other", page))).text()).toBe("app");
+    expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS" }))).text()).toBe("app");
+    expect(await (await gateway.send(requestOf("/shop/", { method: "OPTIONS", headers: { origin: page } }))).text()).toBe("app");
+    expect(gateway.counts.size).toBe(0);
   });
 
-  test("is counted by rate limits, and not refused by them", async () => {
-    const stage = await stageGateway({ cors: [{ origins: [page] }], rateLimits: [{ limit: 2, window: "1m" }] });
-    for (let index = 0; index < 5; index += 1) expect((await stage.send(preflight("/", page))).status).toBe(204);
-    const refused = await stage.send(requestOf("/", { headers: { origin: page } }));
+  test("is counted by rate limits but not rejected", async () => {
+    const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits: [{ limit: 2, window: "1m" }] });
+    for (let index = 0; index < 5; index += 1) expect((await gateway.send(preflight("/", page))).status).toBe(204);
+    const refused = await gateway.send(requestOf("/", { headers: { origin: page } }));
     expect(refused.status).toBe(429);
     expect(refused.headers.get("access-control-allow-origin"), "the page can read that it was refused").toBe(page);
   });
 
-  test("is refused by a rate limit that names OPTIONS", async () => {
+  test("is rejected by a rate limit for OPTIONS", async () => {
     const rateLimits = [{ methods: ["OPTIONS"], limit: 1, window: "1m" }];
-    const stage = await stageGateway({ cors: [{ origins: [page] }], rateLimits });
-    expect((await stage.send(preflight("/", page))).status).toBe(204);
-    expect((await stage.send(preflight("/", page))).status).toBe(429);
+    const gateway = await loadGateway({ cors: [{ origins: [page] }], rateLimits });
+    expect((await gateway.send(preflight("/", page))).status).toBe(204);
+    expect((await gateway.send(preflight("/", page))).status).toBe(429);
   });
 });
 
-/** Of an answer to a page of that origin. */
+/** Returns the CORS headers of a response to a page of that origin. */
 async function headersOf(
   cors: unknown[],
   origin: string | undefined,
   appHeaders: Record<string, string> = {},
 ): Promise<Record<string, string>> {
-  const stage = await stageGateway({ cors });
+  const gateway = await loadGateway({ cors });
   const request = requestOf("/shop/", { headers: origin === undefined ? {} : { origin } });
-  return corsHeadersOf(await stage.send(request, { answer: new Response("app", { headers: appHeaders }) }));
+  return corsHeadersOf(await gateway.send(request, { answer: new Response("app", { headers: appHeaders }) }));
 }
 
-describe("an answer", () => {
-  test("tells the origins of the rule that they may read it", async () => {
+describe("a response", () => {
+  test("grants reading to the origins of the rule", async () => {
     expect(await headersOf([{ origins: [page], credentials: true, exposedHeaders: ["x-a", "x-b"] }], page)).toEqual({
       "access-control-allow-origin": page,
       "access-control-allow-credentials": "true",
@@ -91,12 +91,12 @@ describe("an answer", () => {
     });
   });
 
-  test("is the same for everybody where everybody may read it, so that caches can keep one", async () => {
+  test("is the same for every origin with the origin *, so that caches can share it", async () => {
     for (const origin of [page, "null", undefined])
       expect(await headersOf([{ origins: ["*"] }], origin)).toEqual({ "access-control-allow-origin": "*" });
   });
 
-  test("varies by origin also for those who send none", async () => {
+  test("varies by origin also for requests without Origin", async () => {
     expect(await headersOf([{ origins: [page] }], undefined)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }, { origins: ["*"] }], "https://other.test")).toEqual({
       "access-control-allow-origin": "*",
@@ -104,7 +104,7 @@ describe("an answer", () => {
     });
   });
 
-  test("keeps what else it varies by", async () => {
+  test("keeps other values of Vary", async () => {
     const cases = [
       ["Accept", "Accept, Origin"],
       ["accept, origin", "accept, origin"],
@@ -113,16 +113,16 @@ describe("an answer", () => {
     for (const [vary, result] of cases) expect((await headersOf([{ origins: [page] }], page, { vary }))["vary"]).toBe(result);
   });
 
-  test("does not say what the app says where a rule decides", async () => {
+  test("replaces the app's CORS headers when a rule has the path", async () => {
     const lavish = { "access-control-allow-origin": "https://evil.test", "access-control-allow-credentials": "true" };
     expect(await headersOf([{ origins: [page] }], "https://evil.test", lavish)).toEqual({ vary: "Origin" });
     expect(await headersOf([{ origins: [page] }], page, lavish)).toEqual({ "access-control-allow-origin": page, vary: "Origin" });
     expect(await headersOf([{ origins: [page], paths: ["/other"] }], "https://evil.test", lavish)).toEqual(lavish);
   });
 
-  test("may have a head that cannot be changed", async () => {
-    const stage = await stageGateway({ cors: [{ origins: ["*"] }] });
-    const answer = await stage.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
+  test("can have immutable headers", async () => {
+    const gateway = await loadGateway({ cors: [{ origins: ["*"] }] });
+    const answer = await gateway.send(requestOf("/"), { answer: Response.redirect("https://example.com/", 302) });
     expect([answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")]).toEqual([
       302,
       "https://example.com/",
@@ -132,7 +132,7 @@ describe("an answer", () => {
 });
 
 describe("an origin", () => {
-  test("of a wildcard is any below the domain, over the same scheme and port", () => {
+  test("of a wildcard is any subdomain with the same scheme and port", () => {
     const origins = new Origins(["https://*.example.com", "http://*.localhost:3000"]);
     for (const origin of ["https://a.example.com", "https://a.b-c.example.com", "http://x.localhost:3000"])
       expect(origins.allows(origin), origin).toBe(true);
@@ -155,7 +155,7 @@ describe("an origin", () => {
   });
 
   test.each(["*", "null", page, "http://localhost:3000", "http://[::1]:3000", "https://*.example.com", "https://*.localhost", "app://x"])(
-    "may be %s",
+    "can be %s",
     (origin) => expect(originProblem(origin)).toBeUndefined(),
   );
 
@@ -169,5 +169,5 @@ describe("an origin", () => {
     ["https://*", "is not an origin"],
     ["*.example.com", "is not an origin"],
     ["", "is not an origin"],
-  ])("is not %j", (origin, words) => expect(originProblem(origin)).toContain(words));
+  ])("cannot be %j", (origin, words) => expect(originProblem(origin)).toContain(words));
 });

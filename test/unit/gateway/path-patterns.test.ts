@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PathPatterns, patternProblem, readRulePath } from "../../../src/gateway/path-patterns.js";
-import { shop } from "./gateway-stage.js";
+import { shop } from "./gateway-harness.js";
 
 const matches = (pattern: string, path: string, app = undefined as typeof shop | undefined): boolean =>
   new PathPatterns([pattern]).match(readRulePath(`http://host.test${path}`, app));
@@ -23,7 +23,7 @@ describe("a pattern", () => {
     ["/a*b*c", "/aXbXbc"],
     ["/@team/*/x", "/@team/app/x"],
     ["/é", "/%C3%A9"],
-  ])("%s is about %s", (pattern, path) => expect(matches(pattern, path)).toBe(true));
+  ])("%s matches %s", (pattern, path) => expect(matches(pattern, path)).toBe(true));
 
   test.each([
     ["/shop", "/shopping"],
@@ -34,14 +34,14 @@ describe("a pattern", () => {
     ["/**/login", "/a/login/b"],
     ["/a.b", "/aXb"],
     ["/a*b*c", "/abX"],
-  ])("%s is not about %s", (pattern, path) => expect(matches(pattern, path)).toBe(false));
+  ])("%s does not match %s", (pattern, path) => expect(matches(pattern, path)).toBe(false));
 
   test.each(["/%6Cogin", "//login", "/login/", "/login//", "/./login", "/a/../login", "/%2e/login", "/login?x", "/%6cogin/%"])(
-    "/login/** is not evaded by %s",
+    "/login/** matches the equivalent path %s",
     (path) => expect(matches("/login/**", path)).toBe(true),
   );
 
-  test("is about a worker's path whichever of its versions is named, and may name one", () => {
+  test("matches a worker's path with any version and can name a version", () => {
     expect(matches("/shop/login", "/shop@1.2.0/login", shop)).toBe(true);
     expect(matches("/shop/login", "/%73hop@%5E1/login", shop)).toBe(true);
     expect(matches("/shop@1.2.0/login", "/shop@1.2.0/login", shop)).toBe(true);
@@ -50,14 +50,14 @@ describe("a pattern", () => {
     expect(matches("/shop/login", "/other/login", { ...shop, kind: "plugin" })).toBe(false);
   });
 
-  test("takes no time that grows faster than the path", () => {
+  test("matches long paths in linear time", () => {
     const path = `/${"a".repeat(8000)}/${"a/".repeat(4000)}`;
     const started = performance.now();
     expect(matches(`/${"*a".repeat(50)}b/${"**/a/".repeat(50)}b`, path)).toBe(false);
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test("means what the same pattern as a regular expression means", () => {
+  test("matches like the equivalent regular expression", () => {
     const segment = fc.stringMatching(/^[ab*]{1,4}$/).filter((text) => !text.includes("**"));
     const pattern = fc.array(fc.oneof(segment, fc.constant("**")), { maxLength: 5 });
     const path = fc.array(fc.stringMatching(/^[ab]{1,4}$/), { maxLength: 6 });
@@ -70,7 +70,7 @@ describe("a pattern", () => {
     );
   });
 
-  test.each(["", "shop", "*", "/a?b", "/a b", "/a**", "/a/**b"])("is not %j", (pattern) => {
+  test.each(["", "shop", "*", "/a?b", "/a b", "/a**", "/a/**b"])("cannot be %j", (pattern) => {
     expect(patternProblem(pattern)).toBeDefined();
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PluginPrincipal } from "../../../src/plugin/index.js";
 import { BoundedLimiter } from "../../../src/gateway/bounded-limiter.js";
-import { requestOf, shop, stageGateway, type GatewayStage } from "./gateway-stage.js";
+import { requestOf, shop, loadGateway, type GatewayHarness } from "./gateway-harness.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_800_000_000_000 });
@@ -22,20 +22,20 @@ const principal = (id: number): PluginPrincipal => ({
 
 const login = (method: string): Request => requestOf("/shop/login", { method });
 
-/** Statuses of as many requests, one after the other. */
-async function statuses(stage: GatewayStage, count: number, makeRequest: (index: number) => Request): Promise<number[]> {
+/** Sends `count` requests in sequence and returns their statuses. */
+async function statuses(gateway: GatewayHarness, count: number, makeRequest: (index: number) => Request): Promise<number[]> {
   const seen: number[] = [];
-  for (let index = 0; index < count; index += 1) seen.push((await stage.send(makeRequest(index))).status);
+  for (let index = 0; index < count; index += 1) seen.push((await gateway.send(makeRequest(index))).status);
   return seen;
 }
 
 describe("a rate limit", () => {
-  test("lets as many through as it says, then answers 429 until the window ends, then begins again", async () => {
-    const stage = await stageGateway({ rateLimits: [{ name: "everyone", limit: 2, window: "10s" }] });
-    expect(await statuses(stage, 4, () => requestOf("/shop/"))).toEqual([200, 200, 429, 429]);
+  test("allows requests up to its limit, then responds with 429 until the window ends", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ name: "everyone", limit: 2, window: "10s" }] });
+    expect(await statuses(gateway, 4, () => requestOf("/shop/"))).toEqual([200, 200, 429, 429]);
 
     vi.advanceTimersByTime(7400);
-    const refused = await stage.send(requestOf("/shop/"));
+    const refused = await gateway.send(requestOf("/shop/"));
     expect(refused.status).toBe(429);
     expect(await refused.json()).toEqual({ error: { code: "RATE_LIMITED", message: "Too many requests; try again in 3 s." } });
     expect(Object.fromEntries(refused.headers)).toEqual({
@@ -48,24 +48,24 @@ describe("a rate limit", () => {
     });
 
     vi.advanceTimersByTime(2600);
-    expect(await statuses(stage, 3, () => requestOf("/shop/"))).toEqual([200, 200, 429]);
-    expect(Object.fromEntries(stage.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
+    expect(await statuses(gateway, 3, () => requestOf("/shop/"))).toEqual([200, 200, 429]);
+    expect(Object.fromEntries(gateway.counts)).toEqual({ "gateway_allowed everyone": 4, "gateway_limited everyone": 4 });
   });
 
-  test("refuses for as long as block says, however much is sent meanwhile", async () => {
-    const stage = await stageGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
-    expect(await statuses(stage, 2, () => requestOf("/"))).toEqual([200, 429]);
+  test("rejects for the time of block, however many requests arrive meanwhile", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1s", block: "1m" }] });
+    expect(await statuses(gateway, 2, () => requestOf("/"))).toEqual([200, 429]);
     for (let second = 0; second < 59; second += 1) {
       vi.advanceTimersByTime(1000);
-      expect((await stage.send(requestOf("/"))).status).toBe(429);
+      expect((await gateway.send(requestOf("/"))).status).toBe(429);
     }
     vi.advanceTimersByTime(1000);
-    expect((await stage.send(requestOf("/"))).status).toBe(200);
+    expect((await gateway.send(requestOf("/"))).status).toBe(200);
   });
 
-  test("counts clients apart, and IPv6 clients by their /64", async () => {
-    const stage = await stageGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
-    const from = (address: string) => async () => (await stage.send(requestOf("/", { from: address }))).status;
+  test("counts clients separately, and IPv6 clients by their /64", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
+    const from = (address: string) => async () => (await gateway.send(requestOf("/", { from: address }))).status;
     expect(await from("192.0.2.1")()).toBe(200);
     expect(await from("192.0.2.2")()).toBe(200);
     expect(await from("::ffff:192.0.2.1")()).toBe(429);
@@ -74,77 +74,77 @@ describe("a rate limit", () => {
     expect(await from("2001:db8:0:1::1")()).toBe(200);
   });
 
-  test("is not evaded by a forged X-Forwarded-For", async () => {
+  test("ignores a forged X-Forwarded-For", async () => {
     const rateLimits = [{ limit: 1, window: "1m" }];
     for (const trustedProxies of [[], ["10.0.0.0/8"]]) {
-      const stage = await stageGateway({ trustedProxies, rateLimits });
-      const seen = await statuses(stage, 4, (index) => requestOf("/", { from: `203.0.113.${index}, 10.0.0.${index}, 192.0.2.1` }));
+      const gateway = await loadGateway({ trustedProxies, rateLimits });
+      const seen = await statuses(gateway, 4, (index) => requestOf("/", { from: `203.0.113.${index}, 10.0.0.${index}, 192.0.2.1` }));
       expect(seen).toEqual([200, 429, 429, 429]);
     }
-    const stage = await stageGateway({ trustedProxies: ["10.0.0.0/8"], rateLimits });
-    const seen = await statuses(stage, 3, (index) => requestOf("/", { from: `203.0.113.${index}, 192.0.2.1, 10.0.0.${index}` }));
+    const gateway = await loadGateway({ trustedProxies: ["10.0.0.0/8"], rateLimits });
+    const seen = await statuses(gateway, 3, (index) => requestOf("/", { from: `203.0.113.${index}, 192.0.2.1, 10.0.0.${index}` }));
     expect(seen).toEqual([200, 429, 429]);
   });
 
-  test("counts all who have no address as one", async () => {
-    const stage = await stageGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
-    expect(await statuses(stage, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
+  test("counts all clients without an address together", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ limit: 1, window: "1m" }] });
+    expect(await statuses(gateway, 2, () => requestOf("/", { from: "unknown" }))).toEqual([200, 429]);
   });
 
-  test("is about its paths and methods only; HEAD is a GET", async () => {
-    const stage = await stageGateway({ rateLimits: [{ paths: ["/shop/login"], methods: ["POST", "GET"], limit: 1, window: "1m" }] });
-    expect(await statuses(stage, 2, () => login("PUT"))).toEqual([200, 200]);
-    expect(await statuses(stage, 2, () => requestOf("/shop/", { method: "POST" }))).toEqual([200, 200]);
-    expect((await stage.send(login("POST"))).status).toBe(200);
-    for (const method of ["POST", "GET", "HEAD"]) expect((await stage.send(login(method))).status, method).toBe(429);
-    expect((await stage.send(requestOf("/shop@1.0.0/%6Cogin", { method: "POST" }))).status).toBe(429);
+  test("applies only to its paths and methods, with HEAD as GET", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ paths: ["/shop/login"], methods: ["POST", "GET"], limit: 1, window: "1m" }] });
+    expect(await statuses(gateway, 2, () => login("PUT"))).toEqual([200, 200]);
+    expect(await statuses(gateway, 2, () => requestOf("/shop/", { method: "POST" }))).toEqual([200, 200]);
+    expect((await gateway.send(login("POST"))).status).toBe(200);
+    for (const method of ["POST", "GET", "HEAD"]) expect((await gateway.send(login(method))).status, method).toBe(429);
+    expect((await gateway.send(requestOf("/shop@1.0.0/%6Cogin", { method: "POST" }))).status).toBe(429);
   });
 
-  test("by key counts by who it is, and by client who has none", async () => {
+  test("by key counts by principal, and by client without a key", async () => {
     const ids = new Map([
       ["a", 1],
       ["b", 2],
     ]);
-    const stage = await stageGateway({ rateLimits: [{ by: "key", limit: 1, window: "1m" }] }, (request) => {
+    const gateway = await loadGateway({ rateLimits: [{ by: "key", limit: 1, window: "1m" }] }, (request) => {
       const id = ids.get(request.headers.get("x-test") ?? "");
       return id === undefined ? undefined : principal(id);
     });
-    const send = async (who: string, from: string) => (await stage.send(requestOf("/", { from, headers: { "x-test": who } }))).status;
+    const send = async (who: string, from: string) => (await gateway.send(requestOf("/", { from, headers: { "x-test": who } }))).status;
     expect([await send("a", "192.0.2.1"), await send("a", "192.0.2.2")]).toEqual([200, 429]);
     expect([await send("b", "192.0.2.1"), await send("b", "192.0.2.1")]).toEqual([200, 429]);
     expect([await send("", "192.0.2.1"), await send("?", "192.0.2.1"), await send("", "192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("by key counts by a header, where one is named", async () => {
-    const stage = await stageGateway({ rateLimits: [{ by: "key", keyHeader: "X-Shop-Key", limit: 1, window: "1m" }] });
+  test("by key counts by the header of keyHeader", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ by: "key", keyHeader: "X-Shop-Key", limit: 1, window: "1m" }] });
     const send = async (key: string, from = "192.0.2.1") =>
-      (await stage.send(requestOf("/", { from, headers: key === "" ? {} : { "x-shop-key": key } }))).status;
+      (await gateway.send(requestOf("/", { from, headers: key === "" ? {} : { "x-shop-key": key } }))).status;
     expect([await send("a"), await send("a", "192.0.2.9"), await send("b")]).toEqual([200, 429, 200]);
     expect([await send(""), await send("")]).toEqual([200, 429]);
   });
 
-  test("by path counts paths apart, however they are spelled; with client each client's own", async () => {
-    const byPath = await stageGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
+  test("by path counts normalized paths separately; with client, also each client", async () => {
+    const byPath = await loadGateway({ rateLimits: [{ by: "path", limit: 1, window: "1m" }] });
     const paths = ["/shop/a", "/shop/b", "/shop/a?x", "/shop@1/a", "/shop/%61/", `/shop/${"x".repeat(300)}`, `/shop/${"x".repeat(301)}`];
     expect(await statuses(byPath, paths.length, (index) => requestOf(paths[index] as string, { from: `192.0.2.${index}` }))).toEqual([
       200, 200, 429, 429, 429, 200, 200,
     ]);
 
-    const byBoth = await stageGateway({ rateLimits: [{ by: ["client", "path"], limit: 1, window: "1m" }] });
+    const byBoth = await loadGateway({ rateLimits: [{ by: ["client", "path"], limit: 1, window: "1m" }] });
     const send = async (path: string, from: string) => (await byBoth.send(requestOf(path, { from }))).status;
     expect([await send("/a", "192.0.2.1"), await send("/a", "192.0.2.2"), await send("/b", "192.0.2.1")]).toEqual([200, 200, 200]);
     expect([await send("/a", "192.0.2.1"), await send("/b", "192.0.2.1")]).toEqual([429, 429]);
   });
 
-  test("beside others: each counts, and the first that is exceeded answers", async () => {
+  test("beside others counts each request, and the first exceeded limit responds", async () => {
     const rateLimits = [
       { name: "wide", limit: 3, window: "1m" },
       { name: "narrow", paths: ["/shop/login"], limit: 1, window: "1m" },
     ];
-    const stage = await stageGateway({ rateLimits });
-    expect(await statuses(stage, 2, () => requestOf("/shop/login"))).toEqual([200, 429]);
-    expect(await statuses(stage, 2, () => requestOf("/shop/"))).toEqual([200, 429]);
-    expect(Object.fromEntries(stage.counts)).toEqual({
+    const gateway = await loadGateway({ rateLimits });
+    expect(await statuses(gateway, 2, () => requestOf("/shop/login"))).toEqual([200, 429]);
+    expect(await statuses(gateway, 2, () => requestOf("/shop/"))).toEqual([200, 429]);
+    expect(Object.fromEntries(gateway.counts)).toEqual({
       "gateway_allowed wide": 3,
       "gateway_allowed narrow": 1,
       "gateway_limited narrow": 1,
@@ -152,15 +152,15 @@ describe("a rate limit", () => {
     });
   });
 
-  test("has no hook for answers unless its headers are wanted on them", async () => {
+  test("has an onResponse hook only with rateLimitHeaders", async () => {
     const rateLimits = [
       { limit: 10, window: "1m" },
       { limit: 5, window: "1m" },
     ];
-    const silent = await stageGateway({ rateLimits });
+    const silent = await loadGateway({ rateLimits });
     expect(Object.keys(silent.plugin).toSorted()).toEqual(["onInit", "onRequest", "onShutdown"]);
 
-    const telling = await stageGateway({ rateLimits, rateLimitHeaders: true });
+    const telling = await loadGateway({ rateLimits, rateLimitHeaders: true });
     await telling.send(requestOf("/"));
     const answer = await telling.send(requestOf("/"));
     expect(await answer.text()).toBe("app");
@@ -171,19 +171,19 @@ describe("a rate limit", () => {
     expect(skipped && [...skipped.headers.keys()]).toEqual(["content-type"]);
   });
 
-  test("leaves nothing behind when the plugin goes", async () => {
-    const stage = await stageGateway({ rateLimits: [{ limit: 10, window: "1h" }] });
-    await statuses(stage, 20, (index) => requestOf("/", { from: `192.0.2.${index}` }));
+  test("leaves no timer after the shutdown of the plugin", async () => {
+    const gateway = await loadGateway({ rateLimits: [{ limit: 10, window: "1h" }] });
+    await statuses(gateway, 20, (index) => requestOf("/", { from: `192.0.2.${index}` }));
     expect(vi.getTimerCount()).toBe(20);
-    await stage.plugin.onShutdown?.();
+    await gateway.plugin.onShutdown?.();
     expect(vi.getTimerCount()).toBe(0);
   });
 });
 
-describe("what is kept", () => {
+describe("counters of clients", () => {
   const options = { limit: 1, windowMs: 10_000, blockMs: 0, mostKeys: 100 };
 
-  test("is bounded: whoever was not seen for longest is forgotten", async () => {
+  test("are bounded: the client that was inactive longest is deleted", async () => {
     const limiter = new BoundedLimiter(options);
     await limiter.consume("loyal");
     for (let index = 0; index < 1000; index += 1) {
@@ -196,7 +196,7 @@ describe("what is kept", () => {
     expect((await limiter.consume("passer-by 0")).isRefused).toBe(false);
   });
 
-  test("goes when it is over", async () => {
+  test("are deleted after their window", async () => {
     const limiter = new BoundedLimiter(options);
     for (let index = 0; index < 60; index += 1) await limiter.consume(`early ${index}`);
     vi.advanceTimersByTime(10_001);

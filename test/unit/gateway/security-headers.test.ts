@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { requestOf, stageGateway } from "./gateway-stage.js";
+import { requestOf, loadGateway } from "./gateway-harness.js";
 
 async function headersOf(settings: Record<string, unknown>, request = requestOf("/"), answer = new Response(null)) {
-  return Object.fromEntries((await (await stageGateway(settings)).send(request, { answer })).headers);
+  return Object.fromEntries((await (await loadGateway(settings)).send(request, { answer })).headers);
 }
 
 const own = (): Response => new Response(null, { headers: { "x-frame-options": "DENY" } });
 
 describe("security headers", () => {
-  test("have a careful choice, without what cannot be taken back", async () => {
+  test("are restrictive by default, without irreversible ones", async () => {
     expect(await headersOf({ securityHeaders: true })).toEqual({
       "x-content-type-options": "nosniff",
       "referrer-policy": "strict-origin-when-cross-origin",
@@ -16,7 +16,7 @@ describe("security headers", () => {
     });
   });
 
-  test("are what the map says", async () => {
+  test("are those of the settings", async () => {
     const securityHeaders = {
       noSniff: false,
       referrerPolicy: "no-referrer",
@@ -35,13 +35,13 @@ describe("security headers", () => {
     });
   });
 
-  test("leave the app's own, unless they are to replace them", async () => {
+  test("keep the app's own, unless override is set", async () => {
     expect(await headersOf({ securityHeaders: true }, requestOf("/"), own())).toMatchObject({ "x-frame-options": "DENY" });
     const overriding = { securityHeaders: { frameOptions: "SAMEORIGIN", override: true } };
     expect(await headersOf(overriding, requestOf("/"), own())).toMatchObject({ "x-frame-options": "SAMEORIGIN" });
   });
 
-  test("promise https only to clients that came by it, as a trusted proxy says", async () => {
+  test("include HSTS only for https clients according to a trusted proxy", async () => {
     const strict = { maxAge: "365d", includeSubDomains: true, preload: true };
     const settings = { trustedProxies: ["10.0.0.0/8"], securityHeaders: { strictTransportSecurity: strict } };
     const promised = async (from: string, proto: string) =>
@@ -49,18 +49,18 @@ describe("security headers", () => {
     expect(await promised("192.0.2.1, 10.0.0.1", "https")).toBe("max-age=31536000; includeSubDomains; preload");
     expect(await promised("10.0.0.1", "https")).toBeDefined();
     expect(await promised("192.0.2.1, 10.0.0.1", "http")).toBeUndefined();
-    expect(await promised("10.0.0.1, 192.0.2.1", "https"), "anybody can claim it").toBeUndefined();
+    expect(await promised("10.0.0.1, 192.0.2.1", "https"), "an untrusted client can send the header").toBeUndefined();
   });
 
-  test("stand on the gateway's own answers too", async () => {
-    const stage = await stageGateway({ securityHeaders: true, rateLimits: [{ limit: 1, window: "1m" }], cors: [{ origins: ["*"] }] });
-    await stage.send(requestOf("/"));
-    const refused = await stage.send(requestOf("/"));
+  test("are part of the gateway's own responses", async () => {
+    const gateway = await loadGateway({ securityHeaders: true, rateLimits: [{ limit: 1, window: "1m" }], cors: [{ origins: ["*"] }] });
+    await gateway.send(requestOf("/"));
+    const refused = await gateway.send(requestOf("/"));
     expect([refused.status, refused.headers.get("x-content-type-options")]).toEqual([429, "nosniff"]);
   });
 
-  test("are all that there is a hook for", async () => {
-    expect(Object.keys((await stageGateway({ securityHeaders: true })).plugin).toSorted()).toEqual(["onInit", "onResponse", "onShutdown"]);
-    expect(Object.keys((await stageGateway({})).plugin).toSorted()).toEqual(["onInit", "onShutdown"]);
+  test("add only an onResponse hook", async () => {
+    expect(Object.keys((await loadGateway({ securityHeaders: true })).plugin).toSorted()).toEqual(["onInit", "onResponse", "onShutdown"]);
+    expect(Object.keys((await loadGateway({})).plugin).toSorted()).toEqual(["onInit", "onShutdown"]);
   });
 });

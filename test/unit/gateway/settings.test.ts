@@ -17,14 +17,14 @@ function problemOf(config: unknown): string {
   return "";
 }
 
-/** What the plugin gets of a manifest. */
+/** Returns the settings that the plugin gets from a manifest. */
 function configOf(manifest: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(parse(manifest) as Record<string, unknown>).filter(([key]) => !runtimeKeys.has(key)));
 }
 
 const keysOf = (value: unknown): string[] => Object.keys(value as object).toSorted();
 
-describe("what is wrong is named by its key", () => {
+describe("an invalid setting", () => {
   const limit = { limit: 1, window: "1m" };
   const cases: readonly (readonly [config: unknown, message: string])[] = [
     [{ rateLimits: [{ limit: 1, window: "1 fortnight" }] }, 'rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h'],
@@ -70,9 +70,9 @@ describe("what is wrong is named by its key", () => {
     ],
     ["text", '"text" is not a map of settings'],
   ];
-  test.each(cases)("%j", (config, message) => expect(problemOf(config)).toContain(message));
+  test.each(cases)("is reported with its key: %j", (config, message) => expect(problemOf(config)).toContain(message));
 
-  test("all at once", () => {
+  test("is reported together with all others", () => {
     const problem = problemOf({ corss: [], rateLimits: [{ limit: "x", window: 0 }], trustedProxies: [3] });
     expect(problem.split("\n").slice(1).toSorted()).toEqual([
       "has no setting corss (did you mean cors?)",
@@ -84,16 +84,16 @@ describe("what is wrong is named by its key", () => {
 });
 
 describe("the shipped manifest", () => {
-  test("is switched off and configures nothing", async () => {
+  test("is disabled and configures nothing", async () => {
     const manifest = await readFile(manifestFile, "utf8");
     expect(parse(manifest)).toMatchObject({ name: "plugin-gateway", enabled: false });
     expect(configOf(manifest)).toEqual({});
   });
 
-  test("shows every setting, and what it shows is sound", async () => {
+  test("shows every setting in a valid example", async () => {
     const manifest = await readFile(manifestFile, "utf8");
     const [, shown = ""] = manifest.split("enabled: false\n");
-    // A commented setting begins with a key or a dash; sentences do not.
+    // A commented setting starts with a key or a dash. Sentences do not.
     const settings = shown.replaceAll(/^# (?=[a-zA-Z]+:(?: |$)| {2})/gm, "");
     const config = configOf(settings);
     expect(problemOf(config)).toBe("");
@@ -113,7 +113,7 @@ describe("the shipped manifest", () => {
   });
 });
 
-test("every manifest in the guide is sound", async () => {
+test("has only valid manifests in the guide", async () => {
   const guide = await readFile(guideFile, "utf8");
   const manifests = [...guide.matchAll(/```yaml\n([^]*?)```/g)].map(([, text = ""]) => text);
   expect(manifests.length).toBeGreaterThan(0);

@@ -20,7 +20,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["a key grants what it holds", holderOf(readers), { permissions: readers, namespaces: ["*"] }],
   ["a key grants less than it holds", holderOf(readers), { permissions: ["workers:read"], namespaces: ["@a", "@b"] }],
   ["a restricted key grants its own namespace", holderOf(readers, ["@a", "@b"]), { permissions: readers, namespaces: ["@b"] }],
-])("%s", (_, principal, grant) => {
+])("allows: %s", (_, principal, grant) => {
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).not.toThrow();
 });
 
@@ -31,7 +31,7 @@ test.each<[string, Principal, { permissions: readonly Permission[]; namespaces: 
   ["all namespaces", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["*"] }, "*"],
   ["another namespace", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@b"] }, "@b"],
   ["its own namespace and another", holderOf(readers, ["@a"]), { permissions: readers, namespaces: ["@a", "@ab"] }, "@ab"],
-])("a key cannot grant %s", (_, principal, grant, named) => {
+])("rejects a key that grants %s", (_, principal, grant, named) => {
   const refusal = expect.objectContaining({ code: "PERMISSION_ESCALATION", status: 403, message: expect.stringContaining(named) });
 
   expect(() => assertMayGrant(principal, { ...grant, expiresAt: undefined })).toThrow(refusal);

@@ -31,7 +31,7 @@ const failing: KeyMigration = {
 const newer = [...keyMigrations, addNote];
 const backupName = `keys.db.schema-${current}.backup`;
 
-/** A state directory with keys of the current schema; its log is in the file. */
+/** Creates a state directory with keys of the current schema and an empty log. */
 async function stateWithKeys(count = 3): Promise<{ directory: string; file: string; rows: unknown[] }> {
   const directory = await temporaryDirectory();
   const store = new LocalKeyStore({ stateDirectory: directory, log: createLog({ level: "silent" }) });
@@ -55,7 +55,7 @@ function schemaIn(file: string): unknown {
   return schema;
 }
 
-/** Without those that SQLite keeps beside a store while it reads one. */
+/** Excludes the files that SQLite keeps beside a store while it reads one. */
 const filesIn = async (directory: string) => (await readdir(directory)).filter((name) => !/-(?:wal|shm)$/.test(name)).toSorted();
 
 const open = (file: string, migrations: readonly KeyMigration[]) => {
@@ -69,7 +69,7 @@ test("numbers the released steps 1, 2, 3 and so on", () => {
 });
 
 describe("a store with an older schema", () => {
-  test("is migrated in one go, after a private backup with its old content", async () => {
+  test("is migrated in one transaction, after a private backup of its old content", async () => {
     const { directory, file, rows } = await stateWithKeys();
 
     const finished = open(file, [...newer, renameNote]);
@@ -83,7 +83,7 @@ describe("a store with an older schema", () => {
     expect(open(file, [...newer, renameNote])).toEqual([]);
   });
 
-  test("is opened by the older program again when its backup is put in its place", async () => {
+  test("can be opened by the older program again from its backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     open(file, newer);
 
@@ -95,7 +95,7 @@ describe("a store with an older schema", () => {
     expect(store.create(newKey()).id).toBe(rows.length + 1);
   });
 
-  test("keeps changes that only its write-ahead log has, in the store and in the backup", async () => {
+  test("keeps changes from its write-ahead log, in the store and in the backup", async () => {
     const { directory, file } = await stateWithKeys();
     const crashed = path.join(await temporaryDirectory(), "keys.db");
     const database = openKeyDatabase(file);
@@ -149,7 +149,7 @@ describe("a store with an older schema", () => {
 });
 
 describe("a step that fails", () => {
-  test("leaves the store as it was and names the step and the backup", async () => {
+  test("leaves the store unchanged and names the step and the backup", async () => {
     const { directory, file, rows } = await stateWithKeys();
     const before = await readFile(file);
     const backup = path.join(directory, backupName);
@@ -206,7 +206,7 @@ describe("a second opening during a migration", () => {
 });
 
 describe("a store with a newer schema", () => {
-  test("is rejected with both schemas and the backup to restore, and stays as it is", async () => {
+  test("is rejected with both schemas and the backup to restore, and is not changed", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     const before = await readFile(file);
@@ -221,7 +221,7 @@ describe("a store with a newer schema", () => {
     expect((await readFile(file)).equals(before)).toBe(true);
   });
 
-  test("is rejected with the restore command when there is no backup that this program supports", async () => {
+  test("is rejected with the restore command when there is no supported backup", async () => {
     const { directory, file } = await stateWithKeys();
     open(file, newer);
     await copyFile(path.join(directory, backupName), path.join(directory, `keys.db.schema-${current + 1}.backup`));

@@ -29,7 +29,7 @@ function newKey(secret: string, changes: Partial<NewKey> = {}): NewKey {
   };
 }
 
-/** All bytes of the store's files, the write-ahead log included. */
+/** Returns all bytes of the store's files, including the write-ahead log. */
 async function bytesOnDisk(stateDirectory: string): Promise<string> {
   const names = (await readdir(stateDirectory)).filter((name) => name.startsWith("keys.db"));
   expect(names).toContain("keys.db");
@@ -44,8 +44,8 @@ const lastUseOnDisk = (directory: string) => {
   return uses;
 };
 
-describe("what is kept", () => {
-  test("a key's secret is nowhere on disk, its hash is", async () => {
+describe("a stored key", () => {
+  test("is on disk only as a hash", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -62,7 +62,7 @@ describe("what is kept", () => {
     }
   });
 
-  test("a store that is opened again has the same keys, with everything about them", async () => {
+  test("keeps all its fields when the store is opened again", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -77,20 +77,20 @@ describe("what is kept", () => {
     expect(reopened.findByHash(hashKeySecret(secret))).toEqual(created);
   });
 
-  test("a store left by a crash has every key that was acknowledged", async () => {
+  test("survives a crash after its acknowledgment", async () => {
     const directory = await temporaryDirectory();
     const crashed = openStore(directory);
     const secret = createKeySecret();
     const { id } = crashed.create(newKey(secret));
 
-    // Not closed: the other connection sees what a process after kill -9 would see.
+    // The store is not closed: this connection reads the state after kill -9.
     const database = new Database(path.join(directory, "keys.db"), { readonly: true });
     onTestFinished(() => void database.close());
 
     expect(database.prepare("SELECT id, hash FROM keys").all()).toEqual([{ id, hash: hashKeySecret(secret) }]);
   });
 
-  test("the id of a revoked key is never given again, also not after the store was opened again", async () => {
+  test("has an ID that is never used again, even after it was revoked", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const first = store.create(newKey(createKeySecret()));
@@ -106,7 +106,7 @@ describe("what is kept", () => {
     expect(reopened.list().map(({ id }) => id)).toEqual([third.id]);
   });
 
-  test("a revoked key is not found any more, and cannot be revoked twice", async () => {
+  test("is not found after it was revoked and cannot be revoked twice", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -121,7 +121,7 @@ describe("what is kept", () => {
     expect(openStore(directory).findByHash(hashKeySecret(secret))).toBeUndefined();
   });
 
-  test("every commit is flushed to the disk, also in a store that is opened again", async () => {
+  test("is flushed to disk with each commit, also in a store that is opened again", async () => {
     const file = path.join(await temporaryDirectory(), "keys.db");
     openKeyDatabase(file).close();
 
@@ -132,10 +132,10 @@ describe("what is kept", () => {
     expect(reopened.pragma("synchronous", { simple: true })).toBe(2);
   });
 
-  test("only the owner can read the store's files", async () => {
+  test("is in files that only the owner can read", async () => {
     const directory = await temporaryDirectory();
     openStore(directory).close();
-    // As left by somebody who did not care.
+    // Mode as left by careless users.
     await chmod(path.join(directory, "keys.db"), 0o644);
 
     openStore(directory).create(newKey(createKeySecret()));
@@ -146,10 +146,10 @@ describe("what is kept", () => {
   });
 });
 
-describe("rotating", () => {
+describe("a rotation", () => {
   const later = 1_700_000_500;
 
-  test("adds the twin and shortens the old key, and both are so in a store that is opened again", async () => {
+  test("adds the replacement key and shortens the old key, also on disk", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [secret, twinSecret] = [createKeySecret(), createKeySecret()];
@@ -166,7 +166,7 @@ describe("rotating", () => {
     expect(reopened.findByHash(hashKeySecret(twinSecret))).toEqual(twin);
   });
 
-  test("without an overlap ends the old key with the same commit", async () => {
+  test("without a grace period revokes the old key in the same commit", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
@@ -181,7 +181,7 @@ describe("rotating", () => {
     expect(openStore(directory).list()).toEqual([twin]);
   });
 
-  test("of an id that no active key has makes no twin", async () => {
+  test("of an ID without an active key adds no key", async () => {
     const store = openStore(await temporaryDirectory());
     const { id } = store.create(newKey(createKeySecret()));
     store.revoke(id, later);
@@ -192,7 +192,7 @@ describe("rotating", () => {
     expect(store.list()).toEqual([]);
   });
 
-  test("that fails in its second half leaves the old key as it was, in memory and on disk", async () => {
+  test("that fails halfway leaves the old key unchanged in memory and on disk", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const [first, second] = [createKeySecret(), createKeySecret()];
@@ -200,7 +200,7 @@ describe("rotating", () => {
     store.create(newKey(second));
     const before = store.list();
 
-    // Hashes are unique, so this twin cannot be inserted once the old key is changed.
+    // Hashes are unique, so this replacement key cannot be inserted after the change of the old key.
     for (const endsAt of [later + 60, later])
       expect(() => store.rotate(id, newKey(second, { createdAt: later }), endsAt)).toThrow(
         expect.objectContaining({ code: "KEY_STORE_UNAVAILABLE" }) as Error,
@@ -214,7 +214,7 @@ describe("rotating", () => {
 });
 
 describe("last use", () => {
-  test("a use is seen at once, and written with the others when the store closes", async () => {
+  test("is visible immediately and written when the store closes", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -229,7 +229,7 @@ describe("last use", () => {
     expect(lastUseOnDisk(directory)).toEqual([1_700_000_020, null]);
   });
 
-  test("a use that comes after the revocation changes nothing", async () => {
+  test("is ignored after the revocation", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const { id } = store.create(newKey(createKeySecret()));
@@ -261,7 +261,7 @@ describe("a store whose file shrank", () => {
   });
 });
 
-test("opens a store that was killed in a change before it had a write-ahead log, as it was before", async () => {
+test("restores the state before an interrupted change of a store without a log", async () => {
   const directory = await temporaryDirectory();
   const store = openStore(directory);
   for (let count = 0; count < 200; count += 1) store.create(newKey(createKeySecret()));
@@ -272,7 +272,7 @@ test("opens a store that was killed in a change before it had a write-ahead log,
   const database = new Database(file);
   onTestFinished(() => void database.close());
   database.pragma("journal_mode = DELETE");
-  // A full cache makes SQLite write changed pages, and before them the journal, during the transaction.
+  // With a full cache, SQLite writes changed pages, and the journal before them, during the transaction.
   database.pragma("cache_size = 1");
   database.exec("BEGIN; UPDATE keys SET name = 'changed'");
   for (const suffix of ["", "-journal"]) await copyFile(file + suffix, killed + suffix);
@@ -280,8 +280,8 @@ test("opens a store that was killed in a change before it had a write-ahead log,
   expect(openStore(path.dirname(killed)).list()).toEqual(before);
 });
 
-describe("a store that cannot be used", () => {
-  test("a file that is no database is refused with what to do, and stays as it is", async () => {
+describe("an unusable store", () => {
+  test("is rejected with a fix and not changed when it is not a database", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const content = Buffer.alloc(8_192, "not a database ");
@@ -293,14 +293,14 @@ describe("a store that cannot be used", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("a store with a damaged page is refused, and stays as it is", async () => {
+  test("is rejected and not changed when a page is damaged", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     for (let count = 0; count < 100; count += 1) store.create(newKey(createKeySecret()));
     store.close();
     const file = path.join(directory, "keys.db");
     const damaged = await readFile(file);
-    // The first page tells where tables are and stays sound.
+    // The first page lists the tables and stays valid.
     damaged.fill(0xff, 4_096);
     await writeFile(file, damaged);
 
@@ -309,7 +309,7 @@ describe("a store that cannot be used", () => {
     expect((await readFile(file)).equals(damaged)).toBe(true);
   });
 
-  test("rejects a store with a newer schema, advises to upgrade, and leaves it as it is", async () => {
+  test("is rejected with the advice to upgrade and not changed for a newer schema", async () => {
     const directory = await temporaryDirectory();
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
@@ -324,13 +324,13 @@ describe("a store that cannot be used", () => {
     expect(await readdir(directory)).toEqual(["keys.db"]);
   });
 
-  test("while another process holds the write lock, a change is refused with 503 and nothing changes in memory", async () => {
+  test("rejects changes with 503 while another process holds the write lock", async () => {
     const directory = await temporaryDirectory();
     const store = openStore(directory);
     const secret = createKeySecret();
     const { id } = store.create(newKey(secret));
-    const intruder = new Database(path.join(directory, "keys.db"));
-    intruder.exec("BEGIN IMMEDIATE");
+    const otherProcess = new Database(path.join(directory, "keys.db"));
+    otherProcess.exec("BEGIN IMMEDIATE");
 
     const refusal = expect.objectContaining({ code: "KEY_STORE_UNAVAILABLE", status: 503, retryAfterSeconds: 5 });
     expect(() => store.create(newKey(createKeySecret()))).toThrow(refusal);
@@ -340,7 +340,7 @@ describe("a store that cannot be used", () => {
     expect(store.findByHash(hashKeySecret(secret))?.id).toBe(id);
     expect(store.list()).toHaveLength(1);
 
-    intruder.close();
+    otherProcess.close();
     expect(store.readState().isWritable).toBe(true);
     expect(store.revoke(id, 1_700_000_100)).toBe(true);
   });

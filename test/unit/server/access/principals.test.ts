@@ -32,7 +32,7 @@ async function openPrincipals(rootKey: string | undefined, clock = { now: create
 }
 
 describe("the root key", () => {
-  test("stands for the synthetic root principal", async () => {
+  test("resolves to the synthetic root principal", async () => {
     const { principals } = await openPrincipals("the root key");
 
     expect(principals.principalOf("the root key")).toEqual({
@@ -47,7 +47,7 @@ describe("the root key", () => {
   });
 
   test.each(["", "r", "root ke", "root key ", " root key", "ROOT KEY", "root keyx", "root\0key", "root key".repeat(60), "röot"])(
-    "is not %j",
+    "does not match %j",
     async (wrong) => {
       const { principals } = await openPrincipals("root key");
 
@@ -55,7 +55,7 @@ describe("the root key", () => {
     },
   );
 
-  test("that is not set lets nobody in, the empty key neither", async () => {
+  test("matches nothing when it is not set, not even an empty key", async () => {
     const { principals } = await openPrincipals(undefined);
 
     for (const secret of ["", "undefined", "null", "root"]) expect(principals.principalOf(secret)).toBeUndefined();
@@ -71,7 +71,7 @@ describe("the root key", () => {
 });
 
 describe("stored keys", () => {
-  test("a role's permissions follow the role, those of custom keys are their own", async () => {
+  test("have the permissions of their role, custom keys their own", async () => {
     const { principals, addKey } = await openPrincipals(undefined);
     addKey("an editor", { role: "editor", permissions: ["keys:create"] });
     addKey("a custom", { role: "custom", permissions: ["keys:read"], namespaces: ["@team"] });
@@ -81,7 +81,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a custom")).not.toHaveProperty("isRoot");
   });
 
-  test("a revoked key lets nobody in from the next call on", async () => {
+  test("are rejected from the next call after their revocation", async () => {
     const { principals, addKey, store } = await openPrincipals(undefined);
     const { id } = addKey("a key");
     expect(principals.principalOf("a key")?.id).toBe(id);
@@ -91,7 +91,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key")).toBeUndefined();
   });
 
-  test("an expired key stays listed, and its refused use does not count as one", async () => {
+  test("remain listed after their expiry without a use for rejected calls", async () => {
     const { principals, addKey, store, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 61;
@@ -106,7 +106,7 @@ describe("stored keys", () => {
     [-1, true],
     [0, false],
     [1, false],
-  ])("%i seconds from its expiry a key lets in: %j", async (distance, letsIn) => {
+  ])("are accepted %i seconds from their expiry: %j", async (distance, letsIn) => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 60 + distance;
@@ -114,7 +114,7 @@ describe("stored keys", () => {
     expect(principals.principalOf("a key") !== undefined).toBe(letsIn);
   });
 
-  test("a clock that jumps ahead and back deletes nothing", async () => {
+  test("work again when the clock was ahead and is set back", async () => {
     const { principals, addKey, clock } = await openPrincipals(undefined);
     addKey("a key", { expiresAt: createdAt + 60 });
     clock.now = createdAt + 31_536_000;
@@ -127,7 +127,7 @@ describe("stored keys", () => {
 });
 
 describe("several credentials", () => {
-  test("the first that resolves counts, with its channel", async () => {
+  test("resolve to the first valid one, with its channel", async () => {
     const { principals, addKey } = await openPrincipals("root");
     const { id } = addKey("a key");
 
@@ -144,7 +144,7 @@ describe("several credentials", () => {
   });
 });
 
-test("whatever is or looks like a key of ours is kept from app code", async () => {
+test("recognizes the root key and all keys with its prefix as the daemon's keys", async () => {
   const { principals } = await openPrincipals("the root key");
 
   expect(principals.isOurKey(createKeySecret())).toBe(true);
@@ -153,7 +153,7 @@ test("whatever is or looks like a key of ours is kept from app code", async () =
   expect(principals.isOurKey("the app's own token")).toBe(false);
 });
 
-test("generated keys have the published form and never repeat", () => {
+test("generates unique keys in the documented format", () => {
   const secrets = Array.from({ length: 1_000 }, () => createKeySecret());
 
   for (const secret of secrets) expect(secret).toMatch(/^rtk_[A-Za-z0-9_-]{43}$/);

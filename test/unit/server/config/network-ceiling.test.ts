@@ -9,13 +9,13 @@ const ceiling = new NetworkCeiling({
   allowsLoopback: false,
 });
 
-describe("what a manifest may ask for", () => {
+describe("the network ceiling", () => {
   test.each([
     ["a", { mode: "public" as const, allow: [] }],
     ["a", { mode: "none" as const, allow: [] }],
     ["a", { allow: ["db.internal:5432", "DB.Internal:5432", "unix:/run/redis.sock"] }],
     ["@team/a", { allow: ["cache:6379"] }],
-  ])("%s may ask for %j", (name, network) => {
+  ])("allows %s to request %j", (name, network) => {
     expect(ceiling.refusal({ network }, name)).toBeUndefined();
   });
 
@@ -26,16 +26,16 @@ describe("what a manifest may ask for", () => {
     ["@teams/a", { allow: ["cache:6379"] }, "cache:6379"],
     ["a", { allow: ["unix:/run/redis.sock2"] }, "unix:/run/redis.sock2"],
     ["a", { allow: ["db.internal:*"] }, "db.internal:*"],
-  ])("%s may not ask for %j", (name, network, part) => {
+  ])("denies %s to request %j", (name, network, part) => {
     expect(ceiling.refusal({ network }, name)).toContain(part);
   });
 
-  test("everything is granted where the ceiling is all", () => {
+  test("allows everything with the mode all", () => {
     const open = new NetworkCeiling({ mode: "all", grants: [], allowsLoopback: false });
     expect(open.refusal({ network: { mode: "all", allow: ["10.0.0.1:1", "unix:/x"] } }, "a")).toBeUndefined();
   });
 
-  test("a manifest that asks for nothing gets the very object that waiting isolates have", () => {
+  test("returns the default object of standby isolates for a manifest without network", () => {
     expect(ceiling.of({})).toBe(ceiling.usual);
     expect(ceiling.of({ network: { allow: ["db.internal:5432"] } })).toEqual({
       mode: "public",
@@ -46,7 +46,7 @@ describe("what a manifest may ask for", () => {
 });
 
 test.each(["db", "db:", ":5432", "db:70000", "db:5432/x", "unix:run", "unix:/a,b", "[::1]", "a b:1", "http://a:1"])(
-  "%j is no target",
+  "rejects the target %j",
   (text) => {
     expect(parseNetworkTarget(text)).toBeUndefined();
   },

@@ -11,13 +11,13 @@ function eventsOf(kept: number) {
   return { events, startId: nowMs * 1000, tell: (name: string) => events.publish({ type: "worker.deleted", subject: { name } }) };
 }
 
-/** The next batch as text: names, and the types of what the stream says itself. */
+/** Returns the next batch as names, or types for events of the stream itself. */
 async function next(stream: AsyncGenerator<RuntimeEvent[]>): Promise<string[]> {
   const { value } = await stream.next();
   return ((value ?? []) as RuntimeEvent[]).map(({ type, subject }) => subject?.name ?? type);
 }
 
-test("what is dropped before a slow reader comes to it is told as a gap, and what is kept follows", async () => {
+test("reports dropped events of a slow reader as a gap, followed by the kept ones", async () => {
   const { events, tell } = eventsOf(3);
   const stream = events.follow(all, start, new AbortController().signal);
   expect(await next(stream)).toEqual(["stream.opened"]);
@@ -32,7 +32,7 @@ test("what is dropped before a slow reader comes to it is told as a gap, and wha
   expect(events.followerCount).toBe(0);
 });
 
-test("a reader resumes without a gap as long as what it missed is kept", async () => {
+test("resumes without a gap while all missed events are kept", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (lastEventId: number) => next(events.follow(all, { ...start, lastEventId }, new AbortController().signal));
@@ -42,7 +42,7 @@ test("a reader resumes without a gap as long as what it missed is kept", async (
   expect(await from(startId + 999)).toEqual(["stream.gap"]);
 });
 
-test("a reader that asks for a time on is told of a gap only where something may be missing", async () => {
+test("reports a gap after a time only when events can be missing", async () => {
   const { events, startId, tell } = eventsOf(5);
   for (const name of ["a", "b", "c"]) tell(name);
   const from = (sinceMs: number) => next(events.follow(all, { ...start, sinceMs }, new AbortController().signal));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newRequestIds } from "../../../../src/server/http/new-request-ids.js";
 
-test("ids are UUIDs of version 4, no two alike, and no two makers begin alike", () => {
+test("generates unique UUIDs of version 4 with a different prefix per generator", () => {
   const newId = newRequestIds();
   const ids = Array.from({ length: 10_000 }, newId);
 

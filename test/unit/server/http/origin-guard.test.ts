@@ -12,10 +12,10 @@ const refusalOf = (headers: { origin?: string; host?: string }) => {
   }
 };
 
-describe("an origin that names the host that was called passes", () => {
+describe("an origin of the requested host is accepted", () => {
   test.each([
     [host, `http://${host}`],
-    // Behind a proxy that speaks TLS the page's scheme is another than ours.
+    // Behind a TLS proxy, the page's scheme differs from the daemon's.
     [host, `https://${host}`],
     ["runtime.example", "http://runtime.example"],
     ["runtime.example", "https://runtime.example"],
@@ -27,12 +27,12 @@ describe("an origin that names the host that was called passes", () => {
     ["127.0.0.1:8000", "http://127.0.0.1:8000"],
     ["[::1]:8000", "http://[::1]:8000"],
     ["[::1]", "https://[::1]"],
-  ])("Host: %s, Origin: %s", (ownHost, origin) => {
+  ])("accepts Host: %s, Origin: %s", (ownHost, origin) => {
     expect(refusalOf({ host: ownHost, origin })).toBeUndefined();
   });
 });
 
-describe("an origin that names anything else is a mismatch", () => {
+describe("an origin other than the requested host is a mismatch", () => {
   test.each([
     "null",
     "http://evil.example",
@@ -73,12 +73,12 @@ describe("an origin that names anything else is a mismatch", () => {
     "http://[",
     "undefined",
     "*",
-  ])("%s", (origin) => {
+  ])("rejects %s", (origin) => {
     expect(refusalOf({ host, origin })).toBe("CSRF_ORIGIN_MISMATCH");
   });
 });
 
-describe("a Host that is no host never matches", () => {
+describe("an invalid Host never matches", () => {
   test.each([
     ["user@runtime.example", "http://runtime.example"],
     ["evil.example:x@runtime.example", "http://runtime.example"],
@@ -93,13 +93,13 @@ describe("a Host that is no host never matches", () => {
     ["", "http://"],
     [undefined, "http://runtime.example"],
     [undefined, "http://undefined"],
-  ])("Host: %s, Origin: %s", (ownHost, origin) => {
+  ])("rejects Host: %s, Origin: %s", (ownHost, origin) => {
     expect(refusalOf({ origin, ...(ownHost === undefined ? {} : { host: ownHost }) })).toBe("CSRF_ORIGIN_MISMATCH");
   });
 });
 
 describe("a missing origin", () => {
-  test.each([undefined, ""])("%j is asked for, with the line to add", (origin) => {
+  test.each([undefined, ""])("rejects %j with the header to add", (origin) => {
     const headers = { host, ...(origin === undefined ? {} : { origin }) };
 
     expect(() => assertOwnOrigin(headers)).toThrow(
@@ -107,7 +107,7 @@ describe("a missing origin", () => {
     );
   });
 
-  test("does not make a hostile Host part of the advice", () => {
+  test("omits a hostile Host from the message", () => {
     expect(() => assertOwnOrigin({ host: "x' ; rm -rf /" })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("rm") }),
     );

@@ -19,7 +19,7 @@ async function write(plugins: readonly PluginMetrics[]): Promise<Map<string, Fam
 }
 
 describe("a counter", () => {
-  test("counts by its labels, in whatever order they are given", () => {
+  test("counts by labels in any order", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "What was seen.");
     counter.add({ rule: "a", kind: "x" });
@@ -43,7 +43,7 @@ describe("a counter", () => {
     ]);
   });
 
-  test("counts the same for labels that are kept and for labels that are made again, also as other", () => {
+  test("counts equal labels together, whether reused, recreated or grouped as other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     const kept = Object.freeze({ rule: "a" });
@@ -67,18 +67,18 @@ describe("a counter", () => {
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test.each(["", "Seen", "1st", "se-en", "seen\n", "é", "a".repeat(101)])("is not named %j", (name) => {
+  test.each(["", "Seen", "1st", "se-en", "seen\n", "é", "a".repeat(101)])("cannot be named %j", (name) => {
     const counters = new PluginCounters();
     expect(() => counters.counter("p", name, "")).toThrow(TypeError);
   });
 
-  test.each(["plugin", "__name__", "a-b", "1", "", 'a"b'])("has no label %j", (name) => {
+  test.each(["plugin", "__name__", "a-b", "1", "", 'a"b'])("cannot have the label %j", (name) => {
     const counters = new PluginCounters();
     expect(() => counters.counter("p", "seen", "").add({ [name]: "x" })).toThrow(TypeError);
     expect(valuesOf(counters)).toEqual([]);
   });
 
-  test("keeps 200 combinations, and counts the others as other", () => {
+  test("keeps 200 combinations and counts the rest as other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     for (let index = 0; index < 1000; index += 1) counter.add({ client: `c${index}` });
@@ -92,7 +92,7 @@ describe("a counter", () => {
     expect(values.at(-1)).toEqual({ labels: { client: "other" }, value: 802 });
   });
 
-  test("has no series twice when a value was called other before", () => {
+  test("has no duplicate series when a value is named other", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     counter.add({ client: "other" });
@@ -103,7 +103,7 @@ describe("a counter", () => {
     expect(valuesOf(counters)[0]).toEqual({ labels: { client: "other" }, value: 103 });
   });
 
-  test("cuts the values of labels to 100 characters", () => {
+  test("truncates label values to 100 characters", () => {
     const counters = new PluginCounters();
     const counter = counters.counter("p", "seen", "");
     counter.add({ path: `${"x".repeat(100)}1` });
@@ -113,7 +113,7 @@ describe("a counter", () => {
 });
 
 describe("a plugin", () => {
-  test("goes on counting after it was loaded again, and begins at nothing after it was gone", () => {
+  test("continues its counts after a reload and starts at zero after its deletion", () => {
     const counters = new PluginCounters();
     const before = counters.counter("p", "seen", "old words");
     before.add();
@@ -127,7 +127,7 @@ describe("a plugin", () => {
     expect(valuesOf(counters)).toEqual([{ labels: {}, value: 1 }]);
   });
 
-  test("has 50 counters at most, others not fewer for that", () => {
+  test("can have 50 counters, independent of other plugins", () => {
     const counters = new PluginCounters();
     for (let index = 0; index < 50; index += 1) counters.counter("p", `c${index}`, "");
     expect(() => counters.counter("p", "one_more", "")).toThrow("a plugin may have 50 counters");
@@ -140,8 +140,8 @@ describe("a plugin", () => {
   });
 });
 
-describe("for Prometheus", () => {
-  test("counters of one name are one metric with the plugin as label, whatever the values hold", async () => {
+describe("the Prometheus exporter", () => {
+  test("merges counters of one name and escapes their values", async () => {
     const counters = new PluginCounters();
     counters.counter("@team/one", "seen", "Two\n lines \\ and a slash").add({ text: 'a "quoted"\nline \\' }, 2);
     counters.counter("two", "seen", "Others").add();
@@ -162,7 +162,7 @@ describe("for Prometheus", () => {
     ]);
   });
 
-  test("without plugins there is none", async () => {
+  test("writes no counters without plugins", async () => {
     expect([...(await write([])).keys()].filter((name) => name.includes("plugin"))).toEqual([]);
   });
 });

@@ -88,8 +88,8 @@ const more = [
 ];
 const values = [...words, ...odd, ...quoted, ...special];
 
-describe("a plain manifest is read as YAML would", () => {
-  test.for([...shapes, ...more])("%j", (shape) => {
+describe("a plain manifest", () => {
+  test.for([...shapes, ...more])("is parsed like YAML: %j", (shape) => {
     for (const value of values) {
       const text = shape.replace("VALUE", () => value);
       const plain = plainManifest(text);
@@ -97,19 +97,19 @@ describe("a plain manifest is read as YAML would", () => {
     }
   });
 
-  test("what most manifests say is plain", () => {
+  test("covers the keys of most manifests", () => {
     const text =
       '# ours\nname: "@team/app"\nversion: 1.4.2\nenabled: false\nentrypoint: dist/index.html\n\ntimeout: 30s\nmemory: 64mb\ninstances: 2\n';
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("what runtimectl deploy writes is plain", () => {
+  test("covers the manifests of runtimectl deploy", () => {
     const text = `name: app\nversion: 1.4.2\ndeploy:\n  digest: "${"12".repeat(32)}"\n  at: 1795302000\n  commit: "9f31c0a"\n  dirty: false\n  message: "Fix: it's #7 (again), 100%"\n`;
     expect(plainManifest(text)).toMatchObject({ deploy: { at: 1795302000, dirty: false, message: "Fix: it's #7 (again), 100%" } });
     expect(plainManifest(text)).toEqual(parseManifest(text, "manifest.yaml").fields);
   });
 
-  test("what needs YAML is left to it", () => {
+  test("does not cover text that needs a YAML parser", () => {
     for (const text of [
       "",
       "# nothing\n",

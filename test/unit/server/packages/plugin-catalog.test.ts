@@ -16,7 +16,7 @@ const found = (name: string) => fixture.packages.discover().find((plugin) => plu
 const names = () => fixture.packages.discover().map(({ name }) => name);
 const write = (text: string) => writeFiles(fixture.uploads, { "guard/manifest.yaml": `name: guard\n${text}` });
 
-test("the manifest's own keys count; package.json fills in the rest, but for npm's dependencies", async () => {
+test("prefers keys of the manifest to package.json, without npm's dependencies", async () => {
   await writeFiles(fixture.uploads, {
     "guard/manifest.yaml": "base: /guard\ndependencies: [logger]\nenv: { A: 1 }\nlimit: 10\nconfig: { limit: 20, rules: [a] }\n",
     "guard/package.json": JSON.stringify({
@@ -41,7 +41,7 @@ test("the manifest's own keys count; package.json fills in the rest, but for npm
   expect(found("npm")).not.toHaveProperty("problem");
 });
 
-test("an entrypoint makes an app, with the keys of a worker's manifest", async () => {
+test("creates an app from an entrypoint, with the keys of a worker's manifest", async () => {
   await writeFiles(fixture.uploads, {
     "shop/manifest.yaml": "name: shop\nbase: /shop\nentrypoint: app/index.html\nenv: { PUBLIC_A: 1 }\n",
   });
@@ -49,7 +49,7 @@ test("an entrypoint makes an app, with the keys of a worker's manifest", async (
   expect(found("shop")?.app).toMatchObject({ entrypoint: "app/index.html", env: { PUBLIC_A: "1" }, memory: 128 * 1024 ** 2 });
 });
 
-test("a folder without metadata, a hidden one and a link that leads out are no plugins", async () => {
+test("ignores folders without metadata, hidden folders and links to outside", async () => {
   await writeFiles(fixture.root, { "outside/manifest.yaml": "name: outside\n" });
   await writeFiles(fixture.uploads, { "notes/readme.md": "", ".hidden/manifest.yaml": "name: hidden\n", "plugin.js": "" });
   await symlink(path.join(fixture.root, "outside"), inUploads("outside"));
@@ -63,9 +63,9 @@ test.for([
   ["no name", { "manifest.yaml": "base: /x" }, "no name"],
   ["a bad base", { "manifest.yaml": "name: bad\nversion: 1.0.0\nbase: /a/b" }, "base"],
   ["a reserved base", { "manifest.yaml": "name: bad\nbase: /api" }, "/api"],
-  ["a flag that is no flag", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
-  ["an app that asks for too much", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
-] as const)("with %s it is listed with its problem, and the others are not affected", async ([, files, problem]) => {
+  ["a flag of the wrong type", { "manifest.yaml": "name: bad\nenabled: 'no'" }, "enabled"],
+  ["an app with a disallowed permission", { "manifest.yaml": "name: bad\nentrypoint: a.js\npermissions: [addons]" }, "not given"],
+] as const)("lists a plugin with %s with its problem, without effect on others", async ([, files, problem]) => {
   await writeFiles(inUploads("bad"), files);
   await writeFiles(inUploads("good"), { "manifest.yaml": "name: good\n" });
 
@@ -78,7 +78,7 @@ test.for([
   expect(names()).toEqual(["good"]);
 });
 
-test("a reserved name is a problem when somebody put it there by hand, not when it is built in", async () => {
+test("reports a reserved name as a problem unless it is built in", async () => {
   await writeFiles(fixture.uploads, { "api/manifest.yaml": "name: api\n" });
   await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\n" });
 
@@ -86,7 +86,7 @@ test("a reserved name is a problem when somebody put it there by hand, not when 
   expect(found("cpanel")).not.toHaveProperty("problem");
 });
 
-test("of two with the same name the first directory's counts, within one the folder of that name", async () => {
+test("prefers the first directory, then the folder with the plugin's name", async () => {
   const second = path.join(fixture.root, "second");
   const image = path.join(fixture.root, ".image");
   await writeFiles(image, { "guard/manifest.yaml": "name: guard\nversion: 3.0.0\n", "tool/manifest.yaml": "name: tool\n" });
@@ -107,7 +107,7 @@ test("of two with the same name the first directory's counts, within one the fol
   expect(found("guard")).toMatchObject({ version: "3.0.0", source: "built-in" });
 });
 
-test("a change by hand shows at once; the hash tells changes from toggles and comments", async () => {
+test("detects a change by hand immediately; toggles and comments keep the hash", async () => {
   await write("limit: 1\n");
   const first = found("guard")?.manifestHash;
   await write("limit: 1 # of many\nenabled: false\n");

@@ -19,7 +19,7 @@ function installed(version: string, enabled: boolean): InstalledVersion {
   };
 }
 
-describe("which version answers without a range", () => {
+describe("the active version without a range", () => {
   test.for([
     [["1.0.0", "latest", "9.0.0"], "latest"],
     [["1.0.0", "latest off", "9.0.0"], "9.0.0"],
@@ -28,12 +28,12 @@ describe("which version answers without a range", () => {
     [["1.0.0+b1", "1.0.0+b2"], "1.0.0+b2"],
     [["1.0.0 off"], undefined],
     [[], undefined],
-  ] as const)("%j: %s", ([versions, expected]) => {
+  ] as const)("of %j is %s", ([versions, expected]) => {
     expect(choiceOf(...versions).preferred?.version).toBe(expected);
   });
 });
 
-describe("which version answers for a range", () => {
+describe("the active version for a range", () => {
   const versions = ["0.9.0", "1.2.0", "1.4.2", "1.4.10", "1.5.0-beta.1", "2.0.0 off", "3.0.0-rc.1", "3.0.0-rc.2", "latest"];
   test.for([
     ["1", "1.4.10"],
@@ -56,18 +56,18 @@ describe("which version answers for a range", () => {
     ["", undefined],
     ["constructor", undefined],
     ["1".repeat(10_000), undefined],
-  ] as const)("@%s: %s", ([range, expected]) => {
+  ] as const)("@%s is %s", ([range, expected]) => {
     const choice = choiceOf(...versions);
     expect(choice.pick(range)?.version).toBe(expected);
     expect(choice.pick(range)?.version).toBe(expected);
   });
 
-  test("@latest pins the version of that name only", () => {
+  test("@latest is only a version named latest", () => {
     expect(choiceOf("1.0.0").pick("latest")).toBeUndefined();
   });
 });
 
-test("versions are listed latest first, then from the highest down", () => {
+test("lists versions with latest first, then in descending order", () => {
   expect(["1.9.0", "1.10.0", "latest", "2.0.0-rc.1", "2.0.0"].toSorted(newestFirst)).toEqual([
     "latest",
     "2.0.0",

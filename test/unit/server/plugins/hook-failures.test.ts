@@ -4,7 +4,7 @@ import { HookFailures } from "../../../../src/server/plugins/hook-failures.js";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("shows which hook failed last, how often, and why, for ten minutes", () => {
+test("reports hook, count and reason of the last failure for 10 minutes", () => {
   const failures = new HookFailures();
   expect(failures.summary).toBeUndefined();
   failures.note("onResponse", new Error("first"));

@@ -29,11 +29,11 @@ describe("public routes", () => {
     ["login", "/login", true],
     ["/a/**/secret", "/a/x/secret", false],
     ["/*.js", "/app.js", false],
-  ])("%s and %s: %s", (pattern, path, expected) => {
+  ])("with the pattern %s and the path %s: %s", (pattern, path, expected) => {
     expect(isPublic([pattern], path)).toBe(expected);
   });
 
-  test("by method: HEAD goes with GET, a handshake with neither", () => {
+  test("by method apply to HEAD like GET, but not to a handshake", () => {
     const declared = { get: ["/a"], POST: ["/b"] };
     expect(isPublic(declared, "/a")).toBe(true);
     expect(isPublic(declared, "/a", { method: "HEAD" })).toBe(true);
@@ -68,11 +68,11 @@ describe("public routes", () => {
     "/p/x#y",
     "/p/%3fx",
     "p/x",
-  ])("%s is public nowhere", (path) => {
+  ])("never include %s", (path) => {
     expect(isPublic(["/p/**", "**", "/*/*"], path)).toBe(false);
   });
 
-  test("what is public below a folder stays there, however it is read", () => {
+  test("below a folder never include a path that can be resolved outside of it", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "..",
@@ -115,7 +115,7 @@ describe("public routes", () => {
 describe("reserved paths", () => {
   const reserved = new ReservedPaths({ apiBase: "/_/api" });
 
-  test("are found however they are written, and others are not", () => {
+  test("are detected in any spelling, and other paths are not", () => {
     for (const path of [
       "/_/api",
       "/_/api/x",
@@ -135,7 +135,7 @@ describe("reserved paths", () => {
     for (const path of ["/", "/api", "/cpanels", "/x/cpanel", "/_/apis", "/.well-knownx"]) expect(reserved.has(path), path).toBe(false);
   });
 
-  test("cannot be reached around", () => {
+  test("cannot be bypassed by random paths", () => {
     const piece = fc.constantFrom("/", "\\", "%2f", "%5c", "..", ".", "%2e", "cpanel", "%63panel", "x", "%", "%zz");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
@@ -161,7 +161,7 @@ describe("server routes", () => {
     [{ "/a": {} }, "needs a function"],
     [{ "/a": { get: handler } }, "needs a function"],
     [{ "/a": null }, "needs a function"],
-  ])("refuse %j", (declared, message) => {
+  ])("reject %j", (declared, message) => {
     expect(() => new ServerRoutes(declared as never)).toThrow(message);
   });
 

@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 const chunkBytes = 1024 * 1024;
 const headerBytes = 10;
 const trailerBytes = 8;
-/** What cannot be compressed grows by a few bytes for each 64 KB. */
+/** Incompressible data grows by a few bytes per 64 KB. */
 const content = randomBytes(2 * chunkBytes);
 
 async function gunzip(file: string, arrival?: Arrival): Promise<Buffer> {
@@ -21,7 +21,7 @@ async function gunzip(file: string, arrival?: Arrival): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test("a gzip file is read to its end wherever that lies, and nothing may follow", { timeout: 60_000 }, async () => {
+test("reads a gzip file to its end at any chunk offset and rejects trailing bytes", { timeout: 60_000 }, async () => {
   const file = path.join(await temporaryDirectory(), "a.gz");
   const overhead = gzipSync(content.subarray(0, chunkBytes), { level: 0 }).length - chunkBytes;
   for (let excess = -2; excess <= trailerBytes + 2; excess += 1) {
@@ -37,7 +37,7 @@ test("a gzip file is read to its end wherever that lies, and nothing may follow"
 });
 
 test.each([1_000, 100_000, chunkBytes, chunkBytes + trailerBytes])(
-  "a gzip file that arrives in pieces of %i bytes is read as it is",
+  "reads a gzip file that arrives in chunks of %i bytes",
   async (pieceBytes) => {
     const file = path.join(await temporaryDirectory(), "a.gz");
     const told = new PassThrough();

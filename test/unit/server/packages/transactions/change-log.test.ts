@@ -23,7 +23,7 @@ beforeEach(async () => {
   reader = new ChangeLog({ file, instance: "reader" });
 });
 
-test("others read each change once, in its order, and nobody their own", () => {
+test("returns each change of other instances once and in order, but none of its own", () => {
   expect(reader.read()).toEqual(nothing);
   append(writer, "a");
   append(writer, "b");
@@ -34,7 +34,7 @@ test("others read each change once, in its order, and nobody their own", () => {
   expect(namesOf(writer.read())).toEqual(["c"]);
 });
 
-test("a line that a crash has cut off is passed over, and the next one counts", async () => {
+test("ignores a line truncated by a crash and returns the next one", async () => {
   append(writer, "a");
   await appendFile(file, `{"log":"x","num`);
   expect(namesOf(reader.read())).toEqual(["a"]);
@@ -42,7 +42,7 @@ test("a line that a crash has cut off is passed over, and the next one counts", 
   expect(reader.read()).toEqual({ changes: [changeOf("b")], hasGap: false });
 });
 
-test("the file stays small, and who reads often enough misses nothing", async () => {
+test("limits the size of the file without a gap for frequent readers", async () => {
   const long = "x".repeat(1000);
   const read: (string | undefined)[] = [];
   for (let index = 0; index < 1000; index += 1) {
@@ -56,7 +56,7 @@ test("the file stays small, and who reads often enough misses nothing", async ()
   expect((await stat(file)).size).toBeLessThan(1024 * 1024);
 });
 
-test("who reads too seldom, or finds another log, learns that some are missing", async () => {
+test("reports a gap to a rare reader and after a replacement of the file", async () => {
   append(writer, "first");
   reader.read();
   const long = "x".repeat(5000);

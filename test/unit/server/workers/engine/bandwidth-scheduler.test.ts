@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { BandwidthScheduler } from "../../../../../src/server/workers/engine/bandwidth-scheduler.js";
 import { WorkerMeter } from "../../../../../src/server/workers/engine/worker-meter.js";
 
-/** Much more than goes on at once. */
+/** Much more than the bytes of one immediate turn. */
 const bytes = 64_000;
 
 function begin() {
@@ -14,8 +14,8 @@ function begin() {
   return { pace, meter, turns, lane };
 }
 
-describe("the pace of streams", () => {
-  test("is that of each body when nobody else is asked, whoever asks for its own worker", () => {
+describe("the bandwidth of streams", () => {
+  test("is unlimited when no other worker has requests", () => {
     const { pace, meter, turns, lane } = begin();
     const body = lane("body");
     for (let turn = 0; turn < 3; turn += 1) {
@@ -27,7 +27,7 @@ describe("the pace of streams", () => {
     expect(body.waitingBytes).toBe(0);
   });
 
-  test("gives each body its turn while others are asked, and none to one that is over", async () => {
+  test("is shared in turns while others have requests, except by closed bodies", async () => {
     const { pace, turns, lane } = begin();
     const [first, second, third, over] = ["first", "second", "third", "over"].map(lane);
     pace.noteCall();
@@ -42,7 +42,7 @@ describe("the pace of streams", () => {
     expect(third!.waitingBytes).toBe(0);
   });
 
-  test("is forgotten a while after the last call of another worker", async () => {
+  test("is unlimited again 150 ms after the last request of another worker", async () => {
     const { pace, turns, lane } = begin();
     const body = lane("body");
     pace.noteCall();

@@ -28,14 +28,14 @@ describe("percentiles", () => {
     }
   });
 
-  test("of nothing there are none", () => {
+  test("of no values are undefined", () => {
     const histogram = new LatencyHistogram(0);
     const nothing = { count: 0, failedCount: 0, p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, maximumMs: undefined };
     expect(histogram.sinceStart()).toEqual(nothing);
     expect(histogram.recent(10 * secondMs)).toEqual({ ...nothing, windowMs: 10 * secondMs });
   });
 
-  test("take durations that nobody expects", () => {
+  test("accept extreme durations", () => {
     const histogram = new LatencyHistogram(0);
     for (const durationMs of [0, 1e9, 1e15]) histogram.record(durationMs, 0);
     expect(histogram.sinceStart()).toMatchObject({ count: 3, p50Ms: expect.closeTo(2 ** 20, -6), maximumMs: 1e15 });
@@ -43,7 +43,7 @@ describe("percentiles", () => {
 });
 
 describe("the last minute", () => {
-  test("forgets what is older than 90 s and holds all that is younger than 60 s", () => {
+  test("excludes values older than 90 s and includes those younger than 60 s", () => {
     const histogram = new LatencyHistogram(0);
     const everyMs = 500;
     for (let nowMs = 0; nowMs <= 600 * secondMs; nowMs += everyMs) {
@@ -57,7 +57,7 @@ describe("the last minute", () => {
     expect(histogram.sinceStart()).toMatchObject({ count: 1201, maximumMs: 100 });
   });
 
-  test("counts the requests that failed, and forgets them after 90 s", () => {
+  test("counts failed requests and excludes them after 90 s", () => {
     const histogram = new LatencyHistogram(0);
     for (let second = 0; second < 10; second += 1) histogram.record(1, second * secondMs, second % 2 === 0);
     expect(histogram.recent(10 * secondMs)).toMatchObject({ count: 10, failedCount: 5 });
@@ -66,7 +66,7 @@ describe("the last minute", () => {
     expect(histogram.failedCount).toBe(5);
   });
 
-  test("is empty again after a rest, and begins again with the next request", () => {
+  test("is empty after a pause and starts again with the next request", () => {
     const histogram = new LatencyHistogram(0);
     histogram.record(5, secondMs);
     expect(histogram.recent(2 * secondMs)).toMatchObject({ count: 1, windowMs: 2 * secondMs });
@@ -78,7 +78,7 @@ describe("the last minute", () => {
   });
 });
 
-test("counts below the bounds of Prometheus are exact", () => {
+test("returns exact counts for the buckets of Prometheus", () => {
   const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 400, 1600, 6400, 25_600];
   const histogram = new LatencyHistogram(0);
   for (const boundMs of boundsMs) for (const factor of [0.9995, 1]) histogram.record(boundMs * factor, 0);

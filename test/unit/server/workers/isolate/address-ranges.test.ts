@@ -11,7 +11,7 @@ for (const network of networks.split(" ")) {
   blockList.addSubnet(address, Number(prefix), isIP(address) === 4 ? "ipv4" : "ipv6");
 }
 
-/** Any address, often one near a network of the list. */
+/** Returns a random address, often one near a network of the list. */
 function anyAddress(): string {
   const bytes = randomBytes(17);
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2) % ((bytes[16] as number) > 128 ? 65_536 : 3));
@@ -42,7 +42,7 @@ describe("address ranges", () => {
     ["64:ff9b::1.2.3.4", true],
     ["2001:db8:3:ffff::", true],
     ["2001:db8:4::", false],
-  ])("%s within: %s", (address, expected) => {
+  ])("contain %s: %s", (address, expected) => {
     expect(ranges.has(address, isIP(address))).toBe(expected);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BatchPolicy } from "../../../../../src/server/workers/isolates/batch-policy.js";
 
-/** Runs `waves` of so many calls that arrive together and are all answered before the next; returns the sizes of a wave's batches. */
+/** Runs `waves` of calls that arrive together and all complete before the next wave. Returns the batch sizes of the last wave. */
 function batches(handOver: BatchPolicy, callCount: number, waves: number): number[] {
   let sizes: number[] = [];
   for (let wave = 0; wave < waves; wave += 1) {
@@ -13,14 +13,14 @@ function batches(handOver: BatchPolicy, callCount: number, waves: number): numbe
       sizes.push(waiting);
       waiting = 0;
     }
-    // At the end of a turn of the event loop the rest goes.
+    // The rest is sent at the end of the event loop's turn.
     if (waiting > 0) sizes.push(waiting);
   }
   return sizes;
 }
 
-describe("the hand-over of calls to an isolate", () => {
-  it("sends a lone call at once", () => {
+describe("the batch policy", () => {
+  it("sends a single call immediately", () => {
     expect(batches(new BatchPolicy(), 1, 3)).toEqual([1]);
   });
 
@@ -29,11 +29,11 @@ describe("the hand-over of calls to an isolate", () => {
     [32, [16, 16]],
     [33, [17, 16]],
     [256, [128, 128]],
-  ])("sends %i that come together in two halves", (callCount, sizes) => {
+  ])("sends %i concurrent calls in two halves", (callCount, sizes) => {
     expect(batches(new BatchPolicy(), callCount, 3)).toEqual(sizes);
   });
 
-  it("forgets how many there once were", () => {
+  it("adapts to a smaller number of calls", () => {
     const handOver = new BatchPolicy();
     batches(handOver, 256, 100);
     expect(batches(handOver, 4, 3), "all at the end of the turn").toEqual([4]);

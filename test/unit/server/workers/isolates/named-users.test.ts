@@ -10,7 +10,7 @@ function temporaryFile(): string {
   return path.join(folder, "worker-users.json");
 }
 
-test("gives each name a place of its own, whatever its hash, and the same one after a restart", () => {
+test("assigns each name its own place, and the same one after a restart", () => {
   const file = temporaryFile();
   const users = new NamedUsers({ file, salt: "daemon", count: 50 });
   const names = Array.from({ length: 50 }, (_, index) => `worker-${index}`);
@@ -22,13 +22,13 @@ test("gives each name a place of its own, whatever its hash, and the same one af
   expect(names.toReversed().map((name) => later.placeOf(name))).toEqual(places.toReversed());
 });
 
-test("shares a place only when all are taken", () => {
+test("shares a place only when all are in use", () => {
   const users = new NamedUsers({ file: undefined, salt: "", count: 2 });
   expect(new Set([users.placeOf("a"), users.placeOf("b")]).size).toBe(2);
   expect(users.placeOf("c")).toBeLessThan(2);
 });
 
-test.each(["", "null", "[1", '{"a":-1}', '{"a":"1"}'])("begins again with the hashes when the file holds %j", (text) => {
+test.each(["", "null", "[1", '{"a":-1}', '{"a":"1"}'])("assigns places by hash again when the file contains %j", (text) => {
   const file = temporaryFile();
   const place = new NamedUsers({ file: undefined, salt: "daemon", count: 50 }).placeOf("a");
   writeFileSync(file, text);

@@ -7,11 +7,11 @@ import { SandboxAllocator } from "../../../../../src/server/workers/isolates/san
 
 const needs = { memoryBytes: 1, permissions: [], network: { mode: "all" as const, allowsLoopback: false, allow: [] }, name: "" };
 
-test("isolates that move in at the same time have a folder each, and one that goes leaves the others theirs", async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), "quarters-"));
+test("gives each isolate its own folder and keeps the others when one is deleted", async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), "sandbox-folders-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const quarters = new SandboxAllocator({ slotsDirectory: path.join(directory, "slots"), log: pino({ level: "silent" }) });
-  const slots = (await Promise.all(Array.from({ length: 5 }, () => quarters.give(needs)))).map(({ slot }) => slot);
+  const allocator = new SandboxAllocator({ slotsDirectory: path.join(directory, "slots"), log: pino({ level: "silent" }) });
+  const slots = (await Promise.all(Array.from({ length: 5 }, () => allocator.give(needs)))).map(({ slot }) => slot);
   expect(new Set(slots.map((slot) => slot.path)).size).toBe(5);
   const [gone, ...others] = slots;
   await gone?.remove();

@@ -10,7 +10,7 @@ const write = (logs: WorkerLogs, name: string, text: string, more: Partial<LogEn
 const texts = (entries: readonly LogEntry[]) => entries.map((entry) => entry.text);
 const everything = { limit: 10_000 };
 
-/** Follows and collects until told to stop. */
+/** Follows and collects until stopped. */
 function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["follow"]>[1], lastEventId?: number) {
   const controller = new AbortController();
   const seen: LogEntry[] = [];
@@ -21,7 +21,7 @@ function follow(logs: WorkerLogs, name: string, query: Parameters<WorkerLogs["fo
 }
 
 describe("the workers' logs", () => {
-  test("stay within their sizes whatever is written, keep the newest, and give out growing ids", () => {
+  test("stay within their sizes, keep the newest entries and assign growing IDs", () => {
     const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.string({ maxLength: 400 })), { maxLength: 300 });
     fc.assert(
       fc.property(
@@ -59,14 +59,14 @@ describe("the workers' logs", () => {
     expect([entries.length, entries[0]?.text, entries.at(-1)?.text, hasMore]).toEqual([10_000, "2000", "11999", false]);
   });
 
-  test("give up the worker that wrote least recently when all together are too large", () => {
+  test("drop the entries of the least recently active worker above the total size", () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 2000 });
     for (const name of ["old", "mid", "old"]) write(logs, name, "x".repeat(700));
     write(logs, "new", "x".repeat(700));
     expect(["old", "mid", "new"].map((name) => logs.read(name, everything).entries.length)).toEqual([1, 0, 1]);
   });
 
-  test("are read by version, level, text, time, id and count", () => {
+  test("are filtered by version, level, text, time, ID and count", () => {
     let now = 1000;
     const logs = new WorkerLogs({ bytesPerWorker: 100_000, totalBytes: 100_000, now: () => now });
     for (const level of ["debug", "info", "warn", "error"] as const) {
@@ -87,7 +87,7 @@ describe("the workers' logs", () => {
     expect(read({ before: first?.id })).toEqual(["A debug (text)"]);
   });
 
-  test("cut a text that is too long, and say so", () => {
+  test("truncate a long text and append the number of omitted characters", () => {
     const logs = open();
     write(logs, "app", "x".repeat(100_000));
     expect(logs.read("app", everything).entries[0]?.text).toMatch(/^x{32704}… \(67296 more characters\)$/);
@@ -95,7 +95,7 @@ describe("the workers' logs", () => {
 });
 
 describe("following", () => {
-  test("starts with what fits and goes on with what comes", async () => {
+  test("starts with matching entries and continues with new ones", async () => {
     const logs = open();
     for (const text of ["one", "two", "three"]) write(logs, "app", text);
     const reader = follow(logs, "app", { limit: 2 });
@@ -106,7 +106,7 @@ describe("following", () => {
     await reader.stop();
   });
 
-  test("begins before the worker has written anything", async () => {
+  test("can start before the first entry of the worker", async () => {
     const logs = open();
     const reader = follow(logs, "app", { limit: 10, level: "warn" });
     write(logs, "app", "quiet");
@@ -115,7 +115,7 @@ describe("following", () => {
     await reader.stop();
   });
 
-  test("goes on after the last entry seen without loss or doubles, wherever it was", () => {
+  test("resumes after any last entry without loss or duplicates", () => {
     const ids = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.nat({ max: 40 }));
     return fc.assert(
       fc.asyncProperty(ids, async ([count, seen]) => {
@@ -133,7 +133,7 @@ describe("following", () => {
     );
   });
 
-  test("a reader that is too slow finds an entry that says so, and costs no memory", async () => {
+  test("reports skipped entries to a slow reader with bounded memory", async () => {
     const logs = open({ bytesPerWorker: 1000, totalBytes: 1000 });
     const controller = new AbortController();
     const batches = logs.follow("app", { limit: 10 }, { lastEventId: undefined, signal: controller.signal });
@@ -148,7 +148,7 @@ describe("following", () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  test("ends when the worker is deleted, and its entries are gone", async () => {
+  test("ends when the worker is deleted, with its entries", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 });
@@ -158,7 +158,7 @@ describe("following", () => {
     expect([logs.read("app", everything).entries, logs.sizeBytes]).toEqual([[], 0]);
   });
 
-  test("an id that was never given out means everything is new", async () => {
+  test("starts from the first entry for an unknown last ID", async () => {
     const logs = open();
     write(logs, "app", "hello");
     const reader = follow(logs, "app", { limit: 10 }, Number.MAX_SAFE_INTEGER);

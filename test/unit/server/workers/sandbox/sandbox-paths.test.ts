@@ -2,18 +2,18 @@ import { describe, expect, test } from "vitest";
 import { readableSystemPaths, runnableSystemPaths } from "../../../../../src/server/workers/sandbox/sandbox-paths.js";
 
 describe("paths of the system for programs", () => {
-  test("are whole folders when the daemon keeps nothing below them", () => {
+  test("are whole folders when the daemon has no folder below them", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/srv/state"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr", "/opt", "/lib"]));
   });
 
-  test("hold no secrets of the machine", () => {
+  test("contain no secrets of the machine", () => {
     const paths = [...readableSystemPaths({ allowsPrograms: true }), ...readableSystemPaths({ allowsPrograms: false })];
     expect(paths).toContain("/etc/passwd");
     for (const secret of ["/etc", "/etc/shadow", "/etc/ssl/private", "/etc/ssh"]) expect(paths).not.toContain(secret);
   });
 
-  test("leave out a folder of the daemon that lies below one of them", () => {
+  test("exclude a folder of the daemon below one of them", () => {
     const paths = runnableSystemPaths({ allowsPrograms: true, closed: ["/usr/share/doc", "/usr/lib/os-release"] });
     expect(paths).toEqual(expect.arrayContaining(["/usr/bin", "/usr/share/zoneinfo"]));
     for (const path of ["/usr", "/usr/share", "/usr/share/doc", "/usr/lib", "/usr/lib/os-release", "/lib"])

@@ -17,7 +17,7 @@ const usual: SeccompOptions = {
   allowsWriting: false,
 };
 
-/** Runs a filter as the kernel does, from its bytes. */
+/** Runs a filter from its bytes like the kernel does. */
 function judge(program: Buffer, { number, architecture, args = [] }: { number: number; architecture: number; args?: number[] }): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number >>> 0, 0);
@@ -60,7 +60,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
   };
 
   test.each(["listen", "bind", "ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "userfaultfd", "open_by_handle_at", "pidfd_getfd"])(
-    "denies %s by EPERM",
+    "denies %s with EPERM",
     (name) => {
       expect(judged(name)).toBe(failing(EPERM));
     },
@@ -70,13 +70,13 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged(name)).toBe(failing(ENOSYS));
   });
 
-  test("allows a thread and denies a namespace and a child of the spawner", () => {
+  test("allows threads and denies namespaces and children of the spawner", () => {
     expect(judged("clone", [0x3d_0f00])).toBe(allowed);
     for (const flag of [0x8000, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000])
       expect(judged("clone", [flag | 17])).toBe(failing(EPERM));
   });
 
-  test("allows sockets to networks, and those of Unix only where they are granted", () => {
+  test("allows network sockets, and Unix sockets only with permission", () => {
     expect(judged("socket", [2])).toBe(allowed);
     expect(judged("socket", [10])).toBe(allowed);
     expect(judged("socket", [1])).toBe(failing(EPERM));
@@ -91,17 +91,17 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
       expect(judged("socket", [family, 3, protocol])).toBe(failing(EPERM));
   });
 
-  test("denies every socket to a network without one", () => {
+  test("denies every socket for a worker without network", () => {
     for (const family of [2, 10]) expect(judged("socket", [family], { network: "none" })).toBe(failing(EACCES));
     expect(judged("socket", [16, 3, 0], { network: "none" })).toBe(failing(EACCES));
   });
 
-  test("lets the permission udp bind, and nobody listen", () => {
+  test("allows bind but not listen with the permission udp", () => {
     expect(judged("bind", [], { allowsUdp: true })).toBe(allowed);
     expect(judged("listen", [], { allowsUdp: true })).toBe(failing(EPERM));
   });
 
-  test("denies changes of attributes unless files may be written", () => {
+  test("denies changes of attributes without fs-write", () => {
     for (const name of ["fchmodat", "fchmodat2", "fchownat", "utimensat", "setxattr", "removexattr", "file_setattr"]) {
       expect(judged(name), name).toBe(failing(EPERM));
       expect(judged(name, [], { allowsWriting: true }), name).toBe(allowed);
@@ -114,7 +114,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
   });
 
   test.each(["prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"])(
-    "allows %s for its own process alone",
+    "allows %s only for its own process",
     (name) => {
       expect(judged(name, [0])).toBe(allowed);
       expect(judged(name, [pid])).toBe(allowed);
@@ -122,7 +122,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     },
   );
 
-  test("allows priorities of its own process alone", () => {
+  test("allows priorities only of its own process", () => {
     for (const [name, kind] of [
       ["setpriority", 0],
       ["ioprio_set", 1],
@@ -133,7 +133,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     }
   });
 
-  test("denies sockets that linger, and allows every other option", () => {
+  test("denies SO_LINGER and allows every other socket option", () => {
     expect(judged("setsockopt", [5, 1, 13])).toBe(failing(EPERM));
     expect(judged("setsockopt", [5, 1, 9])).toBe(allowed);
     expect(judged("setsockopt", [5, 6, 13])).toBe(allowed);
@@ -145,14 +145,14 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("io_setup")).toBe(failing(EPERM));
   });
 
-  test("denies pairs of Unix sockets, which send to others, and System V IPC", () => {
+  test("denies socket pairs of datagrams and System V IPC", () => {
     expect(judged("socketpair", [1, 2])).toBe(failing(EPERM));
     expect(judged("socketpair", [1, 1], { allowsUnixSockets: true })).toBe(allowed);
     for (const name of ["shmget", "shmat", "shmctl", "semget", "semop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open"])
       expect(judged(name), name).toBe(failing(EPERM));
   });
 
-  test("covers what an older Landlock cannot deny", () => {
+  test("covers rights that an older Landlock does not have", () => {
     expect(judged("kill", [1])).toBe(allowed);
     expect(judged("kill", [1], { landlockAbi: 5 })).toBe(failing(EPERM));
     expect(judged("kill", [pid], { landlockAbi: 5 })).toBe(allowed);
@@ -163,7 +163,7 @@ describe.each(["x64", "arm64"])("the seccomp filter of %s", (architecture) => {
     expect(judged("truncate", [], { landlockAbi: 2, allowsWriting: true })).toBe(allowed);
   });
 
-  test("denies calls of another architecture, and of x32", () => {
+  test("denies calls of another architecture and of x32", () => {
     const program = encodeFilter(buildSeccompFilter(processor, usual));
     expect(judge(program, { number: 63, architecture: 0x4000_0003 })).toBe(failing(EPERM));
     expect(judge(program, { number: 63, architecture: processor.auditArchitecture })).toBe(allowed);

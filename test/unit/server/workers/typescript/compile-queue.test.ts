@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CompileQueue } from "../../../../../src/server/workers/typescript/compile-queue.js";
 
-/** A queue whose work lasts until it is told to end. */
+/** Creates a queue whose jobs run until `end`. */
 function startQueue() {
   const queue = new CompileQueue();
   const running: { owner: string; end: (tookTooLong: boolean) => void }[] = [];
@@ -22,7 +22,7 @@ function startQueue() {
   };
 }
 
-test("two workers compile at once, each one thing at a time", async () => {
+test("compiles for two workers at once, with one job for each worker", async () => {
   const queue = startQueue();
   for (const owner of ["a", "a", "a", "b", "c"]) queue.add(owner);
   await turn();
@@ -33,7 +33,7 @@ test("two workers compile at once, each one thing at a time", async () => {
   expect(queue.running()).toEqual(["c", "a"]);
 });
 
-test("workers that took too long once do not hold every place again, however many they are", async () => {
+test("never gives all places to workers that were slow before", async () => {
   const queue = startQueue();
   for (const owner of ["slow-1", "slow-2"]) queue.add(owner);
   await turn();

@@ -5,21 +5,21 @@ const unused = (): never => {
   throw new Error("the gateway has no use for this");
 };
 
-export interface GatewayStage {
+export interface GatewayHarness {
   readonly plugin: Plugin;
-  /** What was counted: `gateway_limited everyone` → 3. */
+  /** Counts by metric and labels: `gateway_limited everyone` → 3. */
   readonly counts: ReadonlyMap<string, number>;
-  /** What the hooks make of a request that an app answers with `answer`. */
+  /** Runs the hooks for a request to which an app responds with `answer`. */
   send(request: Request, options?: { answer?: Response; app?: AppInfo }): Promise<Response>;
 }
 
 export const shop: AppInfo = { kind: "worker", name: "shop", version: "1.0.0", base: "/shop", visibility: "public" };
 
-/** The plugin as the daemon would load it: factory, `onInit`, then requests. */
-export async function stageGateway(
+/** Loads the plugin like the daemon: factory, then `onInit`, then requests. */
+export async function loadGateway(
   config: Record<string, unknown>,
   verify: (request: Request) => PluginPrincipal | undefined = () => undefined,
-): Promise<GatewayStage> {
+): Promise<GatewayHarness> {
   const counts = new Map<string, number>();
   const plugin = typeof createPlugin === "function" ? await createPlugin(config) : createPlugin;
   const context: PluginContext = {
@@ -49,7 +49,7 @@ export async function stageGateway(
   };
 }
 
-/** A request as the runtime hands it to plugins: the peer is the last entry of X-Forwarded-For. */
+/** Creates a request as passed to plugins: the peer is the last entry of X-Forwarded-For. */
 export function requestOf(path: string, options: { from?: string; method?: string; headers?: Record<string, string> } = {}): Request {
   const { from = "192.0.2.1", method = "GET", headers = {} } = options;
   return new Request(`http://host.test${path}`, { method, headers: { "x-forwarded-for": from, ...headers } });
