@@ -6,14 +6,14 @@ import type { Client } from "../../src/shared/client.js";
 import { connect } from "./connect.js";
 import { uploadWorker } from "./upload-worker.js";
 
-/** Answers with a page, and with the Set-Cookie headers of the query. */
+/** Responds with a page and the Set-Cookie headers of the query. */
 const attacker = `export default { fetch(request) {
   const headers = new Headers({ "content-type": "text/html" });
   for (const value of new URL(request.url).searchParams.getAll("cookie")) headers.append("set-cookie", value);
   return new Response("<title>attacker</title>", { headers });
 } };`;
 
-/** Uploads the worker whose pages attack, as `attacker`. */
+/** Uploads the worker with the attacking pages as `attacker`. */
 export async function uploadAttacker(daemonUrl: string, rootKey: string): Promise<string> {
   const client = connect(daemonUrl, rootKey);
   await uploadWorker(client, "attacker", { "index.js": attacker });
@@ -21,24 +21,24 @@ export async function uploadAttacker(daemonUrl: string, rootKey: string): Promis
 }
 
 interface AttackOptions {
-  /** Of the operator, who is signed in at the panel there. */
+  /** Context of the operator, who is signed in at the panel. */
   readonly context: BrowserContext;
   readonly panelOrigin: string;
-  /** Where the attacker's page is served. */
+  /** Origin of the attacker's page. */
   readonly appsOrigin: string;
-  /** A key of the attacker's own. */
+  /** The attacker's own key. */
   readonly attackerKey: string;
 }
 
-/** What an attack obtained. */
+/** Results of an attack. */
 export interface Loot {
-  /** Statuses of calls with the operator's cookie; "blocked" where the browser shows no answer. */
+  /** Statuses of calls with the operator's cookie, or "blocked" if the browser hides the response. */
   readonly calls: Readonly<Record<string, number | "blocked">>;
-  /** Cookie headers that a server on another port of the attacker's host was sent. */
+  /** Cookie headers that a server on another port of the attacker's host received. */
   readonly cookies: readonly string[];
 }
 
-/** Has a page of a worker act with the operator's session, read its key by a port of its own, and plant cookies that lock the operator out. */
+/** Lets a worker's page call the API with the operator's session, read its key through another port, and plant cookies against it. */
 export async function attackOperator({ context, panelOrigin, appsOrigin, attackerKey }: AttackOptions): Promise<Loot> {
   const page = await context.newPage();
   await page.goto(`${appsOrigin}/attacker/`);
@@ -55,7 +55,7 @@ export async function attackOperator({ context, panelOrigin, appsOrigin, attacke
   return { calls, cookies };
 }
 
-/** Checks that an attack obtained nothing, and that there are the keys of before. */
+/** Expects that an attack obtained nothing and created no key. */
 export async function expectNoLoot({ calls, cookies }: Loot, client: Client, keysBefore: readonly string[]): Promise<void> {
   expect(calls).toEqual({
     "a key made at the own host": 401,
@@ -89,7 +89,7 @@ async function statusOf(page: Page, url: string, init: { method?: string; body?:
   );
 }
 
-/** A worker cannot listen any more; this server stands for one that could. */
+/** This server replaces one of the worker, which cannot listen. */
 async function readCookiesByPort(page: Page, hostname: string): Promise<string[]> {
   const cookies: string[] = [];
   const server = createServer((request, response) => {
@@ -103,7 +103,7 @@ async function readCookiesByPort(page: Page, hostname: string): Promise<string[]
   return cookies;
 }
 
-/** By scripts and by responses: junk and a working key, for the host and for the domain above it, at every path of a call. */
+/** Plants junk and a working key by scripts and by responses, for the host and its parent domain, at every path of a call. */
 async function plantCookies(page: Page, appsOrigin: string, attackerKey: string): Promise<void> {
   const domain = new URL(appsOrigin).hostname.split(".").slice(1).join(".");
   const planted = ["/", "/api", "/api/", "/api/admin", "/api/admin/session", "/api/workers"].flatMap((path) =>

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** A zip entry as it is to be, right or wrong: what is not given is right. */
+/** A zip entry, valid or invalid. Omitted fields get valid values. */
 export interface ZipEntry {
   readonly name: string | Buffer;
   readonly content?: string | Buffer;
@@ -11,10 +11,10 @@ export interface ZipEntry {
   readonly compressedSize?: number;
   readonly uncompressedSize?: number;
   readonly flags?: number;
-  /** Unix mode, type bits included. */
+  /** Unix mode with type bits. */
   readonly mode?: number;
   readonly centralExtra?: Buffer;
-  /** Points the directory's entry elsewhere. */
+  /** Offset in the directory's entry instead of the correct one. */
   readonly localOffset?: number;
 }
 
@@ -25,15 +25,15 @@ export interface ZipEnd {
   readonly directorySize?: number;
   readonly disk?: number;
   readonly comment?: Buffer;
-  /** Between the last entry and the directory. */
+  /** Bytes between the last entry and the directory. */
   readonly gap?: Buffer;
-  /** Before everything else. */
+  /** Bytes before all entries. */
   readonly before?: Buffer;
 }
 
 const utf8Flag = 0x800;
 
-/** A whole zip file. */
+/** Returns a complete zip file. */
 export function buildZip(entries: readonly ZipEntry[], end: ZipEnd = {}): Buffer {
   const locals: Buffer[] = [end.before ?? Buffer.alloc(0)];
   const directory: Buffer[] = [];
@@ -112,7 +112,7 @@ function endRecord(count: number, directorySize: number, directoryOffset: number
   return Buffer.concat([record, comment]);
 }
 
-/** The zip64 extra field with these numbers, as 64 bits each. */
+/** Returns a zip64 extra field with these 64-bit numbers. */
 export function zip64Extra(...values: readonly bigint[]): Buffer {
   const extra = Buffer.alloc(4 + values.length * 8);
   extra.writeUInt16LE(1, 0);

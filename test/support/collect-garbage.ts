@@ -5,8 +5,8 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
 /**
- * Has V8 let go of all that nobody can reach. Buffers it gives back on a thread of its own, which on a busy machine is late; the next
- * collection waits for that, so that what is counted then is in use.
+ * Collects all unreachable objects. V8 frees buffers in its own thread, later on a busy machine. The second collection waits for that, so
+ * only used memory remains.
  */
 export function collectGarbage(): void {
   collect();

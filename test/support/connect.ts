@@ -3,7 +3,7 @@ import { request } from "undici";
 import { createClient, type Client, type Transport } from "../../src/shared/client.js";
 import { contract } from "../../src/shared/contract/index.js";
 
-/** The typed client on a running daemon; every answer is checked against the contract. */
+/** Creates the typed client for a running daemon. Every response is checked against the contract. */
 export function connect(url: string, key: string, options: { apiBase?: string } = {}): Client {
   const origin = new URL(url).origin;
   const send: Transport = async ({ method, path, headers, body, streamUntil }) => {
@@ -20,7 +20,7 @@ export function connect(url: string, key: string, options: { apiBase?: string } 
   return createClient(send, options.apiBase ?? "/api", contract);
 }
 
-/** Bytes in memory as an upload. */
+/** Returns bytes in memory as an upload. */
 export function uploadOf(filename: string, bytes: Uint8Array): { filename: string; sizeBytes: number; bytes: AsyncIterable<Uint8Array> } {
   return { filename, sizeBytes: bytes.length, bytes: Readable.from([bytes]) };
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const installed = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** Copies packages as npm installed them here, with all that they depend on, into the `node_modules` of a folder. */
+/** Copies installed packages with all their dependencies into the `node_modules` of a folder. */
 export async function copyPackages(names: readonly string[], folder: string): Promise<void> {
   const copied = new Set<string>();
   const pending = [...names];

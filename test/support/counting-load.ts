@@ -1,8 +1,8 @@
 import { Agent, request } from "undici";
 
-/** Asks for one URL over a few connections until it is stopped, and counts the answers by status and text. */
+/** Requests one URL over a few connections until stopped, and counts the responses by status and text. */
 export class CountingLoad {
-  /** `200 text` → how often; a request that failed counts by its message. */
+  /** Counts by `200 text`, or by the error message of a failed request. */
   readonly answers = new Map<string, number>();
   readonly #agent: Agent;
   readonly #loops: Promise<void>[];

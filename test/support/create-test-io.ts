@@ -2,9 +2,9 @@ import { Readable, Writable } from "node:stream";
 import type { Io } from "../../src/cli/output/io.js";
 
 export interface TestIo extends Io {
-  /** Everything written to stdout so far. */
+  /** Text written to stdout so far. */
   stdoutText(): string;
-  /** Everything written to stderr so far, including prompts and progress bars. */
+  /** Text written to stderr so far, including prompts and progress bars. */
   stderrText(): string;
 }
 

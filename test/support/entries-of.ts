@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** What lies in a directory of packages, but for what instances keep there to know of each other, and the slots of isolates. */
+/** Returns the entries of a package directory, except for files of peers and sandbox folders. */
 export function entriesOf(directory: string): string[] {
   return readdirSync(directory).filter((name) => name !== ".instances" && !name.startsWith(".isolates-"));
 }

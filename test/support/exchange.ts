@@ -5,9 +5,9 @@ import type { Answer } from "./send.js";
 /** A raw connection to a daemon, for bytes that no HTTP client would send. */
 export interface RawConnection {
   readonly socket: Socket;
-  /** The next answer that is complete by its Content-Length, interim ones (1xx) included. */
+  /** Resolves with the next response that is complete by its Content-Length, including interim ones (1xx). */
   readonly nextAnswer: () => Promise<Answer>;
-  /** What arrived after the last answer, once the daemon has closed the connection. */
+  /** Resolves with the bytes after the last response when the daemon has closed the connection. */
   readonly closed: () => Promise<string>;
 }
 
@@ -17,7 +17,7 @@ export async function openConnection(url: string): Promise<RawConnection> {
   let received = "";
   socket.setEncoding("latin1");
   socket.on("data", (chunk: string) => (received += chunk));
-  // A reset is one way of being closed.
+  // A reset closes the connection, too.
   socket.on("error", () => {});
   const close = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "connect");
@@ -42,7 +42,7 @@ export async function openConnection(url: string): Promise<RawConnection> {
   };
 }
 
-/** Sends bytes on a connection of their own and gives the first final answer. */
+/** Sends bytes on a new connection and returns the first final response. */
 export async function exchange(url: string, bytes: string): Promise<Answer> {
   const connection = await openConnection(url);
   try {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** What is counted of a worker, or of all, before the first request. */
+/** Metrics of a worker, or of all, before the first request. */
 export const counts = {
   requests: {
     total: 0,
@@ -21,7 +21,7 @@ export const counts = {
   responseBodyBytes: 0,
   openSockets: 0,
 };
-/** Who the fake daemon takes everybody for. */
+/** Principal of every caller of the fake daemon. */
 export const principal = {
   id: 0,
   name: "root",
@@ -47,14 +47,14 @@ export interface FakeDaemon {
   readonly url: string;
   /** Requests so far, such as `GET /api/workers`. */
   readonly requests: readonly string[];
-  /** From now on requests wait. */
+  /** Makes all further requests wait. */
   readonly hold: () => void;
-  /** Those that wait, and all after them, are answered. */
+  /** Responds to waiting and all further requests. */
   readonly letGo: () => void;
   readonly close: () => void;
 }
 
-/** An answer as it is to be on the wire, instead of a 200 with JSON. */
+/** A raw response instead of a 200 with JSON. */
 export class WireAnswer {
   readonly status: number;
   readonly body: string;
@@ -70,8 +70,8 @@ export class WireAnswer {
 }
 
 /**
- * Says what no real daemon would, such as names made of escape codes. What is not given is as a daemon without workers says it; what is
- * given may be changed while it runs.
+ * Starts a server with responses that no real daemon sends, such as names of escape codes. Omitted responses are those of a daemon
+ * without workers. Tests can change them any time.
  */
 export async function startFakeDaemon(answers: Readonly<Record<string, unknown>> = {}): Promise<FakeDaemon> {
   const requests: string[] = [];
@@ -103,7 +103,7 @@ export async function startFakeDaemon(answers: Readonly<Record<string, unknown>>
   };
 }
 
-/** A worker as the API lists it. */
+/** Returns a worker as listed by the API. */
 export function listedWorker(name: string, versions: readonly string[] = ["1.0.0"]) {
   return { name, path: `/srv/workers/${name}`, removable: true, source: "uploaded", versions, disabledVersions: [] };
 }

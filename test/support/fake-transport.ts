@@ -2,30 +2,30 @@ import { formatEvent } from "../../src/shared/event-stream.js";
 import type { Transport, TransportRequest, TransportResponse } from "../../src/shared/client.js";
 import { usualAnswers, WireAnswer } from "./fake-daemon.js";
 
-/** A request as a test reads it. */
+/** A request as tests read it. */
 export interface SentRequest {
   readonly method: string;
-  /** From the origin on, with the query. */
+  /** Path with query. */
   readonly path: string;
-  /** Parsed when it was JSON, the bytes as text when it was a form. */
+  /** Parsed JSON, or the bytes of a form as text. */
   readonly body: unknown;
 }
 
 /**
- * Responses by path, or by method and path, such as `DELETE /api/keys/3`: a value is sent as JSON with status 200, a `WireAnswer` as it is,
- * an `Error` rejects the call, a `FakeStream` stays open, bytes are a download. A function computes one of these from the request.
+ * Responses by path or by `DELETE /api/keys/3`. Values are sent as JSON, a `WireAnswer` unchanged, bytes as a download. An `Error`
+ * rejects, a `FakeStream` stays open. A function computes one of these.
  */
 export type Answers = Record<string, unknown>;
 
-/** A transport for `createClient` that answers from a table instead of a network. The table may change at any time. */
+/** A transport for `createClient` that responds from a table without a network. Tests can change the table any time. */
 export class FakeTransport {
   readonly answers: Answers;
   readonly requests: SentRequest[] = [];
-  /** Rejects every call with this error, as when the daemon cannot be reached. */
+  /** Rejects every call with this error, like an unreachable daemon. */
   failure: Error | undefined;
   #held: PromiseWithResolvers<void> | undefined;
 
-  /** Starts with the answers of a daemon without workers. */
+  /** Starts with the responses of a daemon without workers. */
   constructor(answers: Answers = {}) {
     this.answers = { ...usualAnswers, ...answers };
   }
@@ -38,7 +38,7 @@ export class FakeTransport {
     return respond(this.#responseTo(request), request);
   };
 
-  /** The requests that change something, such as `DELETE /api/keys/3`. */
+  /** Returns the requests that change data, such as `DELETE /api/keys/3`. */
   changes(): string[] {
     return this.requests.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`);
   }
@@ -71,7 +71,7 @@ export class FakeStream {
     this.#backlog = backlog.map((event) => format(event));
   }
 
-  /** How many clients read it now. */
+  /** Number of clients that read the stream. */
   get readerCount(): number {
     return this.#controllers.size;
   }
@@ -101,7 +101,7 @@ export class FakeStream {
   }
 }
 
-/** A response with status 201. */
+/** Returns a response with status 201. */
 export function created(data: unknown): WireAnswer {
   return new WireAnswer(201, JSON.stringify({ success: true, data }));
 }

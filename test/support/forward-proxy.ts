@@ -3,16 +3,16 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 
 export interface ForwardProxy {
   readonly url: string;
-  /** Where it was asked to lead, such as `127.0.0.1:443`. */
+  /** Requested targets, such as `127.0.0.1:443`. */
   readonly targets: readonly string[];
   /** `Proxy-Authorization` of each request. */
   readonly authorizations: readonly (string | undefined)[];
-  /** Everything that went through it, both ways. */
+  /** All bytes that passed the proxy in both directions. */
   readonly seen: () => Buffer;
   readonly close: () => void;
 }
 
-/** An HTTP proxy that opens tunnels; refuses all with `status` when it is given. */
+/** Starts an HTTP proxy that opens tunnels, or rejects all with `status` if given. */
 export async function startForwardProxy(status?: number): Promise<ForwardProxy> {
   const targets: string[] = [];
   const authorizations: (string | undefined)[] = [];

@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** A way to a server on which a client that has sent more than `bytes` is not read any further until it is opened. */
+/** A proxy to a server that stops reading from clients that sent more than `bytes`, until it is opened. */
 export class HeldWay {
   readonly #server: Server;
   readonly #target: URL;
   readonly #bytes: number;
-  /** From a client, to the server. */
+  /** Sockets from a client and to the server. */
   readonly #pairs: (readonly [client: Socket, onward: Socket])[] = [];
   #isOpen = false;
 
@@ -28,7 +28,7 @@ export class HeldWay {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    // Those that are not held are piped already, and a second pipe would send everything twice.
+    // Other clients are piped already. A second pipe would send everything twice.
     for (const [client, onward] of this.#pairs) client.unpipe(onward).pipe(onward);
   }
 

@@ -2,7 +2,7 @@ import { rename, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import type { TestDaemon } from "./start-daemon.js";
 
-/** Does something while an upload makes the daemon fail for a reason that it does not foresee: ELOOP, a path that never ends. */
+/** Runs `act` while uploads fail in the daemon with an unexpected error: ELOOP, a path without an end. */
 export async function inUnforeseenFailure<Result>(
   { directory }: Pick<TestDaemon, "directory">,
   act: () => Promise<Result>,

@@ -1,6 +1,6 @@
 import koffi from "koffi";
 
-/** A listening TCP socket that nobody accepts from: what systemd hands over. */
+/** A listening TCP socket without an accepting process, like a socket of systemd. */
 export interface ListeningSocket {
   readonly fd: number;
   readonly port: number;

@@ -1,4 +1,4 @@
-// Stands in for systemd: takes datagrams at a Unix address, a path or `@` and an abstract name, and writes each as a line of JSON.
+// A stub of systemd's notify socket: prints each datagram at a Unix address (a path, or `@` and an abstract name) as a line of JSON.
 import { writeSync } from "node:fs";
 import koffi from "koffi";
 

@@ -6,14 +6,14 @@ import { onTestFinished } from "vitest";
 
 const program = fileURLToPath(new URL("notify-listener.mjs", import.meta.url));
 
-/** What a service told its manager, note by note. */
+/** Notifications of a service to its manager. */
 export interface NotifyListener {
   readonly notes: readonly string[];
-  /** The notes that have a line which begins so. */
+  /** Returns the notifications that have a line with this start. */
   readonly withLine: (start: string) => string[];
 }
 
-/** Listens at a Unix datagram address, as systemd does, until the running test ends. */
+/** Listens at a Unix datagram address, like systemd, until the running test ends. */
 export async function listenForNotes(address: string): Promise<NotifyListener> {
   const child = spawn(process.execPath, [program, address], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -1,7 +1,7 @@
 import chromium from "@sparticuz/chromium";
 import { chromium as playwright, type Browser } from "playwright-core";
 
-/** No sandbox, since tests run as root; nothing that looks for hosts of its own. */
+/** Disables the sandbox, because tests run as root, and features that connect to other hosts. */
 const flags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -12,7 +12,7 @@ const flags = [
   "--no-first-run",
 ];
 
-/** A real Chromium, from npm, that finds these host names at 127.0.0.1, such as `*.example.org`. The caller closes it. */
+/** Opens Chromium from npm, which resolves these host names to 127.0.0.1, such as `*.example.org`. The caller closes it. */
 export async function openBrowser({ localHosts = [] }: { localHosts?: readonly string[] } = {}): Promise<Browser> {
   const rules = localHosts.map((host) => `MAP ${host} 127.0.0.1`).join(",");
   const args = rules === "" ? flags : [...flags, `--host-resolver-rules=${rules}`];

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { createHttpServer, type HttpServerOptions } from "../../src/server/http/server.js";
 
-/** An HTTP server whose workers are the given function, until the test is over; returns its origin. */
+/** Starts an HTTP server that passes requests to the given function until the test ends. Returns its origin. */
 export async function openHttpServer(
   serve: HttpServerOptions["serve"],
   options: Pick<HttpServerOptions, "headersTimeoutMs" | "stalledClientTimeoutMs"> = {},

@@ -11,11 +11,11 @@ import { createLog } from "../../src/server/log/log.js";
 export interface OpenedStore {
   readonly store: ReplicatedKeyStore;
   readonly stateDirectory: string;
-  /** What it heard of other daemons' changes. */
+  /** Received changes of other daemons. */
   readonly heard: ForeignChange[];
 }
 
-/** The key store of one daemon, on a real libSQL server; closed when the test ends. */
+/** Opens the key store of one daemon on a real libSQL server. The test's end closes it. */
 export async function openReplicatedStore(
   url: string,
   options: { stateDirectory?: string; token?: string; syncIntervalMs?: number } = {},

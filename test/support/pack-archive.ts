@@ -14,7 +14,7 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
   }
 }
 
-/** Packs a folder as `npm pack` does, everything below `package/`, with the system's tar. */
+/** Packs a folder like `npm pack`, everything below `package/`, with the system's tar. */
 export async function packFolder(folder: string, archivePath: string): Promise<void> {
   const rename = `--transform=s,^\\.,package,`;
   await run("tar", [

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { create } from "tar";
 
-/** A gzipped tar of the given files (path → content), with the given folder in front of each path. */
+/** Packs the given files (path → content) as tar.gz, with the given folder before each path. */
 export async function packFiles(files: Readonly<Record<string, string | Uint8Array>>, prefix = "package"): Promise<Buffer> {
   const directory = await mkdtemp(path.join(tmpdir(), "pack-files-"));
   try {
@@ -20,7 +20,7 @@ export async function packFiles(files: Readonly<Record<string, string | Uint8Arr
   }
 }
 
-/** The text of a minimal manifest. */
+/** Returns the text of a minimal manifest. */
 export function manifestOf(name: string, version: string, more = ""): string {
   return `name: ${JSON.stringify(name)}\nversion: ${JSON.stringify(version)}\n${more}`;
 }

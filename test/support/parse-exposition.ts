@@ -12,7 +12,7 @@ export interface Family {
 
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
-/** Reads the text format of Prometheus (0.0.4), and throws at anything that a scraper might not take. */
+/** Parses the text format of Prometheus (0.0.4). Throws at anything that a scraper could reject. */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith("\n")) throw new Error("the last line does not end");
   const families = new Map<string, Family>();
@@ -58,7 +58,7 @@ function parseSample(line: string): Sample {
   return { name, labels, value };
 }
 
-/** Counters are no less than 0 and named so; buckets of a histogram grow up to its count. */
+/** Checks that counters have their suffix and are not negative, and that buckets of a histogram grow up to its count. */
 function checkFamily(name: string, { type, samples }: Family): void {
   if (type === "counter" && !name.endsWith("_total")) throw new Error(`the counter ${name} is not named _total`);
   if (type === "counter" && samples.some(({ value }) => !(value >= 0))) throw new Error(`${name} is below 0`);

@@ -19,19 +19,19 @@ export interface AddedPlugin extends Plugin {
   hasApp?: boolean;
 }
 
-/** What a plugin was said to have done wrong. */
+/** A reported failure of a plugin. */
 export interface Complaint {
   plugin: string;
   hook: string;
   message: string;
 }
 
-/** The HTTP server of a daemon with real workers behind plugins that tests give as plain objects. */
+/** The HTTP server of a daemon with real workers, and with plugins that tests pass as plain objects. */
 export class PluginServer {
   readonly workers: WorkerServer;
   readonly url: string;
   readonly complaints: Complaint[] = [];
-  /** How often it was asked whether a header's key counts. */
+  /** Number of checks of a key in a header. */
   keyChecks = 0;
   /** Calls of the workers, by target. */
   readonly passedOn: string[] = [];
@@ -79,7 +79,7 @@ export class PluginServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Puts other plugins to work, and forgets what was complained about. */
+  /** Replaces the plugins and clears the complaints. */
   use(...plugins: AddedPlugin[]): void {
     this.complaints.length = 0;
     this.passedOn.length = 0;
@@ -95,7 +95,7 @@ export class PluginServer {
     return (await this.fetch(target, init)).text();
   }
 
-  /** Status, error code and request id of a refusal. */
+  /** Returns status, error code and Retry-After of a rejection. */
   async refusal(target: string, init?: RequestInit): Promise<{ status: number; code: string; retryAfter: string | null }> {
     const response = await this.fetch(target, init);
     const { error } = (await response.json()) as { error: { code: string } };

@@ -22,7 +22,7 @@ import { temporaryDirectory } from "./temporary-directory.js";
 import { VirtualScreen } from "./virtual-screen.js";
 import { writeTree } from "./write-tree.js";
 
-/** Where the dashboard of a test believes its daemon to be. */
+/** URL of the daemon in the dashboard's settings. */
 export const daemonUrl = "http://daemon.test";
 
 const signedIn: Environment = { RUNTIMECTL_URL: daemonUrl, RUNTIMECTL_KEY: "a-key-of-a-test" };
@@ -34,7 +34,7 @@ export interface DashboardSetup {
   readonly isReadOnly?: boolean;
   readonly isAccessible?: boolean;
   readonly refreshMs?: number;
-  /** The content of config.yaml. */
+  /** Content of config.yaml. */
   readonly config?: string;
   /** Default: the URL and a key of the daemon. */
   readonly environment?: Environment;
@@ -47,7 +47,7 @@ export class RenderedDashboard {
   readonly transport: FakeTransport;
   readonly screen: VirtualScreen;
   readonly directory: string;
-  /** Resolves when the user quits; rejects with the failure that ended the dashboard. */
+  /** Resolves when the user quits. Rejects with the failure that ended the dashboard. */
   readonly ended: Promise<void>;
   readonly #stdin = Object.assign(new PassThrough(), {
     setRawMode(isRaw: boolean) {
@@ -94,7 +94,7 @@ export class RenderedDashboard {
     });
   }
 
-  /** How often the dashboard found its terminal gone, and how often it stopped itself for the shell. */
+  /** Counts of the dashboard's reactions to a closed terminal and of its stops for the shell. */
   get signals(): { readonly hangUps: number; readonly stops: number } {
     return { hangUps: this.#hangUps, stops: this.#stops };
   }
@@ -103,7 +103,7 @@ export class RenderedDashboard {
     this.#stdin.write(bytes);
   }
 
-  /** Pastes as a terminal does: marked when the dashboard asked for that. */
+  /** Pastes like a terminal: marked if the dashboard requested that. */
   paste(text: string): void {
     this.press(this.screen.isPasteMarked ? `\u001b[200~${text}\u001b[201~` : text);
   }
@@ -115,7 +115,7 @@ export class RenderedDashboard {
     this.#events.emit("SIGWINCH");
   }
 
-  /** Ends the input, as a terminal does that is closed. */
+  /** Ends the input, like a closed terminal. */
   closeTerminal(): void {
     this.#stdin.end();
   }
@@ -133,24 +133,24 @@ export class RenderedDashboard {
   }
 }
 
-/** Opens the dashboard on a daemon that answers like this. It is closed when the test ends. */
+/** Opens the dashboard on a daemon with these responses. The test's end closes it. */
 export async function renderDashboard(answers: Answers = {}, setup: DashboardSetup = {}): Promise<RenderedDashboard> {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ...setup.files, ...(setup.config === undefined ? {} : { "config/config.yaml": setup.config }) });
   return new RenderedDashboard(new FakeTransport(answers), directory, setup);
 }
 
-/** What the daemon says of a key with these permissions. */
+/** Returns the daemon's response about a key with these permissions. */
 export function sessionOf(permissions: readonly string[], about: Readonly<Record<string, unknown>> = {}): unknown {
   return { authenticated: true, principal: { ...principal, permissions, ...about } };
 }
 
-/** The failure of a call while the daemon cannot be reached. */
+/** Returns the failure of a call while the daemon is unreachable. */
 export function unreachable(): Error {
   return new CommandError("UNREACHABLE", `cannot reach ${daemonUrl}`, { exitCode: exitCodes.unavailable });
 }
 
-/** A connection as the command line opens one, but over this transport and without discovery. */
+/** Opens a connection like the command line does, but over this transport and without discovery. */
 function connectOver({ send }: FakeTransport): typeof connect {
   return async (context, offered) => {
     const settings = await resolveSettings(context);

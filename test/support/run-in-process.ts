@@ -8,13 +8,13 @@ export interface InProcessOptions extends TestIoOptions {
 }
 
 export interface InProcessRun {
-  /** The exit code. */
+  /** Exit code. */
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command line of `runtimectl` to its end inside of this process, without a build. */
+/** Runs a command line of `runtimectl` in this process, without a build. */
 export async function runInProcess(argv: readonly string[], options: InProcessOptions): Promise<InProcessRun> {
   const { env, cwd, signal, ...ioOptions } = options;
   const io = createTestIo(ioOptions);

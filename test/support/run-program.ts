@@ -8,7 +8,7 @@ export interface ProgramEnd {
   readonly stderr: string;
 }
 
-/** Runs Node with these arguments and nothing in the environment but what is given, and waits for its end. */
+/** Runs Node with these arguments and only the given environment, and waits for its end. */
 export async function runProgram(
   args: readonly string[],
   options: { cwd: string; env: Readonly<Record<string, string>> },

@@ -4,7 +4,7 @@ import { runInProcess, type InProcessRun } from "./run-in-process.js";
 
 export const runtimectlProgram = fileURLToPath(new URL("../../bin/runtimectl.js", import.meta.url));
 
-/** Of a command that needs no profile. */
+/** Returns the environment of a command that needs no profile. */
 export function runtimectlEnvironment(daemon: { url: string; rootKey: string; directory: string }): Record<string, string> {
   return {
     PATH: process.env["PATH"] ?? "",
@@ -14,7 +14,7 @@ export function runtimectlEnvironment(daemon: { url: string; rootKey: string; di
   };
 }
 
-/** Runs a command line against a daemon inside of this process, without a terminal; the key is in the environment. */
+/** Runs a command line against a daemon in this process, without a terminal. The key is in the environment. */
 export function runRuntimectl(
   daemon: { url: string; rootKey: string; directory: string },
   argv: readonly string[],

@@ -4,7 +4,7 @@ import { errorTable, type ErrorCode } from "../../src/shared/errors.js";
 
 export interface Call {
   readonly method?: string;
-  /** Sent as it is, neither decoded nor normalised. */
+  /** Sent unchanged, neither decoded nor normalized. */
   readonly path: string;
   readonly headers?: Record<string, string | string[]>;
   readonly body?: Dispatcher.DispatchOptions["body"];
@@ -16,7 +16,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Sends calls to a daemon as they are: any path, any Host, any Origin. */
+/** Creates a function that sends calls unchanged: any path, Host or Origin. */
 export function createSender(url: string): ((call: Call) => Promise<Answer>) & { close: () => Promise<void> } {
   const client = new Client(new URL(url).origin);
   const send = async ({ method = "GET", path, headers = {}, body = null }: Call): Promise<Answer> => {
@@ -26,7 +26,7 @@ export function createSender(url: string): ((call: Call) => Promise<Answer>) & {
   return Object.assign(send, { close: () => client.destroy() });
 }
 
-/** Checks that an answer is a refusal with that code, in the one shape that all errors have. */
+/** Checks that a response is a rejection with this code, in the format of all errors. */
 export function expectRefusal(answer: Answer, code: ErrorCode, hint?: string): void {
   expect(answer.headers["content-type"], hint).toBe("application/json; charset=utf-8");
   const body = JSON.parse(answer.text) as { error: { code: string; message: string; details?: unknown } };

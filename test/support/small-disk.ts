@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import { expect, onTestFinished } from "vitest";
 import { temporaryDirectory } from "./temporary-directory.js";
 
-/** A file system of a few megabytes that can be filled; only programs that are started by its launcher see it. */
+/** A file system of a few megabytes that tests can fill. Only programs of its launcher can see it. */
 export class SmallDisk {
-  /** Where those programs have it. */
+  /** Path for these programs. */
   readonly directory: string;
-  /** The same folder, as seen from here. */
+  /** Path of the same folder for this process. */
   readonly folder: string;
-  /** Makes what follows on a command line a program that sees the disk. */
+  /** Arguments before a command line that let its program see the disk. */
   readonly launcher: readonly string[];
   readonly #filling: string;
   readonly #names: string;
@@ -25,7 +25,7 @@ export class SmallDisk {
     this.#names = path.join(this.folder, "names");
   }
 
-  /** Fills it until so much can be written, in whole blocks of the file system. */
+  /** Fills the disk until only this much can be written, in blocks of the file system. */
   async leaveKilobytes(kilobytes: number): Promise<void> {
     const file = await open(this.#filling, "a");
     try {
@@ -36,21 +36,21 @@ export class SmallDisk {
     }
   }
 
-  /** Fills it until so many files and folders can be made. */
+  /** Fills the disk until only this many files and folders can be created. */
   async leaveNames(count: number): Promise<void> {
     await mkdir(this.#names);
     for (let number = 0; (await statfs(this.folder)).ffree > count; number += 1)
       await writeFile(path.join(this.#names, String(number)), "");
   }
 
-  /** Waits until nobody has a file open for writing. */
+  /** Waits until no file is open for writing. */
   async makeReadOnly(): Promise<void> {
     const [program = "", ...args] = this.launcher;
     const remount = () => promisify(execFile)(program, [...args, "mount", "-o", "remount,ro", this.directory]);
     await expect.poll(() => remount().then(() => "read-only", String)).toBe("read-only");
   }
 
-  /** Takes away what it was filled with. */
+  /** Deletes the filling. */
   async free(): Promise<void> {
     await rm(this.#filling, { force: true });
     await rm(this.#names, { recursive: true, force: true });
@@ -58,8 +58,8 @@ export class SmallDisk {
 }
 
 /**
- * A small disk in a mount namespace of its own, until the running test ends. Needs `unshare`, `nsenter` and `mount` (util-linux), and a
- * kernel that gives this user such a namespace; fails where that is not so.
+ * Mounts a small disk in its own mount namespace until the test ends. Needs `unshare`, `nsenter`, `mount` (util-linux) and the right to
+ * create such a namespace; throws otherwise.
  */
 export async function mountSmallDisk({ megabytes, names }: { megabytes: number; names: number }): Promise<SmallDisk> {
   const directory = await temporaryDirectory();

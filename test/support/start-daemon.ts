@@ -6,32 +6,32 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const daemonProgram = fileURLToPath(new URL("../../bin/runtimed.js", import.meta.url));
-/** A slow machine needs seconds for what takes 300 ms here. */
+/** A slow machine needs seconds for a start of 300 ms. */
 const startTimeoutMs = 30_000;
 
 export interface TestDaemon {
   /** Origin, such as `http://127.0.0.1:43210`. */
   readonly url: string;
-  /** Origin of the API and the panel: `url`, where they have no listener of their own. */
+  /** Origin of the API and the panel; equals `url` without an admin listener. */
   readonly adminUrl: string;
   readonly rootKey: string;
   /** Temporary folder with `workers`, `plugins` and `state`. */
   readonly directory: string;
   readonly process: ChildProcess;
-  /** What the daemon wrote so far. */
+  /** Returns the daemon's output so far. */
   readonly output: () => string;
-  /** SIGTERM, waits for the exit, returns its code. Keeps the folder. */
+  /** Sends SIGTERM, waits for the exit and returns its code. Keeps the folder. */
   readonly stop: () => Promise<number | null>;
-  /** SIGKILL, waits for the exit. Keeps the folder. */
+  /** Sends SIGKILL and waits for the exit. Keeps the folder. */
   readonly kill: () => Promise<void>;
-  /** Ends the daemon if it runs and deletes the folder. */
+  /** Stops the daemon if it runs and deletes the folder. */
   readonly dispose: () => Promise<void>;
 }
 
-/** As systemd does: the process that gets the sockets is named by its id, which it has only once it is there. */
+/** systemd names the receiving process by its id, which is known only after the process has started. */
 const asService = ["-c", 'LISTEN_PID=$$ exec "$0" "$@"'];
 
-/** How a security test starts its daemon: as root, with a user of its own for each isolate, and without privileges as under the shipped unit. */
+/** Users for daemons of security tests: root with a user for each isolate, and an unprivileged user like under the shipped unit. */
 export const daemonUsers: readonly (readonly [name: string, options: { readonly uid?: number; readonly directoryMode?: number }])[] =
   process.getuid?.() === 0
     ? [
@@ -40,25 +40,25 @@ export const daemonUsers: readonly (readonly [name: string, options: { readonly 
       ]
     : [[`uid ${process.getuid?.()}`, {}]];
 
-/** What to put before a command that is to run as another user. */
+/** Returns the arguments before a command that runs it as another user. */
 export function asUser(uid: number): string[] {
   return ["setpriv", "--reuid", String(uid), "--regid", String(uid), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--"];
 }
 
 /**
- * Starts a real `runtimed` with a root key, on a free port, in a temporary folder (or in `directory` again), and waits until it listens.
- * `listenFds` are handed over as systemd does it.
+ * Starts a real `runtimed` with a root key on a free port, in a temporary folder or `directory`, and waits until it listens. `listenFds`
+ * are passed like systemd does.
  */
 export async function startDaemon(
   options: {
     env?: Record<string, string>;
     directory?: string;
     listenFds?: readonly number[];
-    /** A program with its arguments that becomes the one whose command line follows them, under the same process id. */
+    /** A program with arguments that executes the command line after them in the same process. */
     launcher?: readonly string[];
-    /** User and group that the daemon runs as, without any capability; only root can choose another than its own. */
+    /** User and group of the daemon, without capabilities. Only root can choose another user. */
     uid?: number | undefined;
-    /** Of the temporary folder; isolates run as users of their own only where these can come past it. */
+    /** Mode of the temporary folder. Isolates have their own users only if these can pass it. */
     directoryMode?: number | undefined;
   } = {},
 ): Promise<TestDaemon> {
@@ -81,7 +81,7 @@ export async function startDaemon(
       RUNTIME_STATE_DIR: path.join(directory, "state"),
       // Workers of tests connect to servers of tests.
       RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-      // Under the shipped unit, tests run with the unit's own isolation.
+      // Under the shipped unit, tests run with the unit's isolation.
       ...(process.env["RUNTIME_ISOLATION"] !== undefined && { RUNTIME_ISOLATION: process.env["RUNTIME_ISOLATION"] }),
       ...(listenFds.length > 0 && { LISTEN_FDS: String(listenFds.length), LISTEN_FDNAMES: listenFds.map(() => "http").join(":") }),
       ...options.env,

@@ -9,14 +9,14 @@ export interface TestInstance extends TestDaemon {
   readonly client: Client;
 }
 
-/** Daemons that have the same `workers` and `plugins`, and each a state directory of its own. */
+/** Daemons that share `workers` and `plugins`. Each has its own state directory. */
 export interface TestInstances {
-  /** Holds `workers` and `plugins`. */
+  /** Contains `workers` and `plugins`. */
   readonly directory: string;
   readonly workers: string;
-  /** Starts one more, or one again under a name that it had. */
+  /** Starts another daemon, or one again with the same name. */
   readonly start: (name: string, env?: Record<string, string>) => Promise<TestInstance>;
-  /** Ends all and deletes everything. */
+  /** Ends all daemons and deletes all files. */
   readonly dispose: () => Promise<void>;
 }
 

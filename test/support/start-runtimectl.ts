@@ -5,12 +5,12 @@ import { runtimectlEnvironment, runtimectlProgram } from "./run-runtimectl.js";
 
 export interface Started {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
-  /** What it wrote so far. */
+  /** Output so far. */
   readonly shown: { stdout: string; stderr: string };
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a command of the real `runtimectl` that goes on until it is interrupted; it is gone when the test ends. */
+/** Starts a command of the real `runtimectl` that runs until it is interrupted. The test's end kills it. */
 export function startRuntimectl(daemon: { url: string; rootKey: string; directory: string }, args: readonly string[]): Started {
   const child = spawn(process.execPath, [runtimectlProgram, ...args], {
     env: runtimectlEnvironment(daemon),

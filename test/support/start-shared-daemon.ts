@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { startDaemon } from "./start-daemon.js";
 
-/** Where the daemon is that the files of a project share. */
+/** Address of the daemon that the files of a project share. */
 export interface SharedDaemon {
   readonly url: string;
   readonly rootKey: string;
@@ -14,7 +14,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts one daemon for all files of a project; each works in a namespace of its own (`openNamespace`). */
+/** Starts one daemon for all files of a project. Each file uses its own namespace (`openNamespace`). */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, rootKey, directory, dispose } = await startDaemon();
   project.provide("sharedDaemon", { url, rootKey, directory });

@@ -8,28 +8,31 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A slow machine needs seconds for what takes 100 ms here. */
+/** A slow machine needs seconds for a start of 100 ms. */
 const startTimeoutMs = 30_000;
 
 /** A real libSQL server. */
 export interface Sqld {
   /** The same after each start. */
   readonly url: string;
-  /** Holds the data in `data`. */
+  /** Contains the data in `data`. */
   readonly directory: string;
   readonly process: () => ChildProcess;
-  /** SIGSTOP: connections are accepted by the kernel, and nothing is answered. */
+  /** Sends SIGSTOP: the kernel accepts connections, but no request gets a response. */
   readonly freeze: () => Promise<void>;
   readonly thaw: () => void;
-  /** SIGKILL, waits for the exit. */
+  /** Sends SIGKILL and waits for the exit. */
   readonly kill: () => Promise<void>;
-  /** After `kill`, with the data that there is by now; resolves when it answers. */
+  /** Starts the server after `kill` with its current data. Resolves when it responds. */
   readonly restart: () => Promise<void>;
-  /** Kills it and deletes the folder. */
+  /** Kills the server and deletes the folder. */
   readonly dispose: () => Promise<void>;
 }
 
-/** Starts libSQL's server on a free port of 127.0.0.1, with its data in a temporary folder, and waits until it answers. `args` are for sqld. */
+/**
+ * Starts a libSQL server on a free port of 127.0.0.1 with its data in a temporary folder, and waits until it responds. `args` are for
+ * sqld.
+ */
 export async function startSqld({ args = [] }: { args?: readonly string[] } = {}): Promise<Sqld> {
   const directory = await mkdtemp(path.join(tmpdir(), "sqld-test-"));
   const address = `127.0.0.1:${await freePort()}`;
@@ -53,7 +56,7 @@ export async function startSqld({ args = [] }: { args?: readonly string[] } = {}
     process: () => running,
     freeze: async () => {
       running.kill("SIGSTOP");
-      // Each of its threads goes on until it notices.
+      // Each thread runs until it handles the signal.
       while (!isStopped(running.pid as number)) await delay(1);
     },
     thaw: () => void running.kill("SIGCONT"),
@@ -75,7 +78,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The package's own install script does not run under npm's rules, and is not needed: the program lies in its folder. */
+/** npm does not run the package's install script, which is not needed: the program is in the package's folder. */
 function sqldProgram(): string {
   const folder = path.dirname(createRequire(import.meta.url).resolve(`@sqld/${process.platform}-${process.arch}/package.json`));
   const program = path.join(folder, "sqld");

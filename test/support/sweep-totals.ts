@@ -1,6 +1,6 @@
 import { afterAll } from "vitest";
 
-/** Counts the points of a sweep and the kills at them; says at the end of the file how many there were. */
+/** Counts the points of a sweep and the kills at them. Prints both at the end of the file. */
 export function sweepTotals(): { points: number; kills: number } {
   const totals = { points: 0, kills: 0 };
   const startedAt = performance.now();

@@ -6,7 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { VirtualScreen } from "./virtual-screen.js";
 
-/** A slow machine needs seconds for what takes 200 ms here. */
+/** A slow machine needs seconds for 200 ms of this one. */
 const waitTimeoutMs = 20_000;
 
 export interface WindowOptions {
@@ -31,10 +31,10 @@ export const keys = {
   ctrlZ: "\u001a",
 } as const;
 
-/** A terminal window with a program in it: a real pseudo-terminal, and a terminal without a screen that knows what a person would see. */
+/** A program in a real pseudo-terminal, with a virtual screen that shows the text of a user's window. */
 export class TerminalWindow {
   readonly process: ChildProcess;
-  /** With the exit code, when the program has ended and all it wrote is drawn. */
+  /** Resolves with the exit code when the program has ended and its output is drawn. */
   readonly ended: Promise<number | null>;
   readonly #screen: VirtualScreen;
   readonly #directory: string;
@@ -51,11 +51,11 @@ export class TerminalWindow {
     });
   }
 
-  /** Runs a shell's command line in a window of this size. */
+  /** Runs a shell command line in a window of this size. */
   static async open(line: string, { columns, rows, cwd, env }: WindowOptions): Promise<TerminalWindow> {
     const directory = await mkdtemp(path.join(tmpdir(), "runtimectl-window-"));
     const prepared = `stty rows ${rows} cols ${columns}; tty > ${directory}/tty; ${line}`;
-    // Nobody would close the window of a test run that is killed: `script` has no window to lose.
+    // A killed test run closes no window, so `script` must end with its parent.
     const script = ["--pdeathsig", "KILL", "script", "--quiet", "--return", "--flush", "--command", prepared, "/dev/null"];
     const child = spawn("setpriv", script, {
       cwd,
@@ -64,17 +64,17 @@ export class TerminalWindow {
     return new TerminalWindow(child, new VirtualScreen({ columns, rows, waitTimeoutMs }), directory);
   }
 
-  /** The lines on the screen, without the blanks at their ends. */
+  /** Returns the lines on the screen without trailing blanks. */
   text(): string {
     return this.#screen.text();
   }
 
-  /** All text that the terminal still holds, on both screens and scrolled out of sight. */
+  /** Returns all text of the terminal, on both screens and in the scrollback. */
   remembered(): string {
     return this.#screen.remembered();
   }
 
-  /** Everything that the program wrote, with escape sequences. */
+  /** Returns all output of the program, with escape sequences. */
   written(): string {
     return this.#screen.written();
   }
@@ -87,17 +87,17 @@ export class TerminalWindow {
     this.process.stdin?.write(text);
   }
 
-  /** Pastes, as a terminal does that marks pasted text when it was asked to. */
+  /** Pastes like a terminal that marks pasted text on request. */
   paste(text: string): void {
     this.press(this.#screen.isPasteMarked ? `\u001b[200~${text}\u001b[201~` : text);
   }
 
-  /** Waits up to 20 s until the screen shows this; rejects with the text it shows instead. */
+  /** Waits up to 20 s until the screen shows this. Rejects with the text of the screen otherwise. */
   waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
     return this.#screen.waitFor(expected);
   }
 
-  /** Makes the window another size, as a person dragging its corner does. */
+  /** Resizes the window like a user who drags its corner. */
   async resize(columns: number, rows: number): Promise<void> {
     const device = (await readFile(path.join(this.#directory, "tty"), "utf8")).trim();
     this.#screen.resize(columns, rows);

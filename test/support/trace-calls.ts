@@ -2,29 +2,29 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** By which a program changes files, or tells that it did; names that a machine does not know are left out by strace. */
+/** Calls that change files or report changes. strace ignores names that the machine does not have. */
 const changingCalls =
   "rename renameat renameat2 mkdir mkdirat openat unlink unlinkat rmdir link linkat symlink write writev pwrite64 pwritev ftruncate fallocate fsync fdatasync chmod fchmod sendfile copy_file_range sendto sendmsg".split(
     " ",
   );
 
-/** The thread of JavaScript, or all others: those that do what is asked for without waiting. */
+/** The JavaScript thread, or all others, which run asynchronous work. */
 export type ThreadRole = "main" | "other";
 
-/** The so-manieth call of this name. */
+/** The n-th call of this name. */
 export interface KillAt {
   readonly call: string;
   readonly count: number;
 }
 
 export interface CallTrace {
-  /** Ends the trace, not the program; answers with how often each call was made, by role. */
+  /** Ends the trace but not the program. Resolves with the count of each call. */
   readonly stop: () => Promise<Map<string, number>>;
 }
 
 /**
- * Attaches strace to threads of a process; resolves when it watches them. With `killAt`, SIGKILL comes instead of the so-manieth such call
- * of one of these threads.
+ * Attaches strace to threads of a process. Resolves when strace is attached. With `killAt`, SIGKILL replaces the n-th such call of one of
+ * these threads.
  */
 export async function traceCalls(options: { pid: number; role: ThreadRole; output: string; killAt?: KillAt }): Promise<CallTrace> {
   const { pid, role, output, killAt } = options;
@@ -51,14 +51,14 @@ export async function traceCalls(options: { pid: number; role: ThreadRole; outpu
   };
 }
 
-/** Has strace look at the calls that change something; with `killAt`, at that one, instead of which SIGKILL comes. */
+/** Returns options by which strace traces changing calls. With `killAt`, it traces only that call and sends SIGKILL instead of it. */
 export function straceOptions(killAt: KillAt | undefined): string[] {
   const calls = killAt ? [killAt.call] : changingCalls;
   const inject = killAt ? [`--inject=${killAt.call}:signal=SIGKILL:when=${killAt.count}`] : [];
   return [`--trace=${calls.map((call) => `?${call}`).join(",")}`, ...inject];
 }
 
-/** How often each call was made: the highest count of one thread, since each is counted for itself. */
+/** Returns the count of each call: the highest count of one thread, because strace counts per thread. */
 export function countsIn(file: string): Map<string, number> {
   const counts = new Map<string, number>();
   const ofThreads = new Map<string, number>();

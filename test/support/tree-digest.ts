@@ -4,7 +4,7 @@ import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import path from "node:path";
 import { installationFileName } from "../../src/shared/installation-file-name.js";
 
-/** One line for every folder, file and link below a folder: kind, mode, path, and a hash of the content. */
+/** Returns one line for every folder, file and link below a folder: kind, mode, path and a hash of the content. */
 export async function treeLines(root: string): Promise<string[]> {
   const lines: string[] = [];
   for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
@@ -19,18 +19,18 @@ export async function treeLines(root: string): Promise<string[]> {
   return lines.toSorted();
 }
 
-/** What instances keep to know of each other, the folders of their isolates, and the record of an installation, which has its time. */
+/** Files of peers, sandbox folders and install records, which contain a time. */
 function isVolatile(name: string): boolean {
   return name === ".instances" || name.startsWith(".isolates-") || name === installationFileName;
 }
 
-/** A hash over all of a folder's content; "missing" when there is no such folder. */
+/** Returns a hash of a folder's content, or "missing" if there is no such folder. */
 export async function treeDigest(root: string): Promise<string> {
   try {
     return hash((await treeLines(root)).join("\n"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    // The folder of an isolate may vanish while it is walked.
+    // The folder of an isolate can be deleted during the walk.
     return existsSync(root) ? await treeDigest(root) : "missing";
   }
 }

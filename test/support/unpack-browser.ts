@@ -1,6 +1,6 @@
 import chromium from "@sparticuz/chromium";
 
-/** Runs once before all tests: test files that unpacked the browser at the same time would start one that is still being written. */
+/** Runs once before all tests: two test files that unpack the browser at the same time would start an incomplete one. */
 export async function setup(): Promise<void> {
   await chromium.executablePath();
 }

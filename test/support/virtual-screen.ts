@@ -5,13 +5,13 @@ const defaultWaitTimeoutMs = 5000;
 export interface ScreenOptions {
   readonly columns: number;
   readonly rows: number;
-  /** Whether a line feed also returns to the first column, as a terminal device does for a program that writes to it. */
+  /** Whether a line feed also returns to the first column, like in a terminal device. */
   readonly convertsLineFeeds?: boolean;
-  /** How long `waitFor` waits; 5 s by default. */
+  /** Time limit of `waitFor`; 5 s by default. */
   readonly waitTimeoutMs?: number;
 }
 
-/** A terminal without a window: takes what a program writes, and knows what a user would see. */
+/** A virtual terminal: parses a program's output and knows the visible text. */
 export class VirtualScreen {
   readonly #terminal: Terminal;
   readonly #waitTimeoutMs: number;
@@ -38,7 +38,7 @@ export class VirtualScreen {
     this.#terminal.resize(columns, rows);
   }
 
-  /** The lines on the screen, without the blanks at their ends. */
+  /** Returns the lines on the screen without trailing blanks. */
   text(): string {
     const { active } = this.#terminal.buffer;
     const lines = Array.from(
@@ -48,7 +48,7 @@ export class VirtualScreen {
     return lines.join("\n").trimEnd();
   }
 
-  /** All text that the terminal still holds, on both screens and scrolled out of sight. */
+  /** Returns all text of the terminal, on both screens and in the scrollback. */
   remembered(): string {
     const { normal, alternate } = this.#terminal.buffer;
     return [normal, alternate]
@@ -56,7 +56,7 @@ export class VirtualScreen {
       .join("\n");
   }
 
-  /** Everything that was written, with escape sequences. */
+  /** Returns all output, with escape sequences. */
   written(): string {
     return this.#written;
   }
@@ -69,12 +69,12 @@ export class VirtualScreen {
     return this.#terminal.modes.bracketedPasteMode;
   }
 
-  /** Resolves when all that was written so far is on the screen. */
+  /** Resolves when all output so far is on the screen. */
   async drained(): Promise<void> {
     await new Promise<void>((resolve) => this.#terminal.write("", resolve));
   }
 
-  /** Waits until the screen shows this; rejects after the time limit with the text it shows instead. */
+  /** Waits until the screen shows this. Rejects after the time limit with the text of the screen. */
   async waitFor(expected: string | RegExp | (() => boolean)): Promise<void> {
     const isShown = () =>
       typeof expected === "function"

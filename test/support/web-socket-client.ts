@@ -7,7 +7,7 @@ export interface ClosedWith {
   readonly reason: string;
 }
 
-/** A client that keeps what comes, so that no test misses a message. */
+/** A client that stores received messages, so that no test misses one. */
 export class WebSocketClient {
   readonly webSocket: WebSocket;
   readonly #messages: (string | Buffer)[] = [];
@@ -36,7 +36,7 @@ export class WebSocketClient {
     return client;
   }
 
-  /** The answer to a handshake that was not granted. */
+  /** Resolves with the response to a rejected handshake. */
   static async refusal(
     url: string,
     options: ClientOptions = {},
@@ -54,7 +54,7 @@ export class WebSocketClient {
     return this.#closed;
   }
 
-  /** The next message that was not asked for yet; rejects when the socket closes instead. */
+  /** Resolves with the next unread message. Rejects if the socket closes first. */
   async next(): Promise<string | Buffer> {
     while (this.#messages.length === 0) {
       if (this.webSocket.readyState === WebSocket.CLOSED) throw new Error("The socket is closed.");

@@ -3,7 +3,7 @@ import { counts } from "./fake-daemon.js";
 
 const latency = { count: 0, p50Ms: null, p90Ms: null, p99Ms: null, maximumMs: null };
 
-/** The figures of version 1.0.0 of a worker with these requests. */
+/** Returns the metrics of version 1.0.0 of a worker with these requests. */
 export function workerMetricsOf(name: string, requests: Partial<WorkerMetrics["requests"]>): WorkerMetrics {
   return {
     name,

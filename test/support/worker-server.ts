@@ -32,13 +32,13 @@ export interface AddedWorker {
   problem?: string;
 }
 
-/** A bare HTTP server around a WorkerEngine, with workers that tests add as folders. */
+/** A plain HTTP server around a WorkerEngine, with workers that tests add as folders. */
 export class WorkerServer {
   readonly engine: WorkerEngine;
   readonly url: string;
   readonly directory: string;
   readonly log: LogLine[];
-  /** What the workers wrote. */
+  /** Output of the workers. */
   readonly logs: WorkerLogs;
   readonly #server: http.Server;
   readonly #versions: Map<string, ServedVersion[]>;
@@ -73,13 +73,13 @@ export class WorkerServer {
     } = {},
   ): Promise<WorkerServer> {
     const directory = await mkdtemp(path.join(tmpdir(), "workers-"));
-    // As root the isolates run as other users, who have to come past this folder.
+    // As root the isolates run as other users, which must be able to pass this folder.
     await chmod(directory, 0o711);
     const log: LogLine[] = [];
     const versions = new Map<string, ServedVersion[]>();
     const logs = new WorkerLogs({ bytesPerWorker: 1024 * 1024, totalBytes: 16 * 1024 * 1024, now: Date.now });
     const engine = new WorkerEngine({
-      // The last added one answers, as an upload would.
+      // The last added version is active, like after an upload.
       resolve: (name, range) => versions.get(name)?.findLast((version) => range === undefined || version.version === range),
       isInstalled: (name, version) => versions.get(name)?.some((known) => version === undefined || known.version === version) ?? false,
       limits: {
@@ -136,7 +136,7 @@ export class WorkerServer {
     return this.serve(name, { folder, version, manifest: worker.manifest ?? {}, ...(worker.problem ? { problem: worker.problem } : {}) });
   }
 
-  /** Makes a folder answer for a name. */
+  /** Makes a folder the active version of a name. */
   serve(name: string, parts: { folder: string; version: string; manifest: Record<string, unknown>; problem?: string }): ServedVersion {
     this.#generations += 1;
     const served: ServedVersion = {
@@ -164,7 +164,7 @@ export class WorkerServer {
     return (await this.fetch(target, init)).text();
   }
 
-  /** Status and error code, for refusals. */
+  /** Returns status and error code of a rejection. */
   async refusal(target: string, init?: RequestInit): Promise<{ status: number; code: string; message: string; retryAfter: string | null }> {
     const response = await this.fetch(target, init);
     const body = (await response.json()) as { error: { code: string; message: string } };
