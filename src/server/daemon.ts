@@ -3,8 +3,7 @@ import { accessWarnings, type AccessWarning } from "./access/access-warnings.js"
 import type { Principals } from "./access/principals.js";
 import { StateLock } from "./access/state-lock.js";
 import { createAuditHandlers } from "./api/audit.js";
-import { createDiscoveryHandlers } from "./api/discovery.js";
-import { createDocumentationHandlers } from "./api/documentation.js";
+import { createDiscoveryHandlers, createDocumentationHandlers } from "./api/discovery.js";
 import { createEventsHandlers } from "./api/events.js";
 import { createFileHandlers } from "./api/files.js";
 import { createHealthHandlers, type Readiness } from "./api/health.js";
@@ -16,7 +15,7 @@ import { createWorkerHandlers } from "./api/workers.js";
 import { finishRestore } from "./backup/pending-restore.js";
 import type { Config } from "./config/config.js";
 import { Listeners, type Answers, type Origins } from "./listeners.js";
-import { createApiApp } from "./http/api-app.js";
+import { createApiApp } from "./http/koa-app.js";
 import { EventStreams } from "./http/event-streams.js";
 import type { Handlers } from "./http/handler.js";
 import { startingHandler } from "./http/starting.js";
@@ -26,15 +25,15 @@ import { Metrics } from "./metrics/metrics.js";
 import { UploadMeter } from "./metrics/upload-meter.js";
 import { packageRoot } from "./package-root.js";
 import { PluginCode } from "./plugins/plugin-code.js";
-import { readReadiness } from "./readiness.js";
 import { nowSeconds, openServices, type Services } from "./composition.js";
-import { readRootKeyFile, type RootKeyFile } from "./config/root-key-source.js";
-import { ownRootKeyName } from "./config/own-root-key.js";
+import { readRootKeyFile, ownRootKeyName, type RootKeyFile } from "./config/root-key.js";
 import { openStateDirectory } from "./config/state-directory.js";
-import type { NetworkMode } from "./config/network-ceiling.js";
+import type { NetworkMode } from "./config/worker-network.js";
 import { defaultNetworkMode } from "./workers/network/network-default.js";
-import { assertSandbox } from "./workers/sandbox/isolation-layers.js";
+import { assertSandbox, type IsolationLayer } from "./workers/sandbox/isolation-layers.js";
 import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
+import type { HealthCheck } from "../shared/contract/health.js";
+import type { KeyStoreState } from "./access/key-store.js";
 
 /** The daemon from its first request to its last: listens, has the services opened, serves from them, and closes them in order. */
 export class Daemon {
@@ -232,4 +231,44 @@ export class Daemon {
       ? readReadiness(this.#services, this.#accessWarnings(this.#services))
       : { missing: "it is starting", checks: [] };
   }
+}
+
+/** Looks at what a daemon needs to serve, its keys and a place for uploads, at the layers that isolate workers, and at what keys can do beyond their permissions. */
+async function readReadiness(
+  { store, packages, engine }: Pick<Services, "store" | "packages" | "engine">,
+  warnings: readonly AccessWarning[],
+): Promise<Readiness> {
+  const keys = store.readState();
+  const canInstall = await packages.canInstall();
+  return {
+    missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory can be installed to"),
+    checks: [...checkKeys(keys), checkDirectory(canInstall), ...checkIsolation(await engine.isolation()), ...warnings.map(checkAccess)],
+  };
+}
+
+/** A replica serves on while its primary is away. */
+function missingKeys({ mode, isReadable, isWritable, problem }: KeyStoreState): string | undefined {
+  if (mode === "local") return isWritable ? undefined : problem;
+  return isReadable ? undefined : "it has no keys yet, since the primary of its key store gave it none";
+}
+
+function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreState): HealthCheck[] {
+  const status = mode === "local" || !isReadable ? "failed" : "degraded";
+  const store: HealthCheck = isWritable ? { name: "key-store", status: "ok" } : { name: "key-store", status, message: problem };
+  if (!replica) return [store];
+  return [store, { name: "key-replica", status: isReadable ? "ok" : "failed", lagSeconds: replica.lagSeconds ?? null }];
+}
+
+function checkDirectory(canInstall: boolean): HealthCheck {
+  if (canInstall) return { name: "worker-directory", status: "ok" };
+  return { name: "worker-directory", status: "failed", message: "no worker directory can be installed to" };
+}
+
+function checkAccess({ name, message }: AccessWarning): HealthCheck {
+  return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
+}
+
+/** A missing layer is no reason to serve nothing: the operator asks for that by RUNTIME_ISOLATION=strict. */
+function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
+  return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

@@ -1,7 +1,6 @@
 import type { Config } from "./config/config.js";
-import { Connections } from "./http/connections.js";
+import { Connections, listen, type Listening, type ListenTarget } from "./http/connections.js";
 import { createHttpServer, type HttpServerOptions } from "./http/server.js";
-import { listen, type Listening, type ListenTarget } from "./http/listen.js";
 import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
 /** How long requests in flight may take to finish once the daemon stops. */

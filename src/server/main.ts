@@ -5,18 +5,15 @@ import { configWarnings } from "./config/config-warnings.js";
 import { readConfig, type Config } from "./config/config.js";
 import { Daemon } from "./daemon.js";
 import { AdminListenError, type Origins } from "./listeners.js";
-import { keepCallsYoung } from "./keep-calls-young.js";
+import { keepCallsYoung, spareFullCollections } from "./v8-tuning.js";
 import { nextSteps } from "./next-steps.js";
 import { NewerStateError } from "./config/newer-state-error.js";
-import { createLog, readableForm } from "./log/log.js";
-import { LogLevel } from "./log/log-level.js";
+import { createLog, readableForm, LogLevel } from "./log/log.js";
 import { LogOutput } from "./log/log-output.js";
-import { makeOwnRootKey, ownRootKeyFile } from "./config/own-root-key.js";
-import { spareFullCollections } from "./spare-full-collections.js";
-import { openNotifyChannel } from "./systemd/notify-channel.js";
+import { makeOwnRootKey, ownRootKeyFile } from "./config/root-key.js";
+import { openNotifyChannel, ServiceManager } from "./systemd/notify.js";
 import { serviceVariables } from "./config/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
-import { ServiceManager } from "./systemd/service-manager.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
 /** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */

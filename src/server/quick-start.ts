@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { runDaemon } from "./main.js";
 import { nextSteps } from "./next-steps.js";
-import { makeRootKeyFile } from "./config/own-root-key.js";
+import { makeRootKeyFile } from "./config/root-key.js";
 import { packageRoot } from "./package-root.js";
 
 /** `npm start`: a daemon with a root key, a `runtimectl` profile and a first worker, all made on the very first run. */

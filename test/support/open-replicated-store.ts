@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/access/key-secret.js";
+import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../src/server/access/credentials.js";
 import type { NewKey } from "../../src/server/access/key-store.js";
 import { ReplicatedKeyStore } from "../../src/server/access/replica/replicated-key-store.js";
 import type { ForeignChange } from "../../src/server/access/replica/replicated-key-cache.js";

@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
 import { isHandshake, takeUpgrades } from "../../src/server/http/upgrades.js";
-import type { ServedVersion } from "../../src/server/workers/engine/served-version.js";
+import type { ServedVersion } from "../../src/server/workers/engine/version-handler.js";
 import { WorkerLogs } from "../../src/server/workers/logs/worker-logs.js";
 import type { KernelLayers } from "../../src/server/workers/sandbox/sandbox-policy.js";
 import { WorkerEngine } from "../../src/server/workers/engine/worker-engine.js";

@@ -1,13 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { PanelHost } from "../web/panel-host.js";
-
-/** Where a credential came in: only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
-export type CredentialChannel = "header" | "cookie";
-
-export interface Credential {
-  readonly secret: string;
-  readonly channel: CredentialChannel;
-}
+import { hash, randomBytes } from "node:crypto";
 
 export const sessionCookieName = "runtime_api_key";
 /** Sent over HTTPS beside the other one. Browsers take a cookie of such a name from the host itself alone, so no page of another host can plant it. */
@@ -16,6 +9,19 @@ export const hostSessionCookieName = `__Host-${sessionCookieName}`;
 const maximumSecretLength = 512;
 /** Different session cookies of one request that are tried; a page of a worker can plant some beside the operator's own. */
 const maximumSessionCookies = 8;
+/** How every generated key begins. */
+export const keyPrefixLiteral = "rtk_";
+const randomByteCount = 32;
+/** How much of a key is shown in lists and logs. */
+const shownCharacterCount = 12;
+
+/** Where a credential came in: only headers skip plugin hooks, and only the root key in a header skips the Origin check. */
+export type CredentialChannel = "header" | "cookie";
+
+export interface Credential {
+  readonly secret: string;
+  readonly channel: CredentialChannel;
+}
 
 /** The credentials that a request carries, in the order in which they are tried; cookies count at the panel's host alone, where there is one. */
 export function credentialsOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Credential[] {
@@ -69,4 +75,24 @@ function decoded(value: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A new secret: `rtk_` and 43 base64url characters. */
+export function createKeySecret(): string {
+  return keyPrefixLiteral + randomBytes(randomByteCount).toString("base64url");
+}
+
+/** The leading part of a key that is safe to show. */
+export function shownPrefixOf(secret: string): string {
+  return secret.slice(0, shownCharacterCount);
+}
+
+/** The text with every key of ours taken out; its shown prefix stays. */
+export function redactKeys(text: string): string {
+  return text.replace(/(rtk_[\w-]{8})[\w-]{35}/g, "$1…");
+}
+
+/** SHA-256 in hex: all that is ever stored of a key. */
+export function hashKeySecret(secret: string): string {
+  return hash("sha256", secret);
 }

@@ -2,15 +2,17 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statSyn
 import path from "node:path";
 import Database from "better-sqlite3";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { keyMigrations, schemaOf, type KeyMigration } from "./key-migrations.js";
 import {
+  keyMigrations,
+  schemaOf,
   assertSupported,
   createTables,
   FailedMigrationError,
   migrateKeyDatabase,
   readSchema,
+  type KeyMigration,
   type FinishedMigration,
-} from "./migrate-key-database.js";
+} from "./key-migrations.js";
 import { syncFolder } from "./sync-folder.js";
 import { assertLogSound, DamagedLogError, hasLostDatabase } from "./write-ahead-log.js";
 

@@ -4,8 +4,16 @@ import Database from "better-sqlite3";
 import { ApiError } from "../../shared/api-error.js";
 import type { Log } from "../log/log.js";
 import { openKeyDatabase, type KeyDatabaseOptions } from "./key-database.js";
-import { fromRow, newKeyColumns, valuesOf, type KeyRow } from "./key-row.js";
-import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "./key-store.js";
+import {
+  fromRow,
+  newKeyColumns,
+  valuesOf,
+  type KeyRow,
+  type KeyStore,
+  type KeyStoreState,
+  type NewKey,
+  type StoredKey,
+} from "./key-store.js";
 import { KeyCache } from "./key-cache.js";
 
 /** How long uses are collected before they are written in one transaction; a crash loses at most these. */

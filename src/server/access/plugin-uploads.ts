@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/api-error.js";
 import type { Principal } from "../../shared/contract/principal.js";
-import type { PluginUploadMode } from "../config/plugin-upload-mode.js";
+import type { PluginUploadMode } from "../config/config-variables.js";
 import { permissions } from "../../shared/permissions.js";
 
 const restrictions: Readonly<Record<PluginUploadMode, string>> = {

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Principal } from "../../shared/contract/principal.js";
-import { permissions, rolePermissions } from "../../shared/permissions.js";
-import type { Credential, CredentialChannel } from "./credentials.js";
-import { hashKeySecret, keyPrefixLiteral } from "./key-secret.js";
+import { permissions, rolePermissions, type Permission } from "../../shared/permissions.js";
+import { hashKeySecret, keyPrefixLiteral, type Credential, type CredentialChannel } from "./credentials.js";
 import type { KeyStore, StoredKey } from "./key-store.js";
+import { ApiError } from "../../shared/api-error.js";
+import { namespacesWithin } from "../../shared/namespace.js";
 
 /** Who the root key stands for. */
 export const rootPrincipal: Principal = {
@@ -17,7 +18,7 @@ export const rootPrincipal: Principal = {
 };
 
 /** Who makes a request, and by which kind of credential. */
-export interface Caller {
+interface Caller {
   readonly principal: Principal;
   readonly channel: CredentialChannel;
 }
@@ -116,4 +117,54 @@ export function toPrincipal(key: StoredKey): Omit<Principal, "isRoot"> {
 /** A role's permissions follow the role, also when a later version gives it more; only `custom` keys carry their own. */
 export function effectivePermissions(key: Pick<StoredKey, "role" | "permissions">): readonly StoredKey["permissions"][number][] {
   return key.role === "custom" ? key.permissions : rolePermissions[key.role];
+}
+
+/** What a key can do, where, and until when. */
+interface Grant {
+  readonly permissions: readonly Permission[];
+  readonly namespaces: readonly string[];
+  /** Unix seconds; undefined = the key never expires. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Rejects a grant beyond what the granting principal holds itself: 403 PERMISSION_ESCALATION. */
+export function assertMayGrant(principal: Principal, grant: Grant): void {
+  const missing = missingPermissions(principal, grant);
+  if (missing.length > 0)
+    throw new ApiError(
+      "PERMISSION_ESCALATION",
+      `A key cannot grant what it does not hold: ${missing.join(", ")}. Choose fewer permissions, or use a key that has these.`,
+    );
+  if (!namespacesWithin(grant.namespaces, principal.namespaces)) {
+    const foreign = grant.namespaces.filter((namespace) => !principal.namespaces.includes(namespace));
+    throw new ApiError(
+      "PERMISSION_ESCALATION",
+      `A key cannot grant namespaces beyond its own (${principal.namespaces.join(", ")}): ${foreign.join(", ")}.`,
+    );
+  }
+  if (principal.expiresAt !== undefined && (grant.expiresAt ?? Infinity) > principal.expiresAt)
+    throw new ApiError(
+      "PERMISSION_ESCALATION",
+      `A key that expires cannot create a key that outlives it: it expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an earlier expiry, at least 1d, or use a key that lasts longer.`,
+    );
+}
+
+/** Rejects revoking or replacing a key that holds more than the principal: 403 PERMISSION_ESCALATION. */
+export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissions" | "namespaces">): void {
+  // Namespaces first: of a key that the principal may not see the message tells nothing.
+  if (!namespacesWithin(key.namespaces, principal.namespaces))
+    throw new ApiError(
+      "PERMISSION_ESCALATION",
+      `A key cannot revoke or rotate a key of namespaces beyond its own (${principal.namespaces.join(", ")}). Use a key for all namespaces.`,
+    );
+  const missing = missingPermissions(principal, key);
+  if (missing.length > 0)
+    throw new ApiError(
+      "PERMISSION_ESCALATION",
+      `A key cannot revoke or rotate a key that holds permissions beyond its own: ${missing.join(", ")}. Use a key that has these.`,
+    );
+}
+
+function missingPermissions(principal: Principal, grant: Pick<Grant, "permissions">): Permission[] {
+  return grant.permissions.filter((permission) => !principal.permissions.includes(permission));
 }

@@ -1,10 +1,18 @@
 import type { Config } from "../config/config.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import { packageVersion } from "../package-root.js";
+import { createOpenApi } from "../../shared/openapi.js";
+import { docsPage } from "../http/swagger-ui.js";
 
 export function createDiscoveryHandlers({ apiBase, publicUrl }: Pick<Config, "apiBase" | "publicUrl">): ResourceHandlers<"discovery"> {
   const apps = publicUrl === undefined ? {} : { apps: publicUrl };
   return {
     runtime: () => ({ name: "runtimed", api: apiBase, version: packageVersion, cpanel: "/cpanel/", docs: `${apiBase}/docs`, ...apps }),
   };
+}
+
+export function createDocumentationHandlers(apiBase: string): ResourceHandlers<"documentation"> {
+  let document: ReturnType<typeof createOpenApi> | undefined;
+  // Made when it is first asked for: that is seldom, and takes as long as opening the services.
+  return { openapi: () => (document ??= createOpenApi({ apiBase, version: packageVersion })), page: () => docsPage };
 }

@@ -3,7 +3,7 @@ import type { Download, UploadedFile } from "../../shared/contract/endpoint.js";
 import type { FileEntry } from "../../shared/contract/files.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
-import { assertNamespace } from "../http/authorise.js";
+import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
 /** Whom files are shown to, and for whom they are changed. */

@@ -3,10 +3,9 @@ import { parseOverlapMs, type ApiKey } from "../../shared/contract/keys.js";
 import { parseLifetimeSeconds } from "../../shared/duration.js";
 import { namespacesWithin } from "../../shared/namespace.js";
 import { permissions, rolePermissions, roles } from "../../shared/permissions.js";
-import { assertMayGrant, assertMayRevoke } from "../access/grant.js";
-import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/key-secret.js";
+import { assertMayGrant, assertMayRevoke, effectivePermissions, toPrincipal } from "../access/principals.js";
+import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/credentials.js";
 import type { KeyStore, NewKey, StoredKey } from "../access/key-store.js";
-import { effectivePermissions, toPrincipal } from "../access/principals.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
 /** `now` gives Unix seconds. */

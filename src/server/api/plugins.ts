@@ -2,9 +2,9 @@ import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { LoadedPlugin, Plugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
 import type { Principal } from "../../shared/contract/principal.js";
 import { namespacesCover } from "../../shared/namespace.js";
-import { assertNamespace } from "../http/authorise.js";
+import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
-import type { InstalledPlugin } from "../packages/installed-plugin.js";
+import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 
 /** What these handlers need of the packages. */

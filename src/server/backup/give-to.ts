@@ -1,6 +1,6 @@
 import { chown, mkdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { exists } from "../packages/transactions/move-journal.js";
+import { exists } from "../packages/transactions/journal.js";
 
 /** A folder that belongs to whom its parent belongs to; one that is there stays as it is. */
 export async function makeLikeParent(folder: string, mode = 0o755): Promise<void> {

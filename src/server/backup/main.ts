@@ -2,7 +2,7 @@
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
 import { readDirectories } from "../config/config.js";
-import { BackupError } from "./backup-error.js";
+import { BackupError } from "./backup-format.js";
 import { migrateKeys } from "./migrate-keys.js";
 import { restoreBackup } from "./restore-backup.js";
 import { writeBackup } from "./write-backup.js";

@@ -1,17 +1,17 @@
 import { existsSync, renameSync } from "node:fs";
 import path from "node:path";
 import { settleKeyDatabase } from "../access/key-database.js";
-import { PrimaryError } from "../access/replica/primary-error.js";
+import { PrimaryError } from "../access/replica/primary-client.js";
 import type { MigratedKeys } from "../../shared/backup-program.js";
 import { moveKeys, PrimaryHasKeysError } from "../access/replica/move-keys.js";
 import { StateLock } from "../access/state-lock.js";
 import { ConfigError } from "../config/config-error.js";
 import { valueOf } from "../config/config-variables.js";
 import type { Directories } from "../config/config.js";
-import { syncFolder } from "../packages/transactions/move-journal.js";
+import { syncFolder } from "../packages/transactions/journal.js";
 import { readSource, type PrimarySource } from "../config/primary-source.js";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { BackupError, newerKeyStore } from "./backup-error.js";
+import { BackupError, newerKeyStore } from "./backup-format.js";
 
 /** Moves the keys of a local store into an empty primary, and puts the local store aside, so that it cannot be used by mistake. */
 export async function migrateKeys(

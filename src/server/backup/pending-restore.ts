@@ -2,8 +2,8 @@ import { readFileSync, renameSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
-import { exists, finish, syncFolder } from "../packages/transactions/move-journal.js";
-import { BackupError } from "./backup-error.js";
+import { exists, finish, syncFolder } from "../packages/transactions/journal.js";
+import { BackupError } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 
 /** In the state directory, from the instant in which a restore can only go on until it is done. */

@@ -7,9 +7,10 @@ import type { z } from "zod";
 import { ApiError } from "../../shared/api-error.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 import type { ArchiveEntry } from "../packages/archive/archive-entry.js";
-import { readTar } from "../packages/archive/tar-entries.js";
-import { BackupError, invalidBackup } from "./backup-error.js";
+import { readTar } from "../packages/archive/tar-reader.js";
 import {
+  BackupError,
+  invalidBackup,
   entryNames,
   formatSchema,
   formatVersion,

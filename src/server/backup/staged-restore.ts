@@ -1,12 +1,10 @@
 import { chmod, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
-import { exists, finish, syncFolder } from "../packages/transactions/move-journal.js";
+import { exists, finish, syncFolder, restorePrefix } from "../packages/transactions/journal.js";
 import { syncPaths } from "../packages/archive/sync-paths.js";
-import { ExclusiveAccess } from "../packages/transactions/exclusive-access.js";
-import { restorePrefix } from "../packages/transactions/staged-names.js";
-import { TreeWriter } from "../packages/archive/tree-writer.js";
-import { BackupError } from "./backup-error.js";
-import type { PackageList } from "./backup-format.js";
+import { ExclusiveAccess } from "../packages/transactions/peer-registry.js";
+import { TreeWriter } from "../packages/archive/folder-writer.js";
+import { BackupError, type PackageList } from "./backup-format.js";
 import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";

@@ -8,12 +8,11 @@ import { copyKeyDatabase } from "../access/key-database.js";
 import { copyReplica } from "../access/replica/copy-replica.js";
 import type { Directories } from "../config/config.js";
 import { packageVersion } from "../package-root.js";
-import { syncFolder } from "../packages/transactions/move-journal.js";
+import { syncFolder } from "../packages/transactions/journal.js";
 import type { WrittenBackup } from "../../shared/backup-program.js";
 import { NewerStateError } from "../config/newer-state-error.js";
-import { BackupError, newerKeyStore } from "./backup-error.js";
-import { formatName, formatVersion } from "./backup-format.js";
-import { BackupPieces } from "./backup-pieces.js";
+import { BackupError, newerKeyStore, formatName, formatVersion } from "./backup-format.js";
+import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
 /**

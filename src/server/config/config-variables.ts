@@ -1,8 +1,5 @@
 import { usualLimits } from "../../shared/archive/usual-limits.js";
 import { primaryVariables } from "./primary-source.js";
-import type { VariableDescription } from "./variable-description.js";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Every variable that the daemon reads. docs/reference/configuration.md is generated from this list.
@@ -136,8 +133,23 @@ export const variables: readonly VariableDescription[] = [
     meaning: "`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. SIGUSR2 turns `debug` on and off.",
   },
 ];
+/**
+ * `RUNTIME_PLUGIN_UPLOADS`: which keys may upload a plugin or change its files, of those that hold the permission: all, keys with every
+ * permission and no namespace restriction, the root key alone, or none.
+ */
+export const pluginUploadModes = ["permitted", "admin", "root", "off"] as const;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the environment says, or what holds when it says nothing. */
 export function valueOf(environment: Environment, name: string): string {
   return environment[name] || (variables.find((variable) => variable.name === name)?.fallback ?? "");
 }
+
+/** One row of the configuration reference: what a variable is called, what it is when unset, what it means. */
+export interface VariableDescription {
+  readonly name: string;
+  readonly fallback: string;
+  readonly meaning: string;
+}
+export type PluginUploadMode = (typeof pluginUploadModes)[number];

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { pluginUploadModes, type PluginUploadMode } from "./plugin-upload-mode.js";
+import { pluginUploadModes, valueOf, type PluginUploadMode, type Environment } from "./config-variables.js";
 import { parseDurationMs } from "../../shared/duration.js";
 import { isIsolatePermission, isolatePermissionForms } from "../../shared/isolate-permission.js";
 import { parseSizeBytes } from "../../shared/size.js";
@@ -9,13 +9,11 @@ import type { AllowedHosts } from "../web/allowed-hosts.js";
 import { readRequestHosts } from "./request-hosts.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
-import { ownRootKeyFile } from "./own-root-key.js";
+import { ownRootKeyFile, readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key.js";
 import { readPrimary, type PrimarySource } from "./primary-source.js";
-import { readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key-source.js";
-import { valueOf, type Environment } from "./config-variables.js";
 import { readServiceEnvironment, type ServiceEnvironment } from "./service-environment.js";
 import { networkTargetForms, parseNetworkTarget } from "../../shared/network-target.js";
-import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./network-ceiling.js";
+import { networkModes, type NetworkCeilingOptions, type NetworkMode } from "./worker-network.js";
 
 export interface Config {
   /** Addresses to listen on: HOST, or both loopback addresses. */

@@ -1,7 +1,7 @@
 import { parseDurationMs } from "../../shared/duration.js";
 import { ConfigError } from "./config-error.js";
 import { readSecret, type SecretForm } from "./secret-source.js";
-import type { VariableDescription } from "./variable-description.js";
+import type { VariableDescription } from "./config-variables.js";
 
 /** The database server that has the keys of several daemons, and how often it is asked. */
 export interface PrimarySource {

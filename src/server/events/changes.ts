@@ -2,8 +2,11 @@ import type { AuditEntry } from "../../shared/contract/audit.js";
 import type { ChangePrincipal, ChangeSubject, ChangeType } from "../../shared/contract/changes.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import type { NewEvent } from "./runtime-events.js";
-import { AttemptLimiter } from "./attempt-limiter.js";
 import type { NewAuditEntry } from "./audit-log.js";
+
+/** How many attempts that came to nothing are written: at once, and a second in the long run. */
+const burst = 60;
+const perSecond = 1;
 
 /** A call that changes something, as far as it is known. */
 export interface ChangingCall {
@@ -15,7 +18,7 @@ export interface ChangingCall {
   readonly forwardedFor: string | undefined;
 }
 
-export interface ChangesOptions {
+interface ChangesOptions {
   readonly events: { publish(event: NewEvent): void };
   readonly audit: { record(entry: NewAuditEntry, options: { isSynced: boolean }): Promise<void>; skip(): void };
   /** Takes out what looks like a key: names and request ids are what callers make them. */
@@ -61,5 +64,20 @@ export class Changes {
 
   #redacted(call: ChangingCall): ChangingCall {
     return JSON.parse(this.#options.redact(JSON.stringify(call))) as ChangingCall;
+  }
+}
+
+/** Keeps whoever is refused again and again from filling the audit log, and so from pushing out what others changed. */
+class AttemptLimiter {
+  #left = burst;
+  #countedAtMs = performance.now();
+
+  admits(): boolean {
+    const nowMs = performance.now();
+    this.#left = Math.min(burst, this.#left + ((nowMs - this.#countedAtMs) / 1000) * perSecond);
+    this.#countedAtMs = nowMs;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
   }
 }

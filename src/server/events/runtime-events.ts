@@ -8,10 +8,13 @@ const keptEvents = 2000;
 const batchEvents = 256;
 const longestMessage = 500;
 
+const gapMessage =
+  "Events before this one may be missing: they are not kept any more, or the daemon was started again. Read again what you show.";
+
 export type NewEvent = Omit<RuntimeEvent, "id" | "at">;
 
 /** From where on a reader wants to be told: after an id that it has seen, from a time on (Unix milliseconds), or from now on. */
-export interface EventStart {
+interface EventStart {
   readonly lastEventId: number | undefined;
   readonly sinceMs: number | undefined;
 }
@@ -99,5 +102,28 @@ export class RuntimeEvents {
   }
 }
 
-const gapMessage =
-  "Events before this one may be missing: they are not kept any more, or the daemon was started again. Read again what you show.";
+/** Tells when another version of a worker answers than before, whoever brought that about: a call, or a folder changed by hand. */
+export class ActiveVersionTracker {
+  readonly #publish: (event: NewEvent) => void;
+  readonly #versions = new Map<string, string>();
+  #isTelling = false;
+
+  constructor(publish: (event: NewEvent) => void) {
+    this.#publish = publish;
+  }
+
+  /** What was noted so far is how things are, and no news. */
+  tellFromNowOn(): void {
+    this.#isTelling = true;
+  }
+
+  /** undefined: none answers. */
+  note(name: string, version: string | undefined): void {
+    if (this.#versions.get(name) === version) return;
+    if (version === undefined) this.#versions.delete(name);
+    else this.#versions.set(name, version);
+    if (!this.#isTelling) return;
+    if (version === undefined) this.#publish({ type: "worker.answering", subject: { name }, message: "No version answers." });
+    else this.#publish({ type: "worker.answering", subject: { name, version }, message: `Version ${version} answers.` });
+  }
+}

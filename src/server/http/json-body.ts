@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { HttpMethodEnum, koaBody } from "koa-body";
 import { ApiError } from "../../shared/api-error.js";
-import { hasBody } from "../web/has-body.js";
+import { hasBody } from "../web/request-body.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 
 /** Reads a JSON body up to a size; undefined when the request has none. */

@@ -4,20 +4,26 @@ import type { Download, EndpointDefinition, EventFeed, UploadedFile } from "../.
 import type { Principals } from "../access/principals.js";
 import type { Config } from "../config/config.js";
 import type { CallState } from "./error-middleware.js";
-import { authorise } from "./authorise.js";
+import { authorise } from "./authorization.js";
 import type { EventStreams } from "./event-streams.js";
-import { readForm } from "./form-body.js";
+import { readForm } from "./multipart.js";
 import type { AnyHandler } from "./handler.js";
-import { channelOf } from "./installation-channel.js";
 import { parseInput } from "./input.js";
 import { readJsonBody } from "./json-body.js";
 import { inviteBody } from "./request-body.js";
-import { ResultTexts } from "./result-texts.js";
-import { sendDownload } from "./send-download.js";
+import { sendDownload } from "./download.js";
 import { clearSessionCookies, issueSessionCookies } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Installation } from "../../shared/installation.js";
+import { credentialsOf } from "../access/credentials.js";
+import type { PanelHost } from "../web/panel-host.js";
 
-export interface OperationOptions {
+/** For HTML that we answer ourselves: our own files only. Swagger UI sets style attributes. */
+const documentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+interface OperationOptions {
   readonly endpoint: EndpointDefinition;
   readonly handler: AnyHandler;
   readonly principals: Principals;
@@ -137,6 +143,22 @@ function answer(
   }
 }
 
-/** For HTML that we answer ourselves: our own files only. Swagger UI sets style attributes. */
-const documentPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Results as JSON. What is frozen does not change any more, so its text is kept for as long as the result lives. */
+class ResultTexts {
+  readonly #kept = new WeakMap<object, Buffer>();
+
+  of(result: unknown): string | Buffer {
+    if (typeof result !== "object" || result === null || !Object.isFrozen(result)) return JSON.stringify(result);
+    const kept = this.#kept.get(result);
+    if (kept) return kept;
+    const text = Buffer.from(JSON.stringify(result));
+    this.#kept.set(result, text);
+    return text;
+  }
+}
+
+/** What a caller came through: sessions are the panel's, and runtimectl names itself. */
+function channelOf(headers: IncomingHttpHeaders, panelHost: PanelHost | undefined): Installation["via"] {
+  if (credentialsOf(headers, panelHost)[0]?.channel === "cookie") return "panel";
+  return headers["user-agent"]?.startsWith("runtimectl/") ? "cli" : "api";
+}

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
-import { discardBody } from "../web/discard-body.js";
-import { hasBody } from "../web/has-body.js";
+import { discardBody, hasBody } from "../web/request-body.js";
 
 /** How long a client that was refused may go on sending before its connection is cut. */
 export const leftoverBodyTimeoutMs = 2_000;

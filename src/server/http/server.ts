@@ -7,12 +7,26 @@ import type { ErrorCode } from "../../shared/errors.js";
 import { sendError, errorHeaders } from "../web/error-response.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
-import { responseInFlight } from "./connections.js";
-import { problemOfHead } from "./request-head.js";
+import { responseInFlight, watchStalledClients } from "./connections.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
-import { watchStalledClients } from "./stalled-clients.js";
 import { isHandshake, takeUpgrades } from "./upgrades.js";
+
+const defaultHeadersTimeoutMs = 20_000;
+/** How often Node looks for heads and requests beyond their timeouts; its default is 30 s. */
+const connectionsCheckingIntervalMs = 5_000;
+/** How long a request may take to arrive whole: a large upload over a slow line. */
+const requestTimeoutMs = 15 * 60_000;
+/**
+ * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header that tells
+ * clients has whole seconds: who goes by it is almost a second ahead.
+ */
+const keepAliveTimeoutMs = 75_999;
+const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "INVALID_REQUEST", "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "INVALID_REQUEST", "The request did not arrive in time."],
+};
+const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The request is not valid HTTP."];
 
 export interface HttpServerOptions {
   readonly apiBase: string;
@@ -27,17 +41,6 @@ export interface HttpServerOptions {
   /** How long a client may neither go on with its request nor take anything of its answer. */
   readonly stalledClientTimeoutMs?: number;
 }
-
-const defaultHeadersTimeoutMs = 20_000;
-/** How often Node looks for heads and requests beyond their timeouts; its default is 30 s. */
-const connectionsCheckingIntervalMs = 5_000;
-/** How long a request may take to arrive whole: a large upload over a slow line. */
-const requestTimeoutMs = 15 * 60_000;
-/**
- * Longer than the idle time of common proxies, so that they close first and no request meets a closing connection. The header that tells
- * clients has whole seconds: who goes by it is almost a second ahead.
- */
-const keepAliveTimeoutMs = 75_999;
 
 /** The HTTP server: hands each request to the API or to the workers. A served request never enters Koa. */
 export function createHttpServer({
@@ -131,12 +134,6 @@ function refuse(request: IncomingMessage, response: ServerResponse, problem: Api
 
 type BrokenRequest = readonly [status: number, reason: string, code: ErrorCode, message: string];
 
-const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
-  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "INVALID_REQUEST", "The request's headers are too large."],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "INVALID_REQUEST", "The request did not arrive in time."],
-};
-const notHttp: BrokenRequest = [400, "Bad Request", "INVALID_REQUEST", "The request is not valid HTTP."];
-
 /** Bytes that are not HTTP still get the one error shape. */
 function sendBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answer = responseInFlight(socket);
@@ -178,4 +175,32 @@ function endWith(socket: Duplex, [status, reason, code, message]: BrokenRequest)
   // A client that keeps its side open would keep the connection, and the call that it broke, for ever.
   const timer = setTimeout(() => socket.destroy(), leftoverBodyTimeoutMs);
   socket.once("close", () => clearTimeout(timer));
+}
+
+/** What makes a request ambiguous although Node took it, so that a proxy could read it otherwise; undefined when nothing does. */
+function problemOfHead(request: IncomingMessage): ApiError | undefined {
+  const { headers } = request;
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    return new ApiError("NOT_IMPLEMENTED", "The only Transfer-Encoding that is taken is chunked.");
+  if (headers.host === undefined) return request.httpVersion === "1.0" ? undefined : badHost("has no Host header");
+  if (hostCount(request.rawHeaders) > 1) return badHost("has more than one Host header");
+  const authority = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? "")?.[1];
+  if (authority !== undefined && authority.toLowerCase() !== headers.host.toLowerCase())
+    return badHost("names one host in its target and another in its Host header");
+  return undefined;
+}
+
+/** Node keeps the first of several Host headers and tells nobody. */
+function hostCount(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count;
+}
+
+function badHost(what: string): ApiError {
+  return new ApiError("INVALID_REQUEST", `The request ${what}; HTTP/1.1 asks for exactly one.`);
 }

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import { sendError } from "../web/error-response.js";
-import { hasBody } from "../web/has-body.js";
+import { hasBody } from "../web/request-body.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
 import { responseInFlight } from "./connections.js";
 import { requestIdOf } from "./request-id.js";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { FileArrival, UploadedFile } from "../../shared/contract/endpoint.js";
 import { formatSize } from "../../shared/size.js";
-import { createParser, feed, multipartType, writeSpool } from "./multipart-body.js";
+import { createParser, feed, multipartType, writeSpool } from "./multipart.js";
 import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
 import { SpoolFile } from "./spool-file.js";
 
@@ -66,7 +66,7 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
       });
     });
   try {
-    await feed(request, parser, { begin, tooManyParts: () => new ApiError("INVALID_MULTIPART", "The body has too many parts.") });
+    await feed(request, parser, { begin, limitError: () => new ApiError("INVALID_MULTIPART", "The body has too many parts.") });
   } catch (error) {
     await writing?.catch(() => {});
     throw error;

@@ -2,12 +2,9 @@ import type { DaemonMetrics, PluginMetrics } from "../../shared/contract/metrics
 import type { KeyStoreState } from "../access/key-store.js";
 import { packageVersion } from "../package-root.js";
 import type { PoolNumbers } from "../workers/isolates/isolate-pool.js";
-import type { WorkerMeter } from "../workers/engine/worker-meter.js";
-import type { WorkerNumbers } from "../workers/engine/worker-numbers.js";
-import { CpuAccount } from "./cpu-account.js";
-import { EventLoopLag } from "./event-loop-lag.js";
+import type { WorkerMeter, WorkerNumbers } from "../workers/engine/worker-meter.js";
+import { CpuAccount, EventLoopLag, ProcessSampler, type ProcessSample } from "./process-stats.js";
 import type { PluginCounters } from "./plugin-counters.js";
-import { ProcessSampler, type ProcessSample } from "./process-sampler.js";
 import type { UploadMeter } from "./upload-meter.js";
 import type { WorkerReading } from "./worker-reading.js";
 

@@ -1,7 +1,6 @@
 import type { Totals, WorkerMetrics } from "../../shared/contract/metrics.js";
 import type { LatencySummary } from "../workers/engine/latency-histogram.js";
-import type { WorkerMeter } from "../workers/engine/worker-meter.js";
-import type { AppLife } from "../workers/engine/worker-numbers.js";
+import type { WorkerMeter, AppLife } from "../workers/engine/worker-meter.js";
 
 /** A worker's version at one moment, with what its processes use. */
 export interface WorkerReading {

@@ -5,6 +5,7 @@ import { invalidMetadata, longestManifestBytes, parseManifest } from "../../shar
 import { enabledOf, nameOf, versionOf, type PackageMetadata } from "../../shared/package-metadata.js";
 import { manifestFileNames, type MetadataFileName } from "../../shared/metadata-file-names.js";
 import { plainManifest } from "./plain-manifest.js";
+import { ApiError } from "../../shared/api-error.js";
 
 /** A package.json lists more than a manifest does. */
 const longestPackageJsonBytes = 1024 * 1024;
@@ -100,4 +101,10 @@ function readPackageJson(textOf: (fileName: MetadataFileName) => string | undefi
 
 function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** Refuses a package whose name the router needs itself: 400 INVALID_PACKAGE_NAME. */
+export function refuseReservedName(name: string, reservedNames: ReadonlySet<string>): void {
+  if (!reservedNames.has(name)) return;
+  throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is taken by the runtime itself. Give the package another name.`);
 }

@@ -1,7 +1,7 @@
 import type { ArchiveLimits } from "./archive/archive-entry.js";
 import { ArchiveUnpacker } from "./archive/archive-unpacker.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
-import { TreeRemover } from "../platform/tree-remover.js";
+import { TreeRemover } from "../platform/remove-folder.js";
 
 /** What unpacks and deletes, for all kinds of packages: how much of that is done at once is a matter of the machine. */
 export class PackageTools {

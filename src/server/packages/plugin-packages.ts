@@ -1,27 +1,33 @@
 import path from "node:path";
 import { ApiError } from "../../shared/api-error.js";
 import type { UploadedFile } from "../../shared/contract/endpoint.js";
-import type { InstalledPlugin } from "./installed-plugin.js";
-import type { FileChange, PackageOwner } from "./files/package-owner.js";
-import type { Unit } from "./files/unit.js";
+import {
+  PluginCatalog,
+  fieldsOf,
+  parsePlugin,
+  hasManifest,
+  isBareManifest,
+  isBareSwitch,
+  readPluginFolder,
+  type InstalledPlugin,
+  type CatalogedPlugin,
+  type PluginRules,
+  type PluginFolder,
+} from "./plugin-catalog.js";
+import type { FileChange, PackageOwner } from "./files/mounts.js";
+import type { Unit } from "./files/package-folder.js";
 import { archiveFormat } from "./archive/archive-unpacker.js";
-import { inTransaction } from "./transactions/in-transaction.js";
-import { InstallAreas } from "./transactions/install-areas.js";
+import { inTransaction, type Transaction } from "./transactions/transaction.js";
+import { InstallAreas, newPath, discardAfter, retireFolder, type Retiring } from "./transactions/install-areas.js";
 import { KeyedLock } from "../platform/keyed-lock.js";
-import { toggledManifest } from "./manifest-toggle.js";
-import { exists } from "./transactions/move-journal.js";
+import { toggledManifest } from "./manifest-fields.js";
+import { exists } from "./transactions/journal.js";
 import { packageDirectories, type PackageDirectory } from "./package-directories.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 import type { PackageTools } from "./package-tools.js";
-import { PluginCatalog, type CatalogedPlugin } from "./plugin-catalog.js";
-import { fieldsOf, parsePlugin, type PluginRules } from "./plugin-description.js";
-import { hasManifest, isBareManifest, isBareSwitch, readPluginFolder, type PluginFolder } from "./plugin-folder.js";
-import { newPath } from "./transactions/moved-paths.js";
-import { refuseReservedName } from "./reserved-names.js";
-import { runFileChange } from "./files/run-file-change.js";
-import { discardAfter, retireFolder, type Retiring } from "./transactions/retire-folder.js";
-import type { ChangeFollower, PeerChange } from "./transactions/peer-change.js";
-import type { Transaction } from "./transactions/transaction.js";
+import { refuseReservedName } from "./package-metadata.js";
+import { runFileChange } from "./files/file-transaction.js";
+import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {

@@ -2,10 +2,9 @@ import path from "node:path";
 import type { Worker } from "../../shared/contract/workers.js";
 import type { Log } from "../log/log.js";
 import type { Look } from "./catalog-poll.js";
-import type { InstalledVersion } from "./installed-version.js";
+import { newestFirst, VersionChoice, type InstalledVersion } from "./worker-version.js";
 import type { CatalogCache } from "./catalog-cache.js";
 import type { PackageDirectory } from "./package-directories.js";
-import { newestFirst, VersionChoice } from "./version-choice.js";
 import {
   fingerprint,
   hasChanged,

@@ -1,8 +1,8 @@
 import type { WorkerManifest } from "../../shared/worker-manifest.js";
-import type { InstalledVersion } from "./installed-version.js";
+import type { InstalledVersion } from "./worker-version.js";
 import type { PackageTools } from "./package-tools.js";
-import type { PeerChange } from "./transactions/peer-change.js";
-import type { Retiring } from "./transactions/retire-folder.js";
+import type { PeerChange } from "./transactions/change-log.js";
+import type { Retiring } from "./transactions/install-areas.js";
 
 export interface WorkerPackagesOptions extends Retiring {
   /** In order: where a version is in two of them, the first counts. Those whose name starts with a dot are part of the image. */

@@ -1,4 +1,4 @@
-import type { InstalledPlugin } from "../packages/installed-plugin.js";
+import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 
 /** The plugins that may be loaded, each behind those that it depends on; and the others, with the reason. */
 export interface DependencyOrder {

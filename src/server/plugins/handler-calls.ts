@@ -1,12 +1,11 @@
 import { ApiError } from "../../shared/api-error.js";
 import { errorHeaders } from "../web/error-response.js";
-import type { ActivePlugin } from "./active-plugin.js";
+import type { ActivePlugin } from "./plugin-instance.js";
 import { hookFailed } from "./send-response.js";
 import type { PluginSet } from "./plugin-set.js";
 import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved-paths.js";
-import { withinTimeLimit } from "./time-limit.js";
+import { withinTimeLimit, dropResponse, isResponse } from "./hooks.js";
 import type { PluginRequest } from "./plugin-request.js";
-import { dropResponse, isResponse } from "./web-objects.js";
 
 /** How long a handler may take until its answer begins; its body has no limit. */
 const handlerLimitMs = 30_000;

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { cp, lstat, mkdir, readdir, readlink, realpath, rm, symlink } from "node:fs/promises";
+import { cp, lstat, mkdir, readdir, readlink, realpath, rm, symlink, readFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { installRequest } from "../web/lazy-request.js";
-import { findSyntaxFault } from "./syntax-fault.js";
-import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
+import type { TransformFailure } from "esbuild";
 
 /** They say nothing about the code, and change with each toggle. */
 const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
@@ -13,6 +13,11 @@ const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
 const mostUnusedCopies = 10;
 /** A plugin's folder is read at each reload. */
 const mostFiles = 50_000;
+
+/** A line of a stack that leads into a file, and not into Node itself. */
+const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
+/** More files than these are not searched for the one that is at fault. */
+const mostCheckedFiles = 200;
 
 /**
  * Imports the code of plugins. Modules are cached by URL for the life of the process, so code is imported from a copy whose path carries
@@ -207,9 +212,6 @@ async function hashTree(plugin: string, folder: string, entries: readonly TreeEn
   return tree.digest("hex");
 }
 
-/** A line of a stack that leads into a file, and not into Node itself. */
-const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
-
 function stackOf(error: unknown): string {
   try {
     const { stack } = error as { stack?: unknown };
@@ -217,4 +219,29 @@ function stackOf(error: unknown): string {
   } catch {
     return "";
   }
+}
+
+/**
+ * Where the syntax of a plugin's own files is at fault, as `plugin.js:3:14: Expected ";"`; undefined when it is not found. Node tells
+ * the place of a syntax error to the terminal only. The compiler is started for this alone, and ends with it.
+ */
+async function findSyntaxFault(folder: string): Promise<string | undefined> {
+  const { transform, stop } = await import("esbuild");
+  try {
+    for (const file of await ownModules(folder)) {
+      const fault = await transform(await readFile(path.join(folder, file), "utf8"), { sourcefile: file, logLevel: "silent" }).then(
+        () => undefined,
+        (failure: TransformFailure) => failure.errors[0],
+      );
+      if (fault) return `${file}:${fault.location?.line ?? 1}:${(fault.location?.column ?? 0) + 1}: ${fault.text}`;
+    }
+    return undefined;
+  } finally {
+    await stop();
+  }
+}
+
+async function ownModules(folder: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true });
+  return files.filter((file) => /\.[cm]?js$/.test(file) && !file.split(path.sep).includes("node_modules")).slice(0, mostCheckedFiles);
 }

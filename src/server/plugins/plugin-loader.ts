@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { Plugin } from "../../plugin/index.js";
+import type { Plugin, PluginContext, PluginCounter, PluginLogger, PluginPrincipal } from "../../plugin/index.js";
 import { nearestWord } from "../../shared/nearest-word.js";
 import { usualPluginEntries } from "../../shared/plugin-manifest.js";
-import type { InstalledPlugin } from "../packages/installed-plugin.js";
-import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+import type { InstalledPlugin } from "../packages/plugin-catalog.js";
+import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
+import type { Log } from "../log/log.js";
+import type { RunningPlugin } from "./plugin-instance.js";
 
 const functionHooks = [
   "onInit",
@@ -17,6 +19,9 @@ const functionHooks = [
   "provides",
 ] as const;
 const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onRequestFailOpen"];
+
+/** The longest reason that lists and logs carry. */
+const longestReason = 1000;
 
 /**
  * The file of a plugin's module, relative to its folder; undefined = it has none. What it serves as its app is no module of its own.
@@ -80,4 +85,65 @@ function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
   return `a ${typeof value}`;
+}
+
+/** What the daemon lets plugins have of its other services. */
+export interface PluginSurroundings {
+  readonly apiBase: string;
+  readonly version: string;
+  readonly verify: (request: Request) => PluginPrincipal | undefined;
+  readonly counter: (plugin: string, name: string, help: string) => PluginCounter;
+  readonly log: Log;
+}
+
+/** What `onInit` gets. `provided` gives what another plugin's `provides()` returned. */
+export function createPluginContext(
+  { name, config }: InstalledPlugin,
+  { apiBase, version, verify, counter, log }: PluginSurroundings,
+  provided: (name: string) => unknown,
+): PluginContext {
+  return Object.freeze({
+    config,
+    logger: createPluginLogger(log, name),
+    getPlugin: provided,
+    runtime: Object.freeze({ api: apiBase, version }),
+    auth: Object.freeze({ verify }),
+    metrics: Object.freeze({ counter: (counterName: string, help: string) => counter(name, counterName, help) }),
+  });
+}
+
+function createPluginLogger(log: Log, plugin: string): PluginLogger {
+  const write = (level: "debug" | "info" | "warn" | "error") => (message: string, details?: Readonly<Record<string, unknown>>) =>
+    log[level]({ ...details, plugin }, message);
+  return Object.freeze({ debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") });
+}
+
+/** Has a plugin clean up after itself; never throws. */
+export async function endPlugin({ active: { hooks, complain } }: Pick<RunningPlugin, "active">): Promise<void> {
+  try {
+    await withinTimeLimit(hooks.onShutdown?.(), lifeTimeLimitMs, "onShutdown");
+  } catch (error) {
+    complain("onShutdown", error);
+  }
+}
+
+/** Why a plugin is left out, as a sentence for its author. */
+export function describeError(error: unknown): string {
+  const text = textOf(error);
+  const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
+  return (sentence[0] ?? "").toUpperCase() + sentence.slice(1, longestReason);
+}
+
+/** What is thrown may be anything, and even what cannot be looked at. */
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? messageOf(error) : `It threw ${String(error)}`;
+  } catch {
+    return "It threw something that cannot be shown";
+  }
+}
+
+/** The kinds that say nothing by their name are left out. */
+function messageOf({ name, message }: { name: unknown; message: unknown }): string {
+  return name === "Error" || name === "TypeError" ? String(message) : `${String(name)}: ${String(message)}`;
 }

@@ -3,14 +3,15 @@ import type { Log } from "../log/log.js";
 import { installRequest, LazyRequest } from "../web/lazy-request.js";
 import { RequestHeads } from "../web/request-heads.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
-import { AppFinder } from "./app-finder.js";
+import { AppFinder } from "./public-routes.js";
 import { RequestPipeline, type PassageHost } from "./request-pipeline.js";
 import type { PluginSet } from "./plugin-set.js";
 import { ReservedPaths } from "../web/reserved-paths.js";
 import { PluginRequest } from "./plugin-request.js";
-import type { WorkersPort } from "./workers-port.js";
+import type { WorkerManifest } from "../../shared/worker-manifest.js";
+import type { ActivePlugin } from "./plugin-instance.js";
 
-export interface PluginRouterOptions {
+interface PluginRouterOptions {
   /** The plugins at work now; asked once for each request. */
   readonly set: () => PluginSet;
   readonly workers: WorkersPort;
@@ -60,4 +61,42 @@ export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
       return origin instanceof PluginRequest ? origin.original : copies.get(request);
     },
   };
+}
+
+/** The version of a worker that would answer for a target. */
+export interface WorkerAt {
+  readonly version: {
+    readonly name: string;
+    readonly version: string;
+    readonly manifest: Pick<WorkerManifest, "publicRoutes" | "visibility">;
+  };
+  /** The part of the path that addresses it, as it was sent. */
+  readonly base: string;
+  /** What is left of the path without the query; empty when only the base was asked for. */
+  readonly path: string;
+}
+
+/** A request for the app of a plugin. */
+export interface AppVisit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly connection: UpgradedConnection | undefined;
+  /** As the engine takes its own targets apart; `query` with its `?`. */
+  readonly address: {
+    readonly name: string;
+    readonly range: undefined;
+    readonly base: string;
+    readonly path: string;
+    readonly query: string;
+  };
+}
+
+/** What plugins need of the workers. */
+export interface WorkersPort {
+  /** Answers a request, whatever its target. */
+  handle(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void;
+  appAt(target: string): WorkerAt | undefined;
+  /** Has the app that a plugin brings with it answer. */
+  handleApp(plugin: ActivePlugin, visit: AppVisit): void;
 }

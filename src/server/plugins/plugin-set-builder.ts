@@ -1,16 +1,19 @@
-import { HookFailures } from "./hook-failures.js";
-import type { ActivePlugin } from "./active-plugin.js";
+import { HookFailures, lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
+import type { ActivePlugin, RunningPlugin } from "./plugin-instance.js";
 import { BaseClaims, type ReservedSegments } from "./base-claims.js";
 import { dependencyOrder } from "./dependency-order.js";
-import { describeError } from "./describe-error.js";
-import { endPlugin } from "./end-plugin.js";
-import type { InstalledPlugin } from "../packages/installed-plugin.js";
+import {
+  describeError,
+  endPlugin,
+  createPluginContext,
+  exportOf,
+  findPluginEntry,
+  makePlugin,
+  type PluginSurroundings,
+} from "./plugin-loader.js";
+import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
-import { createPluginContext, type PluginSurroundings } from "./plugin-context.js";
-import { exportOf, findPluginEntry, makePlugin } from "./plugin-loader.js";
-import type { RunningPlugin } from "./running-plugin.js";
 import { ServerRoutes } from "./server-routes.js";
-import { lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
 
 /** How often a folder is read that changes meanwhile. */
 const mostReadings = 5;

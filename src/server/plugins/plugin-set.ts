@@ -1,4 +1,4 @@
-import type { ActivePlugin } from "./active-plugin.js";
+import type { ActivePlugin } from "./plugin-instance.js";
 
 /** The plugins at work, as one value that never changes: a reload makes another one and puts it in its place. */
 export class PluginSet {

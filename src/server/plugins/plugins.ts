@@ -1,15 +1,13 @@
 import type { LoadedPlugin, PluginStatus, ReloadedPlugin } from "../../shared/contract/plugins.js";
 import type { ServerInfo, WorkerEvent } from "../../plugin/index.js";
-import type { ActivePlugin, PluginApp } from "./active-plugin.js";
+import type { ActivePlugin, PluginApp, RunningPlugin } from "./plugin-instance.js";
 import type { ReservedSegments } from "./base-claims.js";
-import type { InstalledPlugin } from "../packages/installed-plugin.js";
-import { endPlugin } from "./end-plugin.js";
+import type { InstalledPlugin } from "../packages/plugin-catalog.js";
+import { endPlugin, type PluginSurroundings } from "./plugin-loader.js";
 import { PluginSetBuilder } from "./plugin-set-builder.js";
 import type { PluginCode } from "./plugin-code.js";
-import type { PluginSurroundings } from "./plugin-context.js";
 import { PluginSet } from "./plugin-set.js";
-import type { RunningPlugin } from "./running-plugin.js";
-import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 
 export interface PluginsOptions extends PluginSurroundings {
   /** Reads what is installed, in the order in which plugins load where their dependencies do not decide. */

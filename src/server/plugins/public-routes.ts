@@ -1,5 +1,7 @@
-/** As a manifest lists them: for any method, or by method. */
-export type DeclaredPublicRoutes = readonly string[] | Readonly<Record<string, readonly string[]>>;
+import type { AppInfo } from "../../plugin/index.js";
+import type { PluginSet } from "./plugin-set.js";
+import { isBelow, pathOf } from "../web/reserved-paths.js";
+import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 
 /** Nothing else is in a path that everybody reads the same way; what is encoded is looked at below. */
 const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
@@ -7,6 +9,9 @@ const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
 const risky = /%(?:2e|2f|5c|25|3f|23|[01][0-9a-f]|7f)/i;
 /** A segment that leads elsewhere, also with the parameters that some frameworks cut off. */
 const dotSegment = /(?:^|\/)\.{1,2}(?:[/;]|$)/;
+
+/** As a manifest lists them: for any method, or by method. */
+type DeclaredPublicRoutes = readonly string[] | Readonly<Record<string, readonly string[]>>;
 
 /**
  * The routes of an app that request hooks leave alone: `*` stands for one segment, a trailing `**` for any rest. This decides about
@@ -64,4 +69,53 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
   const fixed = hasRest ? pattern.slice(0, -1) : pattern;
   if (hasRest ? segments.length < fixed.length : segments.length !== fixed.length) return false;
   return fixed.every((part, index) => (part === "*" ? segments[index] !== "" : part === segments[index]));
+}
+
+/** What would answer a request if no hook did. */
+export interface AppChoice {
+  readonly info: AppInfo;
+  readonly publicRoutes: PublicRoutes;
+  /** The path that it would see; empty at its base. */
+  readonly path: string;
+}
+
+/** Finds what a request is meant for; what it makes of a manifest is kept with it. */
+export class AppFinder {
+  readonly #workers: WorkersPort;
+  readonly #publicRoutes = new WeakMap<DeclaredPublicRoutes, PublicRoutes>();
+  readonly #infos = new WeakMap<WorkerAt["version"], AppInfo>();
+
+  constructor(workers: WorkersPort) {
+    this.#workers = workers;
+  }
+
+  find({ withBase }: PluginSet, target: string): AppChoice | undefined {
+    if (withBase.length > 0) {
+      const path = pathOf(target);
+      const plugin = withBase.find(({ base }) => base !== undefined && isBelow(path, base));
+      if (plugin) {
+        const { info, installed, base = "" } = plugin;
+        return { info, publicRoutes: this.#routesOf(installed.manifest.publicRoutes), path: path.slice(base.length) };
+      }
+    }
+    const worker = this.#workers.appAt(target);
+    if (!worker) return undefined;
+    return { info: this.#infoOf(worker), publicRoutes: this.#routesOf(worker.version.manifest.publicRoutes), path: worker.path };
+  }
+
+  #routesOf(declared: DeclaredPublicRoutes): PublicRoutes {
+    let routes = this.#publicRoutes.get(declared);
+    if (!routes) this.#publicRoutes.set(declared, (routes = new PublicRoutes(declared)));
+    return routes;
+  }
+
+  /** Requests for one version mostly write its base the same way. */
+  #infoOf({ version, base }: WorkerAt): AppInfo {
+    const known = this.#infos.get(version);
+    if (known?.base === base) return known;
+    const { name, manifest } = version;
+    const info: AppInfo = Object.freeze({ kind: "worker", name, version: version.version, base, visibility: manifest.visibility });
+    this.#infos.set(version, info);
+    return info;
+  }
 }

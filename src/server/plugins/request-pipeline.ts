@@ -4,16 +4,15 @@ import { ApiError } from "../../shared/api-error.js";
 import { sendError } from "../web/error-response.js";
 import type { Log } from "../log/log.js";
 import type { UpgradedConnection } from "../web/upgraded-connection.js";
-import type { ActivePlugin } from "./active-plugin.js";
+import type { ActivePlugin } from "./plugin-instance.js";
 import { respondWith, type ResponseOptions, hookFailed, interceptResponse } from "./send-response.js";
-import type { AppChoice, AppFinder } from "./app-finder.js";
+import type { AppChoice, AppFinder } from "./public-routes.js";
 import { HandlerCalls } from "./handler-calls.js";
 import type { PluginSet } from "./plugin-set.js";
 import { pathOf, type ReservedPaths } from "../web/reserved-paths.js";
-import { hookTimeLimitMs, withinTimeLimit } from "./time-limit.js";
+import { hookTimeLimitMs, withinTimeLimit, dropResponse, isRequest, isResponse, isThenable } from "./hooks.js";
 import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
-import { dropResponse, isRequest, isResponse, isThenable } from "./web-objects.js";
-import type { WorkersPort } from "./workers-port.js";
+import type { WorkersPort } from "./plugin-router.js";
 
 /** What all passages share. */
 export interface PassageHost extends TravelHost {

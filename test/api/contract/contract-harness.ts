@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../src/server/access/key-secret.js";
+import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../src/server/access/credentials.js";
 import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { createLog } from "../../../src/server/log/log.js";
 import type { Client } from "../../../src/shared/client.js";

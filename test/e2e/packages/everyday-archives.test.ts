@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { ZipArchive } from "archiver";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TreeWriter } from "../../../src/server/packages/archive/tree-writer.js";
+import { TreeWriter } from "../../../src/server/packages/archive/folder-writer.js";
 import { unpack } from "../../../src/server/packages/archive/unpack.js";
 import { ApiError } from "../../../src/shared/api-error.js";
 import { buildTar, longName, paxHeader } from "../../support/build-tar.js";

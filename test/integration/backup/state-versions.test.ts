@@ -10,7 +10,7 @@ import { openKeyDatabase } from "../../../src/server/access/key-database.js";
 import { keyMigrations, type KeyMigration } from "../../../src/server/access/key-migrations.js";
 import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
 import { formatName, formatVersion } from "../../../src/server/backup/backup-format.js";
-import { BackupPieces } from "../../../src/server/backup/backup-pieces.js";
+import { BackupPieces } from "../../../src/server/backup/backup-stream.js";
 import { migrateKeys } from "../../../src/server/backup/migrate-keys.js";
 import { restoreBackup } from "../../../src/server/backup/restore-backup.js";
 import { writeBackup } from "../../../src/server/backup/write-backup.js";

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import pino from "pino";
 import { onTestFinished } from "vitest";
-import type { InstalledPlugin } from "../../../src/server/packages/installed-plugin.js";
+import type { InstalledPlugin } from "../../../src/server/packages/plugin-catalog.js";
 import type { PluginCode as PluginCodeClass } from "../../../src/server/plugins/plugin-code.js";
 import { Plugins } from "../../../src/server/plugins/plugins.js";
 import { packageRoot } from "../../../src/server/package-root.js";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { burstBytes, pauseMs } from "../../../src/server/web/discard-body.js";
+import { burstBytes, pauseMs } from "../../../src/server/web/request-body.js";
 import { openConnection } from "../../support/exchange.js";
 import { openHttpServer } from "../../support/open-http-server.js";
 

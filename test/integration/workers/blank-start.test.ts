@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
 import { canRaisePriority } from "../../../src/server/platform/process-priority.js";
-import { BlankStart } from "../../../src/server/workers/isolates/standby-start.js";
+import { BlankStart } from "../../../src/server/workers/isolates/standby-isolates.js";
 import type { IsolateProcess } from "../../../src/server/workers/isolates/isolate-process.js";
 
 const ownNiceness = getPriority();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cronRefusal } from "../../../src/server/workers/cron/cron-schedule.js";
+import { cronRefusal } from "../../../src/server/workers/cron.js";
 import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 

@@ -8,7 +8,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { openKeyDatabase } from "../../../src/server/access/key-database.js";
 import { keyMigrations } from "../../../src/server/access/key-migrations.js";
-import { newKeyColumns, valuesOf } from "../../../src/server/access/key-row.js";
+import { newKeyColumns, valuesOf } from "../../../src/server/access/key-store.js";
 import { newKey } from "../../support/open-replicated-store.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 

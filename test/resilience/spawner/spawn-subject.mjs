@@ -1,6 +1,6 @@
 // Spawns a process that never ends: node spawn-subject.mjs start|wait|end|fill.
 import { closeSync, openSync } from "node:fs";
-import { spawnProcess } from "../../../build/server/platform/spawner/spawn.js";
+import { spawnProcess } from "../../../build/server/platform/spawner/spawner.js";
 
 const spawnSleeper = () =>
   spawnProcess({ file: process.execPath, args: ["-e", "setInterval(() => {}, 1e6)"], workingDirectory: "/", descriptors: [1, 2] });

@@ -7,8 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { spawnProcess } from "../../../src/server/platform/spawner/spawn.js";
-import type { SpawnedProcess } from "../../../src/server/platform/spawner/spawned-process.js";
+import { spawnProcess, type SpawnedProcess } from "../../../src/server/platform/spawner/spawner.js";
 import { childProcessesOf, commandOf } from "../../support/child-processes.js";
 import { whileHeldUp } from "../../support/hold-up.js";
 

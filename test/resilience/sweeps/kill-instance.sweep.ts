@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { installationFileName } from "../../../src/shared/installation-file-name.js";
-import { holdsOldContent } from "../../../src/server/packages/transactions/staged-names.js";
+import { holdsOldContent } from "../../../src/server/packages/transactions/journal.js";
 import { uploadOf } from "../../support/connect.js";
 import { CountingLoad } from "../../support/counting-load.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";

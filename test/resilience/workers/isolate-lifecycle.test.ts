@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ServedVersion } from "../../../src/server/workers/engine/served-version.js";
+import type { ServedVersion } from "../../../src/server/workers/engine/version-handler.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
 const app = (text: string) => `

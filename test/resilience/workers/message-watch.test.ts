@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { MessageWatch } from "../../../src/server/workers/sockets/message-watch.js";
+import { MessageWatch } from "../../../src/server/workers/sockets/isolate-sockets.js";
 import { holdUp } from "../../support/hold-up.js";
 
 /** An isolate that records the probes of the watch and the time of its last message. */

@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { countKeys, openKeyDatabase } from "../key-database.js";
-import { assertSupportedPrimary } from "./primary-schema.js";
+import { assertSupportedPrimary } from "./primary-sql.js";
 
 const columns = "id, name, key_prefix, hash, role, permissions, namespaces, created_at, last_used_at, expires_at, revoked_at";
 

@@ -5,12 +5,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { PrimarySource } from "../../config/primary-source.js";
 import { copyKeyDatabase, openKeyDatabase } from "../key-database.js";
-import type { KeyRow } from "../key-row.js";
+import type { KeyRow } from "../key-store.js";
 import { assertLogSound } from "../write-ahead-log.js";
-import { PrimaryError } from "./primary-error.js";
-import { assertSupportedPrimary } from "./primary-schema.js";
-import { createTables, insertRows, readHead, selectMoved, underMark } from "./primary-statements.js";
-import { Primary, type SqlRow } from "./primary.js";
+import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
+import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
 /** All keys go in one transaction, so there may be much to send. */
 const moveDeadlineMs = 60_000;

@@ -1,9 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { fromRow } from "../key-row.js";
-import type { StoredKey } from "../key-store.js";
+import { fromRow, type StoredKey } from "../key-store.js";
 import { KeyCache } from "../key-cache.js";
-import type { ReplicatedKeyRow } from "./primary-statements.js";
-import type { ReplicaReader } from "./replica-reader.js";
+import type { ReplicatedKeyRow } from "./primary-sql.js";
+import type { ReplicaReader } from "./replica-database.js";
 
 /** Rows that are read at once; between such pages requests are served. */
 const pageRows = 500;

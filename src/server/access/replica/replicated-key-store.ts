@@ -4,9 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import type { PrimarySource } from "../../config/primary-source.js";
-import { fromRow } from "../key-row.js";
-import type { KeyStore, KeyStoreState, NewKey, StoredKey } from "../key-store.js";
-import { PrimaryError } from "./primary-error.js";
+import { fromRow, type KeyStore, type KeyStoreState, type NewKey, type StoredKey } from "../key-store.js";
+import { PrimaryError, Primary, type SqlRow, type Statement } from "./primary-client.js";
 import {
   expireKey,
   insertKey,
@@ -17,9 +16,8 @@ import {
   underMark,
   writeUses,
   type ReplicatedKeyRow,
-} from "./primary-statements.js";
-import { Primary, type SqlRow, type Statement } from "./primary.js";
-import { ReplicaFolder } from "./replica-folder.js";
+} from "./primary-sql.js";
+import { ReplicaFolder } from "./replica-database.js";
 import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.js";
 import { Replication } from "./replication.js";
 

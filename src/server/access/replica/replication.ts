@@ -3,12 +3,9 @@ import type { PrimarySource } from "../../config/primary-source.js";
 import type { Log } from "../../log/log.js";
 import type { ReplicaState } from "../key-store.js";
 import { NewerStateError } from "../../config/newer-state-error.js";
-import { PrimaryError } from "./primary-error.js";
-import { assertSupportedPrimary } from "./primary-schema.js";
-import { createTables, readHead, type Position } from "./primary-statements.js";
-import type { Primary } from "./primary.js";
-import type { ReplicaFolder } from "./replica-folder.js";
-import { ReplicaReader } from "./replica-reader.js";
+import { PrimaryError, type Primary } from "./primary-client.js";
+import { assertSupportedPrimary, createTables, readHead, type Position } from "./primary-sql.js";
+import { ReplicaReader, type ReplicaFolder } from "./replica-database.js";
 import { ReplicaSyncer } from "./replica-syncer.js";
 
 /** A replica that does not get what the primary has, though it is synced without an error, is fetched again. */

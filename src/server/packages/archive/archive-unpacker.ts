@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
 import type { FileArrival, UploadedFile } from "../../../shared/contract/endpoint.js";
-import { spawnProcess } from "../../platform/spawner/spawn.js";
+import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawner.js";
 import { standard } from "../../platform/spawner/messages.js";
-import type { SpawnedProcess } from "../../platform/spawner/spawned-process.js";
 import { compiledFile } from "../../package-root.js";
 import type { ArchiveLimits } from "./archive-entry.js";
 import { archiveIsWhole, type UnpackJob, type UnpackResult } from "./unpack-job.js";

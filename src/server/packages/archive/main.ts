@@ -5,10 +5,9 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import { isStorageFull } from "../../platform/storage-full.js";
-import { Arrival } from "./arrival.js";
-import { TreeWriter } from "./tree-writer.js";
+import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
+import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
-import type { UnpackJob, UnpackResult } from "./unpack-job.js";
 
 // The daemon holds the other end; when it dies, nobody waits for this any more.
 process.stdin.on("close", () => process.exit(1));

@@ -1,12 +1,12 @@
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import type { ArchiveEntry, ArchiveLimits } from "./archive-entry.js";
-import type { Arrival } from "./arrival.js";
+import type { Arrival } from "./unpack-job.js";
 import { entrySegments, linkLeavesPackage } from "../../../shared/archive/entry-name.js";
 import { EntryTree } from "../../../shared/archive/entry-tree.js";
 import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from "../../../shared/archive/refusal.js";
-import { tarEntries } from "./tar-entries.js";
-import type { TreeWriter } from "./tree-writer.js";
+import { tarEntries } from "./tar-reader.js";
+import type { TreeWriter } from "./folder-writer.js";
 
 /** Then the event loop has a turn: without one zlib's thread would not be told to go on with the next piece while files are written. */
 const longestTurnMs = 1;
@@ -40,7 +40,7 @@ async function entriesOf(
   { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
 ): Promise<AsyncIterable<ArchiveEntry>> {
   if (format === "tar") return tarEntries(archivePath, limits, arrival);
-  const { zipEntries } = await import("./zip-entries.js");
+  const { zipEntries } = await import("./zip-reader.js");
   return zipEntries(archivePath, limits);
 }
 

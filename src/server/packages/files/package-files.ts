@@ -1,9 +1,8 @@
 import type { Download } from "../../../shared/contract/endpoint.js";
-import { FilePlaces, type FileCaller } from "./file-place.js";
-import { createMounts } from "./mounts.js";
-import type { PackageOwner } from "./package-owner.js";
+import { FilePlaces, type FileCaller } from "./file-paths.js";
+import { createMounts, type PackageOwner } from "./mounts.js";
 import { downloadFile, downloadFiles, listFiles, type FolderListing } from "./read-files.js";
-import { pluginLayout, workerLayout } from "./unit.js";
+import { pluginLayout, workerLayout } from "./package-folder.js";
 import { FileWriter } from "./write-files.js";
 
 const layouts = { workers: workerLayout, plugins: pluginLayout };

@@ -4,9 +4,9 @@ import { ApiError } from "../../../shared/api-error.js";
 import { installationFileName } from "../../../shared/installation-file-name.js";
 import type { Download, FileDownload } from "../../../shared/contract/endpoint.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
-import { asReadFailure, notFound, throughLink } from "./file-failure.js";
+import { asReadFailure, notFound, throughLink } from "./file-transaction.js";
 import { etagOf } from "./file-etag.js";
-import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-place.js";
+import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 

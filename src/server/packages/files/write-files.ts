@@ -4,15 +4,13 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { shown } from "../../../shared/archive/refusal.js";
 import type { UploadedFile } from "../../../shared/contract/endpoint.js";
-import { finish, syncFolder } from "../transactions/move-journal.js";
-import { asFileFailure, notFound, taken } from "./file-failure.js";
+import { finish, syncFolder } from "../transactions/journal.js";
+import { asFileFailure, notFound, taken } from "./file-transaction.js";
 import { assertEtag } from "./file-etag.js";
-import type { FileCaller, FilePlace, FilePlaces, WritablePlace } from "./file-place.js";
-import type { FileChange, PackageOwner } from "./package-owner.js";
-import { checkNewName } from "./path-segments.js";
+import { checkNewName, type FileCaller, type FilePlace, type FilePlaces, type WritablePlace } from "./file-paths.js";
+import type { FileChange, PackageOwner } from "./mounts.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
-import type { Unit } from "./unit.js";
-import { checkMetadata } from "./unit-metadata.js";
+import { checkMetadata, type Unit } from "./package-folder.js";
 
 const fileMode = 0o644;
 

@@ -1,11 +1,14 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";
-import type { PeerChange } from "./peer-change.js";
+import type { ChangeSubject, ChangeType } from "../../../shared/contract/changes.js";
+import type { Move } from "./journal.js";
 
 /** From here on the file is begun again. */
 const mostBytes = 256 * 1024;
 /** What a new file begins with, at most, for those who have not read it yet. */
 const keptBytes = 128 * 1024;
+
+const nothingNew: NewChanges = { changes: [], hasGap: false };
 
 interface Line {
   /** Another file of changes, made after this one was deleted, has another. */
@@ -15,13 +18,11 @@ interface Line {
   readonly change: PeerChange;
 }
 
-export interface NewChanges {
+interface NewChanges {
   readonly changes: readonly PeerChange[];
   /** Some are missing. */
   readonly hasGap: boolean;
 }
-
-const nothingNew: NewChanges = { changes: [], hasGap: false };
 
 /**
  * The file by which the instances that have a directory tell each other of their changes, a line of JSON each. To look whether there is
@@ -136,4 +137,26 @@ function parseLine(text: string): Line | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A change of packages, as the other instances that have the directory are told. All paths are below the directory. */
+export interface PeerChange {
+  readonly type: ChangeType;
+  readonly subject: Pick<ChangeSubject, "name" | "version">;
+  /** What is to be read again: folders of workers, or of plugins. */
+  readonly folders: readonly string[];
+  /** Folders of packages whose files changed in place. */
+  readonly edited?: readonly string[];
+  /** Where what was there before lies now. */
+  readonly moved?: readonly Move[];
+  /** Whoever made it did not come to its end; it may not have happened. */
+  readonly isUncertain?: true;
+}
+
+/** Follows what other instances do in a directory. */
+export interface ChangeFollower {
+  /** Called once for what is new, in its order. */
+  readonly follow: (changes: readonly PeerChange[]) => void;
+  /** Changes were missed: anything may be different. */
+  readonly missed: () => void;
 }

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.js";
-import { installDirectory } from "../install-directory.js";
-import type { PackageDirectory } from "../package-directories.js";
-import type { ChangeFollower } from "./peer-change.js";
+import { installDirectory, type PackageDirectory } from "../package-directories.js";
+import type { ChangeFollower } from "./change-log.js";
 import { StagingArea } from "./staging-area.js";
-import type { TreeRemover } from "../../platform/tree-remover.js";
+import type { TreeRemover } from "../../platform/remove-folder.js";
+import type { Transaction } from "./transaction.js";
+import path from "node:path";
+import type { Move } from "./journal.js";
+import { isPathWithin } from "../../platform/path-within.js";
 
 /** How often the changes of other instances are followed, a system call for each directory. */
 const catchUpEveryMs = 500;
@@ -98,4 +101,36 @@ export class InstallAreas {
     const settled = Promise.all(this.all().map((area) => area.settled()));
     await Promise.race([settled, delay(longestCleanUpMs, undefined, { ref: false })]);
   }
+}
+
+export interface Retiring {
+  /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
+  readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Has what runs from a folder retired; never throws, since the change is done already. */
+export async function retireFolder({ retire, log }: Retiring, folder: string, movedTo: string | undefined): Promise<void> {
+  try {
+    await retire(folder, movedTo);
+  } catch (error) {
+    log.error({ err: error, folder }, "what runs from a replaced folder could not be retired");
+  }
+}
+
+/** Discards a change once nothing runs from the old folders any more; waits for that only when nothing does. */
+export async function discardAfter(retiring: readonly Promise<void>[], staged: Transaction): Promise<void> {
+  const cleaned = Promise.all(retiring).then(() => staged.discard());
+  if (retiring.length === 0) await cleaned;
+}
+
+/** Targets that were moved, each with where it went. */
+export function movesOf(targets: readonly string[], movedTo: readonly string[]): Move[] {
+  return targets.map((from, index) => ({ from, to: movedTo[index] as string }));
+}
+
+/** Where a folder lies after it or one above it was moved; undefined when neither was. */
+export function newPath(folder: string, moves: readonly Move[]): string | undefined {
+  const move = moves.find(({ from }) => isPathWithin(folder, from));
+  return move && path.join(move.to, path.relative(move.from, folder));
 }

@@ -1,8 +1,12 @@
-import { closeSync, existsSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, rmSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { ProcessLock } from "../../platform/process-lock.js";
+import { randomBytes } from "node:crypto";
 
 const suffix = ".instance";
+
+/** In a directory of packages: what the instances that have it open know of each other. */
+const instancesFolderName = ".instances";
 
 /** Which instances have a directory open: each holds a file that says so for as long as it lives. */
 export class PeerRegistry {
@@ -60,5 +64,69 @@ function marksIn(folder: string): string[] {
     return readdirSync(folder).flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : []));
   } catch {
     return [];
+  }
+}
+
+export function instancesPaths(directory: string): { folder: string; lockFile: string; changesFile: string } {
+  const folder = path.join(directory, instancesFolderName);
+  return { folder, lockFile: path.join(folder, "lock"), changesFile: path.join(folder, "changes") };
+}
+
+/** In names of files; never given twice. */
+export function newInstanceName(): string {
+  return randomBytes(8).toString("hex");
+}
+
+/** Makes the file that is locked, by calls whose errors say what is wrong; the directory itself is not made. */
+export function prepareLock(directory: string): void {
+  const { folder, lockFile } = instancesPaths(directory);
+  if (existsSync(lockFile)) return;
+  makeFolder(folder);
+  closeSync(openSync(lockFile, "a", 0o600));
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Whether a daemon has a directory of packages open. */
+function isInUse(directory: string): boolean {
+  const { folder } = instancesPaths(directory);
+  const marks = new PeerRegistry({ folder, instance: newInstanceName() });
+  return marks.others().some((instance) => marks.isAlive(instance));
+}
+
+/** Has a directory of packages open while no daemon does; one that starts meanwhile knows that it is not alone. */
+export class ExclusiveAccess {
+  readonly #marks: PeerRegistry;
+
+  /** Undefined when a daemon has it open. Makes what is missing for that; `onMade` is told of each path. */
+  static enter(directory: string, onMade: (made: readonly string[]) => void): ExclusiveAccess | undefined {
+    const { folder, lockFile } = instancesPaths(directory);
+    if (!existsSync(lockFile)) {
+      prepareLock(directory);
+      onMade([folder, lockFile]);
+    }
+    const lock = ProcessLock.take(lockFile);
+    try {
+      if (!lock || isInUse(directory)) return undefined;
+      const marks = new PeerRegistry({ folder, instance: newInstanceName() });
+      marks.join();
+      return new ExclusiveAccess(marks);
+    } finally {
+      lock?.release();
+    }
+  }
+
+  private constructor(marks: PeerRegistry) {
+    this.#marks = marks;
+  }
+
+  leave(): void {
+    this.#marks.leave();
   }
 }

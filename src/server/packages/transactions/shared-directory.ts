@@ -2,10 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import { ProcessLock } from "../../platform/process-lock.js";
-import { ChangeLog } from "./change-log.js";
-import { PeerRegistry } from "./peer-registry.js";
-import { instancesPaths, newInstanceName, prepareLock } from "./instances-paths.js";
-import type { ChangeFollower, PeerChange } from "./peer-change.js";
+import { ChangeLog, type ChangeFollower, type PeerChange } from "./change-log.js";
+import { PeerRegistry, instancesPaths, newInstanceName, prepareLock } from "./peer-registry.js";
 
 /** Longer than any change holds a directory, unless its disk or its process is stuck. */
 const longestWaitMs = 10_000;

@@ -6,13 +6,11 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.js";
 import { KeyedLock } from "../../platform/keyed-lock.js";
-import { readJournal, removeJournal, rollForward, type Journal } from "./move-journal.js";
-import { removeTree } from "../../platform/remove-tree.js";
-import type { ChangeFollower, PeerChange } from "./peer-change.js";
+import { readJournal, removeJournal, rollForward, holdsOldContent, instanceOf, isOfRestore, stagedName, type Journal } from "./journal.js";
+import { removeTree, type TreeRemover } from "../../platform/remove-folder.js";
+import type { ChangeFollower, PeerChange } from "./change-log.js";
 import { SharedDirectory } from "./shared-directory.js";
-import { holdsOldContent, instanceOf, isOfRestore, stagedName } from "./staged-names.js";
 import { Transaction } from "./transaction.js";
-import type { TreeRemover } from "../../platform/tree-remover.js";
 
 const stagingFolderName = ".staging";
 const mostRemovals = 100;

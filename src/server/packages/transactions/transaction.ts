@@ -1,12 +1,24 @@
 import { lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { chmod, mkdir, open, rename } from "node:fs/promises";
 import path from "node:path";
-import { exists, finish, noteChange, performMoves, removeJournal, syncFolder, writeJournal, type Move } from "./move-journal.js";
-import type { PeerChange } from "./peer-change.js";
-import { contentName, replacedName, takenPrefix } from "./staged-names.js";
+import {
+  exists,
+  finish,
+  noteChange,
+  performMoves,
+  removeJournal,
+  syncFolder,
+  writeJournal,
+  contentName,
+  replacedName,
+  takenPrefix,
+  type Move,
+} from "./journal.js";
+import type { PeerChange } from "./change-log.js";
 import type { StagingArea } from "./staging-area.js";
+import { asStorageFailure } from "../../platform/storage-full.js";
 
-export interface Placement {
+interface Placement {
   readonly from: string;
   readonly target: string;
   readonly nest?: { readonly folder: string; readonly as: string } | undefined;
@@ -197,4 +209,16 @@ async function makeFolder(folder: string): Promise<void> {
 
 function isEmptyOrGone(folder: string): boolean {
   return !exists(folder) || readdirSync(folder).length === 0;
+}
+
+/** Runs a change in a staged folder, which is deleted when the change fails; a full disk is told as such. */
+export async function inTransaction<Result>(area: StagingArea, change: (staged: Transaction) => Promise<Result>): Promise<Result> {
+  let staged: Transaction | undefined;
+  try {
+    staged = await area.begin();
+    return await change(staged);
+  } catch (error) {
+    await staged?.discard();
+    throw asStorageFailure(error);
+  }
 }

@@ -4,17 +4,16 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { compiledFile } from "../../package-root.js";
-import { idLength, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
-import { SpawnSocket, type SpawnConnection } from "./spawn-socket.js";
-import type { SpawnedProcess } from "./spawned-process.js";
-import { PendingSpawn } from "./pending-spawn.js";
+import { idLength, type SpawnOrder, type SpawnerOrder, type SpawnReport, type ProcessEnd } from "./messages.js";
+import { SpawnSocket, PendingSpawn, type SpawnConnection } from "./pending-spawn.js";
+import type { Socket } from "node:net";
 
 const program = compiledFile("server/platform/spawner/main.js");
 /** It does little and keeps nothing. */
 const flags = ["--max-old-space-size=64", "--max-semi-space-size=1", "--v8-pool-size=1"];
 
 /** The process that starts others for us, and the socket where these are connected to us. Both end with us at the latest. */
-export class Spawner {
+class Spawner {
   /** Resolves when it is of no use any more. */
   readonly ended: Promise<void>;
   readonly #socket: SpawnSocket;
@@ -75,4 +74,43 @@ export class Spawner {
     this.#socket.close();
     for (const pending of this.#spawns.values()) pending.abandon();
   }
+}
+
+let current: Promise<Spawner> | undefined;
+
+/**
+ * Starts a process with an empty environment, by the one spawner that this process has: to start it here would hold up all that is
+ * served (`main.ts`). Rejects when it cannot be started, or there is no descriptor left for its sockets.
+ */
+export async function spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
+  if (!current) {
+    current = Spawner.start();
+    void forgetAtItsEnd(current);
+  }
+  return (await current).spawnProcess(order);
+}
+
+async function forgetAtItsEnd(spawner: Promise<Spawner>): Promise<void> {
+  try {
+    await (
+      await spawner
+    ).ended;
+  } catch {
+    // It did not come up, as whoever waits for it hears.
+  } finally {
+    current = undefined;
+  }
+}
+
+/** A process that was started for us. */
+export interface SpawnedProcess {
+  readonly pid: number;
+  /** The sockets that were asked for, by descriptor. */
+  readonly sockets: ReadonlyMap<number, Socket>;
+  /** Resolves when it has ended; what it wrote before may still be on its way. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Resolves when it has ended, and all that came from it was read. */
+  readonly closed: Promise<ProcessEnd>;
+  /** Ends it by SIGKILL. */
+  kill(): void;
 }

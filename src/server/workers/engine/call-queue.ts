@@ -1,4 +1,4 @@
-import type { ApiError } from "../../../shared/api-error.js";
+import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerCall } from "./worker-call.js";
 
 /** More wait for one version of a worker only as clients that are told to come back. */
@@ -51,4 +51,8 @@ export class CallQueue {
     for (const call of this.#calls.filter((waiting) => !waiting.isDone && nowMs > waiting.deadlineMs)) call.fail(toError(call));
     this.#calls = this.#calls.filter((call) => !call.isDone);
   }
+}
+
+export function saturated(): ApiError {
+  return new ApiError("WORKER_POOL_SATURATED", "Too many requests wait for this worker; try again in a moment.", { retryAfterSeconds: 1 });
 }

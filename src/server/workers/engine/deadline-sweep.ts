@@ -1,10 +1,9 @@
 import { ApiError } from "../../../shared/api-error.js";
 import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
-import type { CallQueue } from "./call-queue.js";
+import { saturated, type CallQueue } from "./call-queue.js";
 import type { IsolateSet } from "../isolates/isolate-set.js";
 import type { IsolateProcess } from "../isolates/isolate-process.js";
 import type { IsolateStarter } from "../isolates/isolate-starter.js";
-import { saturated } from "./saturated.js";
 import type { WorkerCall } from "./worker-call.js";
 
 const shortestIntervalMs = 20;

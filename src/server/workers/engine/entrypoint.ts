@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
-import type { ServedVersion } from "./served-version.js";
+import type { ServedVersion } from "./version-handler.js";
 
 /** The file that a version is served from: a page of a static site, or a module that runs in isolates. */
 export interface Entrypoint {

@@ -3,21 +3,18 @@ import type { Log } from "../../log/log.js";
 import { CallQueue } from "./call-queue.js";
 import { DeadlineSweep } from "./deadline-sweep.js";
 import type { Entrypoint } from "./entrypoint.js";
-import { IsolateSet } from "../isolates/isolate-set.js";
-import type { IsolateObserver } from "../isolates/isolate-observer.js";
+import { IsolateSet, type IsolateObserver } from "../isolates/isolate-set.js";
 import type { IsolatePool } from "../isolates/isolate-pool.js";
 import { IsolateStarter } from "../isolates/isolate-starter.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
-import { WorkerOutput } from "../logs/worker-output.js";
+import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
-import type { VersionHandler } from "./version-handler.js";
-import type { ServedVersion } from "./served-version.js";
+import type { VersionHandler, ServedVersion } from "./version-handler.js";
 import type { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import { WorkerCall, type CallHost } from "./worker-call.js";
-import type { WorkerMeter } from "./worker-meter.js";
-import type { AppLife } from "./worker-numbers.js";
+import type { WorkerMeter, AppLife } from "./worker-meter.js";
 
 export interface ModuleWorkerOptions {
   readonly version: ServedVersion;

@@ -1,6 +1,13 @@
 import path from "node:path";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
-import { canGrant } from "../isolates/isolate-flags.js";
+
+const flagOfName: Readonly<Record<string, string>> = {
+  "child-process": "--allow-child-process",
+  "worker-threads": "--allow-worker",
+  addons: "--allow-addons",
+  wasi: "--allow-wasi",
+  inspector: "--allow-inspector",
+};
 
 /** What the operator lets workers do beyond reading their own folder. */
 export class PermissionPolicy {
@@ -39,4 +46,22 @@ function covers(allowed: string, asked: string): boolean {
 function splitPermission(permission: string): string[] {
   const colon = permission.indexOf(":");
   return colon === -1 ? [permission] : [permission.slice(0, colon), permission.slice(colon + 1)];
+}
+
+/** Whether the isolate's own program grants a permission, without a flag of Node. */
+function isEnforcedInside(permission: string): boolean {
+  return permission === "udp";
+}
+
+/** Whether this Node can grant a permission. */
+function canGrant(permission: string): boolean {
+  return isEnforcedInside(permission) || isolateFlag(permission) !== undefined;
+}
+
+/** The flag of Node's permission model that grants a permission; undefined where this Node has none. */
+export function isolateFlag(permission: string): string | undefined {
+  const [, kind, folder] = /^fs-(read|write):(.+)$/.exec(permission) ?? [];
+  if (kind !== undefined) return `--allow-fs-${kind}=${folder}`;
+  const flag = flagOfName[permission];
+  return flag !== undefined && process.allowedNodeEnvironmentFlags.has(flag) ? flag : undefined;
 }

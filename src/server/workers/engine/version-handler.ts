@@ -1,7 +1,7 @@
 import type { Visit } from "./visit.js";
 import type { WorkerCall } from "./worker-call.js";
-import type { WorkerMeter } from "./worker-meter.js";
-import type { AppLife } from "./worker-numbers.js";
+import type { WorkerMeter, AppLife } from "./worker-meter.js";
+import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 
 /** What answers for one version of a worker: a static site or a module in isolates. */
 export interface VersionHandler {
@@ -17,4 +17,17 @@ export interface VersionHandler {
   restart(): number;
   /** Serves nothing new and resolves when all that was begun is answered. */
   drain(): Promise<void>;
+}
+
+/** A version of a worker as this room needs to know it; the packages room has more to say about it. */
+export interface ServedVersion {
+  readonly name: string;
+  readonly version: string;
+  /** Absolute path of the package folder. */
+  readonly folder: string;
+  /** Changes whenever the content of the folder does. */
+  readonly generation: string;
+  readonly manifest: WorkerManifest;
+  /** Why it cannot be served, for the client. */
+  readonly problem?: string;
 }

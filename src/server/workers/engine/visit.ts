@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServedVersion } from "./served-version.js";
+import type { ServedVersion } from "./version-handler.js";
 import type { ClientUpgrade } from "../sockets/client-upgrade.js";
-import type { WorkerPath } from "./worker-path.js";
+import type { WorkerPath } from "./worker-address.js";
 
 /** A client's request that is meant for a worker. */
 export interface Visit {

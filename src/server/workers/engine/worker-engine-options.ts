@@ -1,12 +1,12 @@
 import type { Limits } from "../../config/config.js";
 import type { Log } from "../../log/log.js";
-import type { IsolateObserver } from "../isolates/isolate-observer.js";
+import type { IsolateObserver } from "../isolates/isolate-set.js";
 import type { QuartersOptions } from "../isolates/sandbox-allocator.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
-import type { NetworkCeilingOptions } from "../../config/network-ceiling.js";
+import type { NetworkCeilingOptions } from "../../config/worker-network.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
-import type { ServedVersion } from "./served-version.js";
-import type { SlotDirectoryPaths } from "../isolates/sandbox-directories.js";
+import type { ServedVersion } from "./version-handler.js";
+import type { SlotDirectoryPaths } from "../isolates/sandbox-folder.js";
 
 export interface WorkerEngineOptions extends SlotDirectoryPaths {
   /** The enabled version that answers for a name and a range; on the path of every request. */

@@ -2,7 +2,7 @@ import { LazyRequest } from "../../web/lazy-request.js";
 import { FailureReason, FrameKind, LogCode, responseHeadBytes, chunkBytes, creditWindowBytes, pieceCostBytes } from "../protocol/frames.js";
 import { describeResponse } from "./foreign-response.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import type { LogChannel } from "./log-channel.js";
+import type { LogChannel } from "./channel.js";
 import { PlainResponse, headLines, type ResponseParts } from "./plain-response.js";
 import { RequestBody } from "./request-body.js";
 import { abandonWebSocket, webSocketOf } from "./web-socket-response.js";

@@ -5,7 +5,6 @@ import { constants } from "node:os";
 import { parseNetworkTarget } from "../../../shared/network-target.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { AddressRanges } from "./address-ranges.js";
-import { prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./handle-prototypes.js";
 
 /** Networks that are not the internet: this machine, private ones, links (with the metadata services of clouds), and ways around. */
 const closedNetworks =
@@ -175,4 +174,22 @@ function guardMethods(prototype: object, methods: readonly string[], isAllowed: 
 function withoutZone(address: string): string {
   for (let index = 0; index < address.length; index += 1) if (address[index] === "%") return address.slice(0, index);
   return address;
+}
+
+/** Replaces methods so that no app can replace them again: the new methods check or deny access to the network. */
+export function replaceMethods(prototype: object, methods: readonly string[], value: (...values: unknown[]) => unknown): void {
+  for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
+}
+
+/** Throws a TypeError where Node keeps its handle elsewhere: an isolate without its checks must not start. */
+export function prototypeOfHandle(socket: net.Socket): object {
+  const { _handle: handle } = socket as unknown as { _handle: object };
+  return Object.getPrototypeOf(handle) as object;
+}
+
+/** The same for a socket of node:dgram. */
+export function prototypeOfUdpHandle(socket: dgram.Socket): object {
+  const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "state symbol");
+  const { handle } = (socket as unknown as Record<symbol, { handle: object }>)[state as symbol] as { handle: object };
+  return Object.getPrototypeOf(handle) as object;
 }

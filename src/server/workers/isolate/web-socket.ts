@@ -1,13 +1,13 @@
 import { closeReasonBytes } from "../protocol/frames.js";
-import { CloseCode, isSendableCode } from "../protocol/socket-close.js";
-import { closeEvent, errorEvent, messageEvent } from "./web-socket-events.js";
-import { type Outlet, SendQueue } from "./send-queue.js";
+import { CloseCode, isSendableCode } from "../protocol/web-socket-frames.js";
+import { SendQueue, type Outlet } from "./send-queue.js";
+
+const readyStates = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 } as const;
+const platform = globalThis as { CloseEvent?: typeof PolyfilledCloseEvent; ErrorEvent?: typeof PolyfilledErrorEvent };
 
 type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown } | null;
 type ListenerOptions = Parameters<EventTarget["addEventListener"]>[2];
 type BinaryType = "arraybuffer" | "blob";
-
-const readyStates = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 } as const;
 
 /** What arrived and was not handed to the app yet. */
 interface Arrival {
@@ -222,4 +222,83 @@ export class PairedWebSocket extends EventTarget {
     this.#guarded.set(listener, guarded);
     return guarded;
   }
+}
+
+/** The events of a WebSocket that this version of Node does not know; the platform's own where it does. */
+interface CloseFields {
+  readonly wasClean?: boolean;
+  readonly code?: number;
+  readonly reason?: string;
+}
+
+class PolyfilledCloseEvent extends Event {
+  readonly wasClean: boolean;
+  readonly code: number;
+  readonly reason: string;
+
+  constructor(type: string, init: CloseFields & ConstructorParameters<typeof Event>[1] = {}) {
+    super(type, init);
+    this.wasClean = init.wasClean ?? false;
+    this.code = init.code ?? 0;
+    this.reason = init.reason ?? "";
+  }
+}
+
+class PolyfilledErrorEvent extends Event {
+  readonly message: string;
+  readonly error: unknown;
+
+  constructor(type: string, init: { message?: string; error?: unknown } & ConstructorParameters<typeof Event>[1] = {}) {
+    super(type, init);
+    this.message = init.message ?? "";
+    this.error = init.error;
+  }
+}
+const CloseEventClass = platform.CloseEvent ?? PolyfilledCloseEvent;
+const ErrorEventClass = platform.ErrorEvent ?? PolyfilledErrorEvent;
+Object.defineProperty(PolyfilledCloseEvent, "name", { value: "CloseEvent" });
+Object.defineProperty(PolyfilledErrorEvent, "name", { value: "ErrorEvent" });
+
+function messageEvent(data: unknown): Event {
+  return new MessageEvent("message", { data });
+}
+
+function closeEvent(fields: Required<CloseFields>): Event {
+  return new CloseEventClass("close", fields);
+}
+
+function errorEvent(message: string): Event {
+  return new ErrorEventClass("error", { message, error: new Error(message) });
+}
+
+function installWebSocketEvents(): void {
+  Object.defineProperty(globalThis, "CloseEvent", { value: CloseEventClass, writable: true, configurable: true });
+  Object.defineProperty(globalThis, "ErrorEvent", { value: ErrorEventClass, writable: true, configurable: true });
+}
+
+/** Makes `WebSocketPair` global (`const { 0: client, 1: server } = new WebSocketPair()`) and its ends instances of the global `WebSocket`, which stays the platform's client. */
+export function installWebSocketPair(report: (error: unknown) => void): void {
+  class WebSocketPair {
+    readonly 0: PairedWebSocket;
+    readonly 1: PairedWebSocket;
+
+    constructor() {
+      [this[0], this[1]] = PairedWebSocket.pair(report);
+    }
+  }
+
+  const prototype = PairedWebSocket.prototype;
+  const native = (globalThis as { WebSocket?: { readonly prototype: object } }).WebSocket;
+  if (native) Object.setPrototypeOf(prototype, native.prototype);
+  const global: object = native ?? PairedWebSocket;
+  for (const [name, value] of Object.entries(readyStates)) {
+    Object.defineProperty(prototype, name, { value, enumerable: true });
+    Object.defineProperty(global, `READY_STATE_${name}`, { value, enumerable: true, configurable: true });
+    if (!native) Object.defineProperty(global, name, { value, enumerable: true });
+  }
+  Object.defineProperty(PairedWebSocket, "name", { value: "WebSocket" });
+  Object.defineProperty(prototype, "constructor", { value: global, writable: true, configurable: true });
+  if (!native) Object.defineProperty(globalThis, "WebSocket", { value: global, writable: true, configurable: true });
+  Object.defineProperty(globalThis, "WebSocketPair", { value: WebSocketPair, writable: true, configurable: true });
+  installWebSocketEvents();
 }

@@ -3,7 +3,6 @@ import { ApiError } from "../../../shared/api-error.js";
 import { ResponseHeads, type ResponseHead } from "../engine/response-head.js";
 import type { CallChannel } from "../engine/call-channel.js";
 import type { FloodLimiter } from "./flood-limiter.js";
-import { BatchPolicy } from "./batch-policy.js";
 import { SlotMap } from "../protocol/slot-map.js";
 import type { FramePayload } from "../protocol/frame-reader.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
@@ -15,10 +14,12 @@ import type { WorkerCall } from "../engine/worker-call.js";
 
 /** A cancelled call whose last frame has not come yet. */
 const abandoned = Symbol("abandoned");
-type Abandoned = typeof abandoned;
-
 /** After these the isolate says no more about a call. */
 const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
+/** Calls after which it counts again how many there are at once. */
+const windowCalls = 1024;
+
+type Abandoned = typeof abandoned;
 
 /** The calls that one isolate works on, by their number in its frames. */
 export class IsolateCalls implements CallChannel {
@@ -183,5 +184,29 @@ export class IsolateCalls implements CallChannel {
 
   #refuse(call: WorkerCall, isComplete: boolean): void {
     call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker answered with a status or headers that HTTP cannot carry."), isComplete);
+  }
+}
+
+/**
+ * Says when the calls that wait to be sent to an isolate should go: as soon as they are half of all that there are at once. So the isolate
+ * works on one half while the daemon reads the other from its clients. Sent all together, at the end of a turn of the event loop, they
+ * would have each of the two wait for the other; sent one by one, each would cost a write and a wake.
+ */
+export class BatchPolicy {
+  #count = 0;
+  /** The most calls at once, in this window and in the one before. */
+  #most = 0;
+  #mostBefore = 0;
+
+  /** To be asked for each call: `waitingCount` of the `runningCount` calls of the isolate were not sent yet. */
+  isDue(waitingCount: number, runningCount: number): boolean {
+    if (runningCount > this.#most) this.#most = runningCount;
+    this.#count += 1;
+    if (this.#count === windowCalls) {
+      this.#count = 0;
+      this.#mostBefore = this.#most;
+      this.#most = runningCount;
+    }
+    return waitingCount * 2 >= Math.max(this.#most, this.#mostBefore);
   }
 }

@@ -1,15 +1,17 @@
 import { writeFile } from "node:fs";
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
-import { spawnProcess } from "../../platform/spawner/spawn.js";
+import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawner.js";
 import { standard } from "../../platform/spawner/messages.js";
 import { channelDescriptor } from "../protocol/frames.js";
-import type { SpawnedProcess } from "../../platform/spawner/spawned-process.js";
 
 /** The kernel's choice when memory is short: an isolate rather than the daemon. */
 const oomScoreAdjustment = "500";
 /** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
 const terminateTimeoutMs = 1500;
+
+/** V8's last words. */
+const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
 /** The process of an isolate, with one socket to it. */
 export class IsolateChild {
@@ -59,5 +61,57 @@ export class IsolateChild {
   killInTime(): void {
     const timer = setTimeout(() => this.kill(), terminateTimeoutMs);
     void this.exited.then(() => clearTimeout(timer));
+  }
+}
+
+/** How an isolate's process ends, as clients and the operator are told: the first reason that is known counts, the system's words otherwise. */
+export class ExitReason {
+  readonly #beyondMemory: string;
+  #reason: string | undefined;
+  #hasCrashed = false;
+
+  constructor(memoryBytes: number) {
+    this.#beyondMemory = `was ended because it reached its memory limit of ${Math.floor(memoryBytes / 1024 / 1024)} MB`;
+  }
+
+  /** It ended without having been asked to, or by our force. */
+  get hasCrashed(): boolean {
+    return this.#hasCrashed;
+  }
+
+  get isKnown(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get isBeyondMemory(): boolean {
+    return this.#reason === this.#beyondMemory;
+  }
+
+  asked(): void {
+    this.#reason = "was asked to end";
+  }
+
+  forced(because: string): void {
+    this.#reason = `was stopped because ${because}`;
+    this.#hasCrashed = true;
+  }
+
+  beyondMemory(): void {
+    this.#reason = this.#beyondMemory;
+    this.#hasCrashed = true;
+  }
+
+  crashed(): void {
+    this.#hasCrashed = true;
+  }
+
+  /** What it wrote as an error may tell why it will end. */
+  noteError(text: string): void {
+    if (heapIsFull.test(text)) this.#reason ??= this.#beyondMemory;
+  }
+
+  /** `how` is what the system says of it. */
+  tell(how: string): string {
+    return this.#reason ?? how;
   }
 }

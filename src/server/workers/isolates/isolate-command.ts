@@ -3,11 +3,10 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { compiledFile } from "../../package-root.js";
 import { findSystemTool } from "../../platform/system-tool.js";
-import { countedCodeRangeBytes } from "./code-range.js";
 import { readablePaths } from "./sandbox-folder.js";
-import { isolateFlag } from "./isolate-flags.js";
+import { isolateFlag } from "../engine/permission-policy.js";
 import type { IsolateSettings } from "../isolate/isolate-settings.js";
-import type { IsolateNeeds } from "./isolate-needs.js";
+import type { IsolateNeeds } from "./isolate-pool.js";
 import type { UserSharing } from "./sandbox-allocator.js";
 import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
@@ -34,6 +33,9 @@ const mostCodeRanges = 8;
 
 /** The program of an isolate; it and its folder must be readable to the user that runs it. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
+
+/** `CAP_SETPCAP` of `linux/capability.h`. */
+const changeCapabilities = 1n << 8n;
 
 interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions" | "network" | "folder"> {
   readonly slot: string;
@@ -168,9 +170,6 @@ function rootFlags(): string[] {
   return ["--inh-caps=-all", "--bounding-set=-all,+dac_override,+dac_read_search"];
 }
 
-/** `CAP_SETPCAP` of `linux/capability.h`. */
-const changeCapabilities = 1n << 8n;
-
 function mayDropCapabilities(): boolean {
   try {
     const effective = /^CapEff:\s+(\w+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
@@ -193,5 +192,19 @@ function ownOpenFiles(): number {
     return hard === undefined ? Infinity : Number(hard);
   } catch {
     return Infinity;
+  }
+}
+
+/**
+ * Bytes that V8 reserves for machine code in each of its isolates, as far as the kernel counts them as data: up to half a gigabyte, writable
+ * from the start. Zero where the kernel does not count them and where /proc cannot be read. The daemon measures its own reservation, which
+ * has the same size.
+ */
+function countedCodeRangeBytes(): number {
+  try {
+    const areas = readFileSync("/proc/self/maps", "latin1").matchAll(/^([\da-f]+)-([\da-f]+) rwxp/gm);
+    return [...areas].reduce((sum, [, start, end]) => sum + Number.parseInt(end as string, 16) - Number.parseInt(start as string, 16), 0);
+  } catch {
+    return 0;
   }
 }

@@ -3,7 +3,6 @@ import type { Log } from "../../log/log.js";
 import { StandbyIsolates } from "./standby-isolates.js";
 import { IsolateChild } from "./isolate-child.js";
 import { IsolateCommand, type IsolateCommandOptions } from "./isolate-command.js";
-import type { IsolateNeeds } from "./isolate-needs.js";
 import { IsolateProcess } from "./isolate-process.js";
 import { SandboxAllocator, type QuartersOptions } from "./sandbox-allocator.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
@@ -36,7 +35,7 @@ export interface Place {
   readonly isolate: Promise<IsolateProcess>;
 }
 
-export interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptions {
+interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptions {
   readonly size: number;
   readonly blankMemoryBytes: number;
   /** What isolates may connect to that wait for an app. */
@@ -196,4 +195,19 @@ function nobodyWaits(): ApiError {
 
 function closing(): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping.", { retryAfterSeconds: 5 });
+}
+
+/** What an app needs its isolate to be, beyond a blank like all others. */
+export interface IsolateNeeds {
+  /** Of heap, and about as much in buffers. */
+  readonly memoryBytes: number;
+  /** As in the manifest, all within the operator's ceiling. */
+  readonly permissions: readonly string[];
+  /** An isolate that keeps files runs as the same user each time: the one that belongs to this name. */
+  readonly name: string;
+  readonly network: WorkerNetwork;
+  /** The app's folder, where the isolate's rules must name it; undefined for one that reads its slot alone. */
+  readonly folder?: string | undefined;
+  /** An entry of that folder that the app does not see. */
+  readonly hidden?: string | undefined;
 }

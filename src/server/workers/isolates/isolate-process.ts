@@ -1,21 +1,18 @@
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
-import { BackgroundWork } from "./background-work.js";
 import { FloodLimiter } from "./flood-limiter.js";
 import { IsolateCalls } from "./isolate-calls.js";
-import { IsolateChannel } from "./isolate-channel.js";
-import type { IsolateChild } from "./isolate-child.js";
-import { ExitReason } from "./exit-reason.js";
-import type { IsolateEvents } from "./isolate-events.js";
+import { IsolateChannel, LivenessProbe } from "./isolate-channel.js";
+import { ExitReason, type IsolateChild } from "./isolate-child.js";
 import { Deferred } from "./deferred.js";
 import type { FrameHandler } from "../protocol/frame-reader.js";
 import { FrameKind, type LoadFailure, type LoadOrder } from "../protocol/frames.js";
 import { IsolateOutput } from "../logs/isolate-output.js";
-import { LivenessProbe } from "./liveness-probe.js";
 import type { SandboxFolder } from "./sandbox-folder.js";
 import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
+import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
 /** One that works on calls and said nothing for so long is asked whether it lives before it gets another. */
 const doubtfulAfterMs = 25;
@@ -24,6 +21,9 @@ const newcomerMs = 1000;
 const lastWordsTimeoutMs = 200;
 /** Calls that clients gave up and the app never came back from. */
 const maximumAbandoned = 10_000;
+
+/** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
+const timeoutMs = 30_000;
 
 /** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
 export class IsolateProcess {
@@ -288,5 +288,45 @@ export class IsolateProcess {
     this.calls.failAll(new ApiError("WORKER_CRASHED", `The worker's process ${end} while it handled the request.`));
     void this.slot.remove().catch(() => undefined);
     this.events?.onExit(this, end);
+  }
+}
+
+/** What its owner hears; set when an app is given to the isolate. */
+export interface IsolateEvents {
+  /** A call ended, or what is in its way is gone: the isolate may have room for another, or nothing to do at all. */
+  onRoom(isolate: IsolateProcess): void;
+  /** `end` says how, such as `was ended because …`. */
+  onExit(isolate: IsolateProcess, end: string): void;
+  /** The app wrote something, or something that it threw was not caught. */
+  onOutput(level: LogLevel, text: string): void;
+  /** Something that an operator should know: why it was killed or is replaced. */
+  onNotice(level: LogLevel, text: string): void;
+}
+
+/** What an app keeps running after its answers, as its isolate counts it. */
+class BackgroundWork {
+  #count = 0;
+  #limit: NodeJS.Timeout | undefined;
+
+  get isRunning(): boolean {
+    return this.#count > 0;
+  }
+
+  counted(count: number): void {
+    this.#count = count;
+  }
+
+  /** Waits no longer than the limit: then nothing counts as running any more, and `onTimeout` is called. */
+  limit(onTimeout: () => void): void {
+    if (!this.isRunning || this.#limit) return;
+    this.#limit = setTimeout(() => {
+      this.#count = 0;
+      onTimeout();
+    }, timeoutMs);
+  }
+
+  /** The isolate has ended. */
+  end(): void {
+    clearTimeout(this.#limit);
   }
 }

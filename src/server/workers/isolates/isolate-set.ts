@@ -2,17 +2,12 @@ import { availableParallelism } from "node:os";
 import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { toApiError } from "../../web/error-response.js";
-import { AutoScale } from "./auto-scale.js";
-import type { CallQueue } from "../engine/call-queue.js";
-import { CrashBackOff } from "./crash-back-off.js";
-import type { IsolateEvents } from "./isolate-events.js";
-import type { IsolateObserver, ServingIsolate, WorkerTrouble } from "./isolate-observer.js";
-import type { IsolateProcess } from "./isolate-process.js";
+import { AutoScale, CrashBackOff, tendIsolate } from "./isolate-lifecycle.js";
+import { saturated, type CallQueue } from "../engine/call-queue.js";
+import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { IsolateStarter } from "./isolate-starter.js";
-import type { WorkerOutput } from "../logs/worker-output.js";
-import { saturated } from "../engine/saturated.js";
-import type { ServedVersion } from "../engine/served-version.js";
-import { tendIsolate } from "./tend-isolate.js";
+import type { WorkerOutput } from "../logs/isolate-output.js";
+import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
 /** Calls that one isolate works on at once; more wait in the queue. */
@@ -292,4 +287,27 @@ function crashedRepeatedly(blockedMs: number): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", `The worker crashed repeatedly; it is started again in ${retryAfterSeconds} s.`, {
     retryAfterSeconds,
   });
+}
+
+/** A process that serves one version of a worker. */
+interface ServingIsolate {
+  readonly name: string;
+  readonly version: string;
+  readonly pid: number;
+}
+
+/** Something that an operator should know of a worker's version. */
+interface WorkerTrouble {
+  readonly name: string;
+  readonly version: string;
+  readonly kind: "crashed" | "start-failed" | "left-alone";
+  /** A sentence. */
+  readonly message: string;
+}
+
+/** Hears when an isolate has its app loaded, when its process is gone, and of what went wrong. */
+export interface IsolateObserver {
+  spawned(isolate: ServingIsolate): void;
+  terminated(isolate: ServingIsolate): void;
+  troubled(trouble: WorkerTrouble): void;
 }

@@ -1,20 +1,21 @@
 import path from "node:path";
 import type { ApiError } from "../../../shared/api-error.js";
 import { toApiError } from "../../web/error-response.js";
-import { sourceMapsFolder, type Entrypoint } from "../engine/entrypoint.js";
-import type { IsolateNeeds } from "./isolate-needs.js";
-import type { IsolatePool, Place } from "./isolate-pool.js";
-import type { IsolateEvents } from "./isolate-events.js";
-import type { IsolateProcess } from "./isolate-process.js";
+import { sourceMapsFolder, findEntrypoint, type Entrypoint } from "../engine/entrypoint.js";
+import type { IsolateNeeds, IsolatePool, Place } from "./isolate-pool.js";
+import type { IsolateEvents, IsolateProcess } from "./isolate-process.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
-import type { ServedVersion } from "../engine/served-version.js";
+import type { ServedVersion } from "../engine/version-handler.js";
 import { CannotLinkFiles } from "./sandbox-folder.js";
 import type { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
+import type { Log } from "../../log/log.js";
+import { WorkerOutput } from "../logs/isolate-output.js";
+import type { WorkerLogs } from "../logs/worker-logs.js";
 
 /** A short `timeout` is about requests; starting a process and importing code may take this long all the same. */
 const shortestStartTimeoutMs = 5000;
 
-export interface IsolateStarterOptions {
+interface IsolateStarterOptions {
   readonly version: ServedVersion;
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
@@ -133,4 +134,22 @@ export class IsolateStarter {
       throw error;
     }
   }
+}
+
+/** Loads a version's code once, aside, without a request. Throws WORKER_START_FAILED when that cannot be done; what it said is in its log. */
+export async function checkLoads(
+  options: Omit<IsolateStarterOptions, "entrypoint"> & { readonly logs: WorkerLogs; readonly log: Log },
+): Promise<void> {
+  const entrypoint = await findEntrypoint(options.version);
+  if (entrypoint.kind === "static") return;
+  const { name, version } = options.version;
+  const output = new WorkerOutput({ logs: options.logs, log: options.log.child({ worker: name, version }), name, version });
+  const events = {
+    onRoom: () => {},
+    onExit: () => {},
+    onOutput: output.app.bind(output),
+    onNotice: output.runtime.bind(output),
+  };
+  const isolate = await new IsolateStarter({ ...options, entrypoint }).start(events, () => true);
+  void isolate.terminate();
 }

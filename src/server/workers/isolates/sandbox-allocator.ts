@@ -4,13 +4,12 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import { isolateProgram } from "./isolate-command.js";
-import type { IsolateNeeds } from "./isolate-needs.js";
+import type { IsolateNeeds } from "./isolate-pool.js";
 import { UidPool } from "./uid-pool.js";
-import { makeGranted, openGranted, SymbolicLinkError } from "../sandbox/granted-paths.js";
-import type { LayerState } from "../sandbox/sandbox-policy.js";
+import { makeGranted, openGranted, SymbolicLinkError } from "../sandbox/sandbox-paths.js";
 import { sandboxProgram } from "../sandbox/sandbox-command.js";
-import { SandboxDirectories, type SlotDirectoryPaths } from "./sandbox-directories.js";
-import type { SandboxFolder } from "./sandbox-folder.js";
+import type { LayerState } from "../sandbox/sandbox-policy.js";
+import { SandboxDirectories, type SlotDirectoryPaths, type SandboxFolder } from "./sandbox-folder.js";
 
 export interface QuartersOptions extends SlotDirectoryPaths {
   /** Users for isolates to run as, where the daemon may switch. */

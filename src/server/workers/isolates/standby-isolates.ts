@@ -1,7 +1,8 @@
 import type { Log } from "../../log/log.js";
-import { BlankStart } from "./standby-start.js";
-import type { IsolateNeeds } from "./isolate-needs.js";
+import type { IsolateNeeds } from "./isolate-pool.js";
 import type { IsolateProcess } from "./isolate-process.js";
+import { constants } from "node:os";
+import { canRaisePriority, lowerPriority, restorePriority } from "../../platform/process-priority.js";
 
 const fewest = 2;
 const most = 6;
@@ -9,6 +10,8 @@ const most = 6;
 const memoryOfShortageMs = 60_000;
 /** A blank may be taken, and end, while it is asked. */
 const probeAttempts = 3;
+
+const mayYield = canRaisePriority();
 
 /**
  * Isolates without an app that wait for one, so that a first request costs an import and not a process. They are started one after
@@ -101,5 +104,33 @@ export class StandbyIsolates {
     if (!blank) return;
     this.#ready.push(blank);
     this.#refill();
+  }
+}
+
+/** One blank isolate on its way. It yields the processor to whoever is served, until somebody waits for it. */
+export class BlankStart {
+  /** Resolves when it is ready; rejects when it cannot be started. */
+  readonly isolate: Promise<IsolateProcess>;
+  #pid: number | undefined;
+  #isAwaited = false;
+
+  constructor(spawn: () => Promise<IsolateProcess>) {
+    this.isolate = this.#start(spawn);
+  }
+
+  /** Somebody waits for it. */
+  hasten(): void {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
+    if (mayYield) restorePriority(this.#pid);
+  }
+
+  async #start(spawn: () => Promise<IsolateProcess>): Promise<IsolateProcess> {
+    const isolate = await spawn();
+    this.#pid = isolate.pid;
+    if (mayYield && !this.#isAwaited) lowerPriority(this.#pid, constants.priority.PRIORITY_LOW);
+    await isolate.blank;
+    this.hasten();
+    return isolate;
   }
 }

@@ -1,7 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { LogEntry } from "../../../shared/contract/worker-logs.js";
-import type { LogFilter } from "../../../shared/contract/worker-logs.js";
-import { entryFilter } from "./log-query.js";
+import { logLevels, type LogEntry, type LogFilter } from "../../../shared/contract/worker-logs.js";
 import type { WorkerLog } from "./worker-log.js";
 
 /** What is handed to a reader at once. */
@@ -53,4 +51,17 @@ function firstPosition(log: WorkerLog, query: LogFilter): number {
 function skipNotice(log: WorkerLog, { time, version }: LogEntry): LogEntry {
   const text = "Entries were skipped here: they were dropped before this reader came to them.";
   return { id: log.droppedThroughId, time, version, level: "warn", source: "runtime", text };
+}
+
+/** The query as a test of one entry. */
+export function entryFilter({ version, level, text, sinceMs, untilMs, before }: LogFilter): (entry: LogEntry) => boolean {
+  const leastLevel = logLevels.indexOf(level ?? "debug");
+  const needle = text?.toLowerCase();
+  return (entry) =>
+    (before === undefined || entry.id < before) &&
+    (version === undefined || entry.version === version) &&
+    (sinceMs === undefined || entry.time >= sinceMs) &&
+    (untilMs === undefined || entry.time < untilMs) &&
+    logLevels.indexOf(entry.level) >= leastLevel &&
+    (needle === undefined || entry.text.toLowerCase().includes(needle));
 }

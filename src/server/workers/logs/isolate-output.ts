@@ -2,10 +2,10 @@ import type { Readable } from "node:stream";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 import type { FramePayload } from "../protocol/frame-reader.js";
 import { LogCode } from "../protocol/frames.js";
-import { longestLogText } from "../protocol/cut-text.js";
-import { createPathHider } from "../protocol/machine-paths.js";
+import { longestLogText, createPathHider } from "../protocol/log-text.js";
 import { OutputLimiter } from "../protocol/output-limiter.js";
-import { readOutputLines } from "./output-lines.js";
+import type { Log } from "../../log/log.js";
+import type { WorkerLogs } from "./worker-logs.js";
 
 /** A second of the isolate may lie in two of ours, so it gets twice of what it gives itself. */
 const budgetShare = 2;
@@ -18,7 +18,11 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
   [LogCode.Error]: "error",
 };
 
-export interface IsolateOutputOptions {
+const longestLine = 4096;
+/** Beyond it a pipe is not read until the second is over: a flood costs lines, then the app its time. */
+const bytesPerSecond = 1024 * 1024;
+
+interface IsolateOutputOptions {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Folders that must not show in what an app writes. */
@@ -60,5 +64,69 @@ export class IsolateOutput {
 
   #tellDropped(count: number): void {
     this.#options.onDropped(`${count} more entries were dropped: it wrote too much at once.`);
+  }
+}
+
+/** Cuts what an app writes to a descriptor into lines. */
+function readOutputLines(stream: Readable, to: { onLine: (line: string) => void; onDropped: (count: number) => void }): void {
+  const budget = new OutputLimiter(to.onDropped);
+  let partial = "";
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const emit = (line: string): void => {
+    if (line === "" || !budget.admits(Math.min(line.length, longestLine))) return;
+    to.onLine(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
+  };
+  const nextSecond = (): void => {
+    timer = undefined;
+    bytes = 0;
+    stream.resume();
+  };
+
+  stream.setEncoding("utf8");
+  stream.on("data", (text: string) => {
+    timer ??= setTimeout(nextSecond, 1000).unref();
+    bytes += text.length;
+    const parts = (partial + text).split("\n");
+    partial = parts.pop() as string;
+    if (partial.length > longestLine) partial = partial.slice(0, longestLine + 1);
+    for (const part of parts) emit(part);
+    if (bytes > bytesPerSecond) stream.pause();
+  });
+  stream.on("close", () => {
+    emit(partial);
+    clearTimeout(timer);
+    budget.report();
+  });
+  stream.on("error", () => undefined);
+}
+
+/** Where one version of a worker writes: its log, and the daemon's, where its users do not look. */
+export class WorkerOutput {
+  readonly #options: { logs: WorkerLogs; log: Log; name: string; version: string };
+  readonly #budget = new OutputLimiter((count) => this.#write("warn", "runtime", `${count} more notices of the runtime were dropped.`));
+
+  /** `log` is a child that names worker and version. */
+  constructor(options: { logs: WorkerLogs; log: Log; name: string; version: string }) {
+    this.#options = options;
+  }
+
+  /** What the app wrote or threw; whoever calls has a limit for how much that is. An app's error is none of the daemon's. */
+  app(level: LogLevel, text: string): void {
+    this.#write(level, "app", text);
+    this.#options.log[level === "debug" ? "debug" : "info"]({ source: "app", appLevel: level }, text);
+  }
+
+  /** What the runtime has to say about the app: started, killed, left alone for a while. `facts` are for the daemon's log only. */
+  runtime(level: LogLevel, text: string, facts: Readonly<Record<string, unknown>> = {}): void {
+    if (!this.#budget.admits(text.length)) return;
+    this.#write(level, "runtime", text);
+    this.#options.log[level === "error" ? "warn" : level]({ source: "runtime", ...facts }, text);
+  }
+
+  #write(level: LogLevel, source: "app" | "runtime", text: string): void {
+    const { logs, name, version } = this.#options;
+    logs.write({ name, version, level, source, text });
   }
 }

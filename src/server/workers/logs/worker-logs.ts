@@ -1,8 +1,7 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
-import { cutText } from "../protocol/cut-text.js";
-import { followLog } from "./follow-log.js";
+import { cutText } from "../protocol/log-text.js";
+import { followLog, entryFilter } from "./follow-log.js";
 import type { LogFilter } from "../../../shared/contract/worker-logs.js";
-import { entryFilter } from "./log-query.js";
 import { WorkerLog } from "./worker-log.js";
 
 const mostEntriesPerWorker = 10_000;

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { networkModes, type NetworkMode } from "../../config/network-ceiling.js";
+import { networkModes, type NetworkMode } from "../../config/worker-network.js";
 
 /** In the state directory: the mode that holds where RUNTIME_WORKER_NETWORK is not set. */
 const fileName = "worker-network";

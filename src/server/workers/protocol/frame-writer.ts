@@ -1,4 +1,5 @@
 import { FrameKind, frameHeaderBytes, inlineResponseBytes, maximumPayloadBytes } from "./frames.js";
+import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
 /** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
@@ -247,4 +248,19 @@ function writeText(slab: Buffer, text: string, at: number, room: number): number
   if (text.length * 3 <= room) return slab.write(text, at, "utf8");
   const { read, written } = encoder.encodeInto(text, slab.subarray(at, at + room));
   return read === text.length ? written : undefined;
+}
+
+/** A writer whose frames go to a socket, several pieces in one write. */
+export function writeFramesTo(socket: Socket): FrameWriter {
+  const writer = new FrameWriter((pieces) => {
+    if (!socket.writable) return false;
+    if (pieces.length > 1) socket.cork();
+    for (const piece of pieces) socket.write(piece);
+    if (pieces.length > 1) socket.uncork();
+    return socket.writableLength === 0;
+  });
+  socket.on("drain", () => {
+    if (socket.writableLength === 0) writer.reuse();
+  });
+  return writer;
 }

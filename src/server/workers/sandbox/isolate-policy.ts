@@ -1,4 +1,4 @@
-import type { IsolateNeeds } from "../isolates/isolate-needs.js";
+import type { IsolateNeeds } from "../isolates/isolate-pool.js";
 import { channelDescriptor } from "../protocol/frames.js";
 import { allowsUnixSockets, needsNoNetwork } from "../../config/worker-network.js";
 import type { LayerName, SandboxPolicy } from "./sandbox-policy.js";

@@ -1,12 +1,61 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { openGranted, pathOnly } from "./granted-paths.js";
+import { openGranted, pathOnly } from "./sandbox-paths.js";
 import { KernelError, type Kernel } from "./kernel.js";
-import { handledRights, missingRights, ruleRights, type HandledRights, type LandlockAccess } from "./landlock-rights.js";
 import type { KernelLayers, SandboxPolicy } from "./sandbox-policy.js";
 import type { SystemCalls } from "./system-calls.js";
 
 /** Files of procfs that Node reads for `process.memoryUsage()` and `os.cpus()`; they tell of no other process. */
 const processorFiles = ["/proc/self/stat", "/proc/stat", "/proc/cpuinfo"];
+
+/** Rights over files, as bits of `linux/landlock.h`. */
+const fileRights = {
+  execute: 1n << 0n,
+  writeFile: 1n << 1n,
+  readFile: 1n << 2n,
+  readFolder: 1n << 3n,
+  removeFolder: 1n << 4n,
+  removeFile: 1n << 5n,
+  makeCharacterDevice: 1n << 6n,
+  makeFolder: 1n << 7n,
+  makeFile: 1n << 8n,
+  makeSocket: 1n << 9n,
+  makeFifo: 1n << 10n,
+  makeBlockDevice: 1n << 11n,
+  makeSymbolicLink: 1n << 12n,
+  /** To link or move a file into another folder. */
+  moveBetweenFolders: 1n << 13n,
+  truncate: 1n << 14n,
+  controlDevice: 1n << 15n,
+};
+const bindTcp = 1n << 0n;
+const connectTcp = 1n << 1n;
+const abstractSockets = 1n << 0n;
+const signals = 1n << 1n;
+/** Versions of the kernel's Landlock interface that brought rights, oldest first; Linux 5.13 has version 1. */
+const additions = [
+  { abi: 2, right: "moving files between folders", linux: "5.19" },
+  { abi: 3, right: "truncating files", linux: "6.2" },
+  { abi: 4, right: "binding TCP ports", linux: "6.7" },
+  { abi: 5, right: "controlling devices", linux: "6.10" },
+  { abi: 6, right: "abstract sockets and signals", linux: "6.12" },
+] as const;
+const byAccess: Readonly<Record<LandlockAccess, bigint>> = {
+  read: fileRights.readFile | fileRights.readFolder,
+  run: fileRights.readFile | fileRights.readFolder | fileRights.execute,
+  write:
+    fileRights.writeFile |
+    fileRights.truncate |
+    fileRights.removeFile |
+    fileRights.removeFolder |
+    fileRights.makeFile |
+    fileRights.makeFolder |
+    fileRights.makeSymbolicLink |
+    fileRights.makeSocket |
+    fileRights.makeFifo |
+    fileRights.moveBetweenFolders,
+};
+/** Rights that a rule for a file, not a folder, may name. */
+const ofOneFile = fileRights.execute | fileRights.writeFile | fileRights.readFile | fileRights.truncate | fileRights.controlDevice;
 
 /** Restricts this thread, and with it the program that it becomes, to the files of `policy`. */
 export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: SandboxPolicy): KernelLayers["landlock"] {
@@ -64,4 +113,39 @@ function pathAttributes(rights: bigint, descriptor: number): Buffer {
   attributes.writeBigUInt64LE(rights, 0);
   attributes.writeInt32LE(descriptor, 8);
   return attributes;
+}
+
+/** What a folder or file is opened for. */
+type LandlockAccess = "read" | "run" | "write";
+
+/** What a ruleset handles: everything that the kernel's version knows, which is then denied except where a rule allows it. */
+interface HandledRights {
+  readonly files: bigint;
+  readonly network: bigint;
+  readonly scopes: bigint;
+}
+
+/** `deniesConnecting`: TCP connections, too. */
+export function handledRights(abi: number, { deniesConnecting }: { deniesConnecting: boolean }): HandledRights {
+  const oldest = fileRights.makeSymbolicLink * 2n - 1n;
+  return {
+    files:
+      oldest |
+      (abi >= 2 ? fileRights.moveBetweenFolders : 0n) |
+      (abi >= 3 ? fileRights.truncate : 0n) |
+      (abi >= 5 ? fileRights.controlDevice : 0n),
+    network: abi >= 4 ? bindTcp | (deniesConnecting ? connectTcp : 0n) : 0n,
+    scopes: abi >= 6 ? abstractSockets | signals : 0n,
+  };
+}
+
+/** The rights of a rule, within those that are handled. */
+export function ruleRights(access: readonly LandlockAccess[], handled: bigint, { isFolder }: { isFolder: boolean }): bigint {
+  const rights = access.reduce((all, one) => all | byAccess[one], 0n);
+  return rights & handled & (isFolder ? ~0n : ofOneFile);
+}
+
+/** Rights that the kernel's version cannot deny, in words, with the Linux that can. */
+export function missingRights(abi: number): string[] {
+  return additions.filter((addition) => abi < addition.abi).map(({ right, linux }) => `${right} (Linux ${linux})`);
 }

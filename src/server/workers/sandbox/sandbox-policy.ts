@@ -1,3 +1,20 @@
+/** Opens nothing and allows nothing. */
+export const emptyPolicy: SandboxPolicy = {
+  readable: [],
+  runnable: [],
+  grantedReadable: [],
+  writable: [],
+  network: "none",
+  allowsUdp: false,
+  allowsUnixSockets: false,
+  allowsPrograms: false,
+  descriptors: [],
+  required: [],
+};
+
+export const layerNames: readonly LayerName[] = ["landlock", "seccomp"];
+const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", seccomp: "seccomp" };
+
 /** What the kernel lets one isolate do; the daemon hands it to the sandbox program as JSON. */
 export interface SandboxPolicy {
   /** Files and folders that may be read. Those that are not there are left out. */
@@ -20,24 +37,8 @@ export interface SandboxPolicy {
   readonly required: readonly LayerName[];
 }
 
-/** Opens nothing and allows nothing. */
-export const emptyPolicy: SandboxPolicy = {
-  readable: [],
-  runnable: [],
-  grantedReadable: [],
-  writable: [],
-  network: "none",
-  allowsUdp: false,
-  allowsUnixSockets: false,
-  allowsPrograms: false,
-  descriptors: [],
-  required: [],
-};
-
 /** A layer that the kernel enforces. */
 export type LayerName = "landlock" | "seccomp";
-
-export const layerNames: readonly LayerName[] = ["landlock", "seccomp"];
 
 /** Whether a layer stands between an isolate and the machine, and if not, why. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
@@ -56,8 +57,6 @@ export interface KernelLayers {
 export function noLayers(reason: string): KernelLayers {
   return { landlock: { isActive: false, reason, abi: 0, missingRights: [] }, seccomp: { isActive: false, reason } };
 }
-
-const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", seccomp: "seccomp" };
 
 /** One phrase for each of the `required` layers that is missing. */
 export function missingLayers(layers: KernelLayers, required: readonly LayerName[] = layerNames): string[] {

@@ -4,17 +4,16 @@ import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { ApiError } from "../../../shared/api-error.js";
 import type { UpgradedConnection } from "../../web/upgraded-connection.js";
 import type { ResponseHead } from "../engine/response-head.js";
-import type { OpenSockets } from "./open-sockets.js";
 import { closeTimeoutMs, maximumFragments, maximumMessageBytes } from "./socket-limits.js";
+
+const keyPattern = /^[+/0-9A-Za-z]{22}==$/;
+const protocolPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const protocolHeader = "sec-websocket-protocol";
 
 export interface OpenedSocket {
   readonly socket: Socket;
   readonly webSocket: WebSocket;
 }
-
-const keyPattern = /^[+/0-9A-Za-z]{22}==$/;
-const protocolPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const protocolHeader = "sec-websocket-protocol";
 
 /** A client's wish to speak WebSocket: granted by a worker's answer 101, else answered as any other request. */
 export class ClientUpgrade {
@@ -86,4 +85,30 @@ function valueOf({ pairs }: ResponseHead, name: string): string | undefined {
 
 function invalid(what: string): ApiError {
   return new ApiError("INVALID_REQUEST", `The WebSocket handshake ${what}.`);
+}
+
+/** Something that can be told to close. */
+interface Leaver {
+  leave(code: number, reason: string): void;
+}
+
+/** All web sockets of the daemon, so that it can close them when it stops. */
+export class OpenSockets {
+  readonly #sockets = new Set<Leaver>();
+  #farewell: { code: number; reason: string } | undefined;
+
+  /** One that comes too late is closed at once. */
+  add(socket: Leaver): void {
+    this.#sockets.add(socket);
+    if (this.#farewell) socket.leave(this.#farewell.code, this.#farewell.reason);
+  }
+
+  delete(socket: Leaver): void {
+    this.#sockets.delete(socket);
+  }
+
+  closeAll(code: number, reason: string): void {
+    this.#farewell = { code, reason };
+    for (const socket of this.#sockets) socket.leave(code, reason);
+  }
 }

@@ -3,16 +3,18 @@ import type { FloodLimiter } from "../isolates/flood-limiter.js";
 import { FrameKind } from "../protocol/frames.js";
 import type { IsolateChannel } from "../isolates/isolate-channel.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import { CloseCode, readClose, writeClose } from "../protocol/socket-close.js";
+import { CloseCode, readClose, writeClose } from "../protocol/web-socket-frames.js";
 import type { ClientUpgrade } from "./client-upgrade.js";
-import { MessageWatch, type Watched } from "./message-watch.js";
-import { maximumSocketsPerIsolate, socketGraceMs } from "./socket-limits.js";
-import { type SocketHost, WorkerSocket } from "./worker-socket.js";
+import { maximumSocketsPerIsolate, socketGraceMs, messageTimeoutMs } from "./socket-limits.js";
+import { WorkerSocket, type SocketHost } from "./worker-socket.js";
+import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 
 /** Of a socket whose client is gone: the isolate was told, and its last word about it has not come yet. */
 const leaving = Symbol("leaving");
 
-export interface IsolateSocketsOptions {
+const checkIntervalMs = 1000;
+
+interface IsolateSocketsOptions {
   readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "heardMs">;
   readonly floodGuard: FloodLimiter;
   readonly blocking: Omit<Watched, "heardMs">;
@@ -130,4 +132,45 @@ export class IsolateSockets {
   #tellClosed(number: number, code: number): void {
     this.#writer.bytes(FrameKind.SocketClose, number, writeClose({ code, reason: "" }));
   }
+}
+
+/** What the watch needs of the isolate. */
+interface Watched {
+  /** When something last came from it, on the clock of `performance.now()`. */
+  heardMs(): number;
+  /** Has it asked whether its event loop turns. */
+  ask(deadlineMs: number): void;
+  /** Kills it when it is past the deadline; true while its answer is owed. */
+  sweep(nowMs: number): boolean;
+}
+
+/** Finds isolates whose app blocks on a message: no call is open then whose timeout would. */
+export class MessageWatch {
+  readonly #isolate: Watched;
+  #end: (() => void) | undefined;
+  #askedMs: number | undefined;
+  #messageMs = 0;
+
+  constructor(isolate: Watched) {
+    this.#isolate = isolate;
+  }
+
+  /** A message went to it. */
+  onMessage(): void {
+    if (this.#end) return;
+    this.#messageMs = performance.now();
+    this.#askedMs = undefined;
+    this.#end = setStallTolerantInterval(checkIntervalMs, this.#check);
+  }
+
+  readonly #check = (nowMs: number): void => {
+    if (this.#askedMs === undefined && this.#isolate.heardMs() < this.#messageMs) {
+      this.#askedMs = nowMs;
+      this.#isolate.ask(this.#messageMs + messageTimeoutMs);
+      return;
+    }
+    if (this.#askedMs !== undefined && this.#isolate.sweep(nowMs)) return;
+    this.#end?.();
+    this.#end = undefined;
+  };
 }

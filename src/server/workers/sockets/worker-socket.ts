@@ -1,9 +1,8 @@
 import { FrameKind, pieceCostBytes, socketWindowBytes } from "../protocol/frames.js";
 import type { FrameWriter } from "../protocol/frame-writer.js";
-import { CloseCode, isSendableCode, type SocketClose, writeClose } from "../protocol/socket-close.js";
-import { MessageFragmenter } from "../protocol/message-fragmenter.js";
-import { watchLife } from "./client-life.js";
+import { CloseCode, isSendableCode, writeClose, MessageFragmenter, type SocketClose } from "../protocol/web-socket-frames.js";
 import type { OpenedSocket } from "./client-upgrade.js";
+import { pingIntervalMs, slowestMessageMs } from "./socket-limits.js";
 
 /** The isolate that a socket belongs to. */
 export interface SocketHost {
@@ -107,4 +106,23 @@ export class WorkerSocket {
     this.#window += this.#owedCredit;
     this.#owedCredit = 0;
   }
+}
+
+/** Pings a client, and cuts its connection when it gives no sign of life; returns what ends the watch. */
+function watchLife({ socket, webSocket }: OpenedSocket): () => void {
+  let spokenMs = performance.now();
+  let progress = -1;
+  const onSpoken = (): void => void (spokenMs = performance.now());
+  for (const event of ["message", "pong", "ping"] as const) webSocket.on(event, onSpoken);
+  const timer = setInterval(() => {
+    // While nobody reads from it, it cannot be heard.
+    if (webSocket.isPaused) return onSpoken();
+    const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
+    if (moved === progress || performance.now() - spokenMs > slowestMessageMs) return webSocket.terminate();
+    webSocket.ping();
+    // The ping itself is no sign of the client's life.
+    progress = socket.bytesRead + socket.bytesWritten - socket.writableLength;
+  }, pingIntervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }

@@ -14,6 +14,14 @@ const mostCompressedBytes = 10 * 1024 * 1024;
 
 const unknownType = "application/octet-stream";
 
+/** A package that is being replaced moves away under an open file; then the new one is there. */
+const openAttempts = 3;
+/** A named pipe is not waited for. */
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
+const budgetBytes = 64 * 1024 * 1024;
+/** What an entry costs beyond its body. */
+const entryBytes = 512;
+
 /** A file of a site as it is sent: its bytes or, of a large one, a handle, and the headers that describe it. */
 export interface StaticFile {
   /** Below the root of the site. */
@@ -37,7 +45,7 @@ export interface StaticFile {
 }
 
 /** What a site says of a file beyond its content. */
-export interface FileMarks {
+interface FileMarks {
   /** Lower-case names and values, in place of ours where both have one. */
   readonly headers: readonly (readonly [string, string])[];
   /** It never changes under this name. */
@@ -79,11 +87,6 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     if (!isHandedOn) await handle.close();
   }
 }
-
-/** A package that is being replaced moves away under an open file; then the new one is there. */
-const openAttempts = 3;
-/** A named pipe is not waited for. */
-const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
  * Opens a path, and looks afterwards where that has led: between a look and an opening, another process could put a link in the place of a
@@ -149,4 +152,52 @@ function withValidators(file: Omit<StaticFile, "validatorPairs" | "validatorLine
 
 function etagOf(content: Buffer | string): string {
   return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+}
+
+interface CachedFile {
+  readonly file: StaticFile;
+  /** When the file was last seen on disk, on the clock of `performance.now()`. */
+  checkedMs: number;
+  readonly shelf: Map<string, CachedFile>;
+  readonly key: string;
+}
+
+/** The files of one site that are in the cache. */
+export type CacheShelf = Map<string, CachedFile>;
+
+/**
+ * Files of all sites that were asked for lately, within one budget. Those go first whose last look at the disk is longest ago: all that
+ * are in use are looked at every second.
+ */
+export class StaticCache {
+  readonly #files = new Set<CachedFile>();
+  #bytes = 0;
+
+  set(shelf: CacheShelf, key: string, file: StaticFile): void {
+    this.delete(shelf, key);
+    const cached = { file, checkedMs: performance.now(), shelf, key };
+    shelf.set(key, cached);
+    this.#files.add(cached);
+    this.#bytes += cost(file);
+    for (const oldest of this.#files) {
+      if (this.#bytes <= budgetBytes) break;
+      this.delete(oldest.shelf, oldest.key);
+    }
+  }
+
+  delete(shelf: CacheShelf, key: string): void {
+    const cached = shelf.get(key);
+    if (!cached) return;
+    shelf.delete(key);
+    this.#files.delete(cached);
+    this.#bytes -= cost(cached.file);
+  }
+
+  deleteAll(shelf: CacheShelf): void {
+    for (const key of shelf.keys()) this.delete(shelf, key);
+  }
+}
+
+function cost(file: StaticFile): number {
+  return (file.body?.length ?? 0) + entryBytes;
 }

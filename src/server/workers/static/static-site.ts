@@ -4,20 +4,16 @@ import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { sendError, toApiError } from "../../web/error-response.js";
 import { mayWorkerRespondWith } from "../../web/response-headers.js";
-import { discardBody } from "../../web/discard-body.js";
-import type { VersionHandler } from "../engine/version-handler.js";
-import { decodedSegment } from "../engine/decoded-segment.js";
-import type { ServedVersion } from "../engine/served-version.js";
+import { discardBody } from "../../web/request-body.js";
+import type { VersionHandler, ServedVersion } from "../engine/version-handler.js";
+import { decodedSegment } from "../engine/worker-address.js";
 import type { Visit } from "../engine/visit.js";
 import type { WorkerCall } from "../engine/worker-call.js";
-import type { WorkerMeter } from "../engine/worker-meter.js";
-import type { AppLife } from "../engine/worker-numbers.js";
+import type { WorkerMeter, AppLife } from "../engine/worker-meter.js";
 import { FileResponses } from "./file-responses.js";
 import type { CompressedFiles } from "./compressed-files.js";
-import { FileVariants } from "./file-variants.js";
-import { publicVariables } from "./page-injection.js";
-import type { CacheShelf, StaticCache } from "./static-cache.js";
-import { readStaticFile, type SiteFolder, type StaticFile } from "./static-file.js";
+import { FileVariants, publicVariables } from "./file-variants.js";
+import { readStaticFile, type CacheShelf, type StaticCache, type SiteFolder, type StaticFile } from "./static-file.js";
 
 /** A cached file is looked at again on disk after this time, for those who edit in place. */
 const recheckMs = 1000;

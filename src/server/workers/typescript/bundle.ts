@@ -2,8 +2,13 @@ import { readFile, realpath } from "node:fs/promises";
 import path from "node:path";
 import { build, formatMessages, type Message, type Plugin } from "esbuild";
 import type { CompileProblem, CompileResult } from "./compile-job.js";
-import { withoutForeignSourceMaps } from "./source-map-comments.js";
 import { isPathWithin } from "../../platform/path-within.js";
+
+const leadsOut = { text: "An import leads out of the package folder." };
+/** A source map comment of JavaScript or CSS. esbuild ends the URL at white space, so the pattern does, too. */
+const comment = /sourceMappingURL=(\S*)/g;
+/** A path without characters that esbuild decodes. */
+const plainPath = /^[\w./-]+$/;
 
 /**
  * Compiles a TypeScript entrypoint and what it imports to one module with an inline source map. Nothing outside of the package folder
@@ -37,8 +42,6 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
     return problemOf(error, root);
   }
 }
-
-const leadsOut = { text: "An import leads out of the package folder." };
 
 function containedIn(root: string): Plugin {
   return {
@@ -75,4 +78,23 @@ async function problemOf(error: unknown, root: string): Promise<CompileProblem> 
   const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";
   const report = (await formatMessages(errors, { kind: "error" })).join("").trimEnd();
   return { problem: withoutRoot(`${place}${text}${line}`).split("\n", 1)[0]?.slice(0, 1000) ?? "", report: withoutRoot(report) };
+}
+
+/**
+ * Returns the text of `file` without references to source maps outside of `root`. esbuild reads these maps itself, not through plugins, and
+ * quotes them in its errors. Maps in data URLs and in the package stay.
+ */
+async function withoutForeignSourceMaps(text: string, file: string, root: string): Promise<string> {
+  const foreign = new Set<string>();
+  for (const [, url = ""] of text.matchAll(comment)) if (!url.startsWith("data:") && !(await leadsInto(url, file, root))) foreign.add(url);
+  if (foreign.size === 0) return text;
+  return text.replaceAll(comment, (whole, url: string) =>
+    foreign.has(url) ? whole.replace("sourceMappingURL", "sourceMappingUrl") : whole,
+  );
+}
+
+async function leadsInto(url: string, file: string, root: string): Promise<boolean> {
+  if (!plainPath.test(url) || path.isAbsolute(url)) return false;
+  const target = await realpath(path.resolve(path.dirname(file), url)).catch(() => undefined);
+  return target !== undefined && isPathWithin(target, root);
 }

@@ -1,16 +1,27 @@
 import { spawn } from "node:child_process";
 import { ApiError } from "../../../shared/api-error.js";
 import { findSystemTool } from "../../platform/system-tool.js";
-import type { KernelLayers } from "../sandbox/sandbox-policy.js";
+import { sandboxCommand } from "../sandbox/sandbox-command.js";
+import { emptyPolicy, layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
 import type { CompileJob, CompileProblem, CompileResult } from "./compile-job.js";
-import { CompileQueue } from "./compile-queue.js";
-import { compilerProgram, CompilerSandbox } from "./compiler-sandbox.js";
+import { realpath } from "node:fs/promises";
+import { createRequire as requireFrom } from "node:module";
+import path from "node:path";
+import { compiledFile, packageRoot } from "../../package-root.js";
+import { readableSystemPaths, runnableSystemPaths } from "../sandbox/sandbox-paths.js";
 
 const compileTimeoutMs = 10_000;
 /** What counts for hostile code, however busy the machine is. */
 const processorSeconds = 5;
 const compilerMemoryBytes = 1024 * 1024 * 1024;
 const longestModuleBytes = 64 * 1024 * 1024;
+
+/** Compiling takes a core; more at once would only take it from what is served. */
+const compilingAtOnce = 2;
+/** Workers whose code was too much for the compiler share this many of these places. */
+const forOffenders = 1;
+const rememberedOffenders = 1000;
+const compilerProgram = compiledFile("server/workers/typescript/main.js");
 
 /** Compiles TypeScript entrypoints in processes of their own, so that no code can crash, fill or occupy the compiler of another. */
 export class TypeScriptCompiler {
@@ -106,4 +117,94 @@ function killGroup(processId: number): void {
   } catch {
     // Nobody of the group is left.
   }
+}
+
+interface Waiting {
+  readonly owner: string;
+  readonly begin: () => void;
+}
+
+/** Who may compile when: each worker one thing at a time, and those that took too long before never in the way of all others. */
+export class CompileQueue {
+  readonly #running = new Set<string>();
+  readonly #waiting: Waiting[] = [];
+  readonly #offenders = new Set<string>();
+
+  /** Runs the work when it is its owner's turn; `tookTooLong` says of a result that the owner is to stand back from now on. */
+  async run<Result>(owner: string, work: () => Promise<Result>, tookTooLong: (result: Result) => boolean): Promise<Result> {
+    await new Promise<void>((begin) => {
+      this.#waiting.push({ owner, begin });
+      this.#advance();
+    });
+    try {
+      const result = await work();
+      if (tookTooLong(result)) this.#remember(owner);
+      else this.#offenders.delete(owner);
+      return result;
+    } finally {
+      this.#running.delete(owner);
+      this.#advance();
+    }
+  }
+
+  #advance(): void {
+    const inOrder = this.#waiting.slice();
+    for (const waiting of inOrder) {
+      if (this.#running.size >= compilingAtOnce) return;
+      if (!this.#mayRun(waiting.owner)) continue;
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      this.#running.add(waiting.owner);
+      waiting.begin();
+    }
+  }
+
+  #mayRun(owner: string): boolean {
+    if (this.#running.has(owner)) return false;
+    if (!this.#offenders.has(owner)) return true;
+    return [...this.#running].filter((running) => this.#offenders.has(running)).length < forOffenders;
+  }
+
+  #remember(owner: string): void {
+    this.#offenders.add(owner);
+    const [oldest] = this.#offenders;
+    if (this.#offenders.size > rememberedOffenders && oldest !== undefined) this.#offenders.delete(oldest);
+  }
+}
+
+/** Restricts the compiler by the kernel: it reads one package and its own program, and runs esbuild. Packages can be hostile to a compiler. */
+class CompilerSandbox {
+  readonly #layers: Promise<KernelLayers>;
+  readonly #programs = esbuildFolders();
+
+  constructor(layers: Promise<KernelLayers>) {
+    this.#layers = layers;
+  }
+
+  /** Returns the words before the compiler's command for the package in `folder`; none where the kernel offers no layer. */
+  async command(folder: string): Promise<string[]> {
+    const layers = await this.#layers;
+    const required = layerNames.filter((name) => layers[name].isActive);
+    if (required.length === 0) return [];
+    return sandboxCommand({
+      ...emptyPolicy,
+      readable: [
+        await realpath(folder),
+        path.dirname(compilerProgram),
+        path.join(packageRoot, "package.json"),
+        ...readableSystemPaths({ allowsPrograms: false }),
+      ],
+      runnable: [...runnableSystemPaths({ allowsPrograms: false }), ...this.#programs],
+      // Node connects a child's standard streams by pairs of Unix sockets.
+      allowsUnixSockets: true,
+      allowsPrograms: true,
+      required,
+    });
+  }
+}
+
+/** Returns the folders of esbuild and of its program for this machine. */
+function esbuildFolders(): string[] {
+  const esbuild = requireFrom(import.meta.url).resolve("esbuild/package.json");
+  const program = requireFrom(esbuild).resolve(`@esbuild/${process.platform}-${process.arch}/package.json`);
+  return [esbuild, program].map((file) => path.dirname(file));
 }

@@ -5,7 +5,7 @@ import { open, rm, truncate, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Primary } from "../../../../src/server/access/replica/primary.js";
+import { Primary } from "../../../../src/server/access/replica/primary-client.js";
 import { childProcessesOf, commandOf } from "../../../support/child-processes.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ApiError } from "../../../../src/shared/api-error.js";
-import { ReplicaReader } from "../../../../src/server/access/replica/replica-reader.js";
+import { ReplicaReader } from "../../../../src/server/access/replica/replica-database.js";
 import type { ReplicatedKeyStore } from "../../../../src/server/access/replica/replicated-key-store.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";

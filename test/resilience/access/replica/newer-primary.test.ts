@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { copyReplica } from "../../../../src/server/access/replica/copy-replica.js";
-import { Primary } from "../../../../src/server/access/replica/primary.js";
+import { Primary } from "../../../../src/server/access/replica/primary-client.js";
 import { NewerStateError } from "../../../../src/server/config/newer-state-error.js";
 import { newKey, openReplicatedStore } from "../../../support/open-replicated-store.js";
 import { startSqld, type Sqld } from "../../../support/start-sqld.js";

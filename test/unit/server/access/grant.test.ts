@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { assertMayGrant } from "../../../../src/server/access/grant.js";
-import { rootPrincipal } from "../../../../src/server/access/principals.js";
+import { assertMayGrant, rootPrincipal } from "../../../../src/server/access/principals.js";
 import type { Principal } from "../../../../src/shared/contract/principal.js";
 import { permissions, rolePermissions, type Permission } from "../../../../src/shared/permissions.js";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openKeyDatabase } from "../../../../src/server/access/key-database.js";
-import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../../src/server/access/key-secret.js";
+import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../../src/server/access/credentials.js";
 import type { NewKey } from "../../../../src/server/access/key-store.js";
 import { LocalKeyStore } from "../../../../src/server/access/local-key-store.js";
 import { createLog } from "../../../../src/server/log/log.js";

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Credential } from "../../../../src/server/access/credentials.js";
-import { createKeySecret, hashKeySecret, shownPrefixOf } from "../../../../src/server/access/key-secret.js";
+import { createKeySecret, hashKeySecret, shownPrefixOf, type Credential } from "../../../../src/server/access/credentials.js";
 import type { NewKey } from "../../../../src/server/access/key-store.js";
 import { LocalKeyStore } from "../../../../src/server/access/local-key-store.js";
 import { Principals, rootPrincipal } from "../../../../src/server/access/principals.js";

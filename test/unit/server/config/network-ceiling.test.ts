@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { NetworkCeiling, type NetworkGrant } from "../../../../src/server/config/network-ceiling.js";
+import { NetworkCeiling, type NetworkGrant } from "../../../../src/server/config/worker-network.js";
 import { parseNetworkTarget, type NetworkTarget } from "../../../../src/shared/network-target.js";
 
 const grant = (text: string, scope?: string): NetworkGrant => ({ scope, target: parseNetworkTarget(text) as NetworkTarget });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newRequestIds } from "../../../../src/server/http/new-request-ids.js";
+import { newRequestIds } from "../../../../src/server/http/request-id.js";
 
 test("generates unique UUIDs of version 4 with a different prefix per generator", () => {
   const newId = newRequestIds();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { assertOwnOrigin } from "../../../../src/server/http/origin-guard.js";
+import { assertOwnOrigin } from "../../../../src/server/http/authorization.js";
 
 const host = "runtime.example:8000";
 

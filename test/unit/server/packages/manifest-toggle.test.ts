@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseManifest } from "../../../../src/shared/manifest-yaml.js";
-import { toggledManifest } from "../../../../src/server/packages/manifest-toggle.js";
+import { toggledManifest } from "../../../../src/server/packages/manifest-fields.js";
 import { writeFiles } from "../../../support/pack-archive.js";
 
 let folder: string;

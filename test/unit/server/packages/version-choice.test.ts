@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { InstalledVersion } from "../../../../src/server/packages/installed-version.js";
-import { newestFirst, VersionChoice } from "../../../../src/server/packages/version-choice.js";
+import { newestFirst, VersionChoice, type InstalledVersion } from "../../../../src/server/packages/worker-version.js";
 import { WorkerManifest } from "../../../../src/shared/worker-manifest.js";
 
 function choiceOf(...versions: string[]): VersionChoice {

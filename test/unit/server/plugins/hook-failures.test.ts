@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { HookFailures } from "../../../../src/server/plugins/hook-failures.js";
+import { HookFailures } from "../../../../src/server/plugins/hooks.js";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,8 @@
-// A process of its own that owns the replica's file: what libsql does blocks, so the daemon must be able to kill it.
 import { Worker } from "node:worker_threads";
-import { LibsqlReplica } from "./libsql-replica.js";
 import type { SyncResponse, SyncJob } from "./sync-job.js";
+import Database from "libsql";
+
+// A process of its own that owns the replica's file: what libsql does blocks, so the daemon must be able to kill it.
 
 // Files get a closed mode, whatever the daemon runs under.
 process.umask(0o077);
@@ -23,5 +24,33 @@ function responseTo(sync: () => void): SyncResponse {
     return { synced: true };
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+// The one place that knows the package libsql.
+
+/** Its types know neither the options nor the method of a replica. */
+interface SyncedDatabase {
+  sync(): unknown;
+}
+
+interface SyncedOptions {
+  readonly syncUrl: string;
+  readonly authToken?: string;
+}
+
+/** A replica of a libSQL server. Opening and syncing block until the server has answered, for ever when it is frozen. */
+class LibsqlReplica {
+  readonly #database: SyncedDatabase;
+
+  /** Opens or makes the file; throws when the server is away. */
+  constructor({ file, url, token }: { file: string; url: string; token: string | undefined }) {
+    const options: SyncedOptions = { syncUrl: url, ...(token !== undefined && { authToken: token }) };
+    this.#database = new Database(file, options);
+  }
+
+  /** Fetches what is new. */
+  sync(): void {
+    this.#database.sync();
   }
 }

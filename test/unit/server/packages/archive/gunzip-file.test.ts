@@ -4,9 +4,8 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { Arrival } from "../../../../../src/server/packages/archive/arrival.js";
-import { gunzipFile } from "../../../../../src/server/packages/archive/gunzip-file.js";
-import { archiveIsWhole } from "../../../../../src/server/packages/archive/unpack-job.js";
+import { Arrival, archiveIsWhole } from "../../../../../src/server/packages/archive/unpack-job.js";
+import { gunzipFile } from "../../../../../src/server/packages/archive/gzip-reader.js";
 import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 
 const chunkBytes = 1024 * 1024;

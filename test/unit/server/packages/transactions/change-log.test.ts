@@ -1,8 +1,7 @@
 import { appendFile, readFile, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { ChangeLog } from "../../../../../src/server/packages/transactions/change-log.js";
-import type { PeerChange } from "../../../../../src/server/packages/transactions/peer-change.js";
+import { ChangeLog, type PeerChange } from "../../../../../src/server/packages/transactions/change-log.js";
 import { temporaryDirectory } from "../../../../support/temporary-directory.js";
 
 let file: string;

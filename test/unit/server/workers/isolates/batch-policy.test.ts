@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BatchPolicy } from "../../../../../src/server/workers/isolates/batch-policy.js";
+import { BatchPolicy } from "../../../../../src/server/workers/isolates/isolate-calls.js";
 
 /** Runs `waves` of calls that arrive together and all complete before the next wave. Returns the batch sizes of the last wave. */
 function batches(handOver: BatchPolicy, callCount: number, waves: number): number[] {

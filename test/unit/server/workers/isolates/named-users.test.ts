@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { NamedUsers } from "../../../../../src/server/workers/isolates/named-users.js";
+import { NamedUsers } from "../../../../../src/server/workers/isolates/uid-pool.js";
 
 function temporaryFile(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "named-users-"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { handledRights, missingRights, ruleRights } from "../../../../../src/server/workers/sandbox/landlock-rights.js";
+import { handledRights, missingRights, ruleRights } from "../../../../../src/server/workers/sandbox/landlock.js";
 
 function bits(abi: number): bigint[] {
   const { files, network, scopes } = handledRights(abi, { deniesConnecting: true });

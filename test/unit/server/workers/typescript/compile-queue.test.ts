@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { CompileQueue } from "../../../../../src/server/workers/typescript/compile-queue.js";
+import { CompileQueue } from "../../../../../src/server/workers/typescript/typescript-compiler.js";
 
 /** Creates a queue whose jobs run until `end`. */
 function startQueue() {

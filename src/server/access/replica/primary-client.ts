@@ -1,0 +1,223 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Pool } from "undici";
+import type { PrimarySource } from "../../config/primary-source.js";
+
+/** Within this the server has answered, or the call has failed, where no other deadline is given. */
+const primaryDeadlineMs = 2_000;
+const mostConnections = 4;
+/** Before a write is tried again. */
+const longestPauseMs = 40;
+
+/** A value as SQLite has it; blobs are not used here. */
+export type SqlValue = string | number | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+export interface Statement {
+  readonly sql: string;
+  /** For ?1, ?2 and so on. */
+  readonly values: readonly SqlValue[];
+}
+
+/**
+ * A libSQL server, by its HTTP protocol (Hrana 2, https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_2_SPEC.md). Nothing here
+ * blocks the event loop, however the server is.
+ */
+export class Primary {
+  readonly #pool: Pool;
+  readonly #deadlineMs: number;
+  readonly #headers: Record<string, string>;
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  private constructor(pool: Pool, { token, deadlineMs }: { token: string | undefined; deadlineMs: number }) {
+    this.#pool = pool;
+    this.#deadlineMs = deadlineMs;
+    this.#headers = { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  }
+
+  /** Connects when it is first asked. */
+  static async at({
+    url,
+    token,
+    deadlineMs = primaryDeadlineMs,
+  }: Pick<PrimarySource, "url" | "token"> & { deadlineMs?: number }): Promise<Primary> {
+    const { default: undici } = await import("undici");
+    return new Primary(new undici.Pool(url, { connections: mostConnections }), { token, deadlineMs });
+  }
+
+  /** Reads as of one instant; the rows of each statement. Throws PrimaryError. */
+  async read(...statements: Statement[]): Promise<SqlRow[][]> {
+    return this.#run("BEGIN", statements, AbortSignal.timeout(this.#deadlineMs));
+  }
+
+  /**
+   * Does all of it or nothing; the rows of each statement. What broke off or met another writer is tried again, so doing it twice must be the
+   * same as doing it once. One after the other: writers that wait for each other in the server get their turn by chance, or an error.
+   * Throws PrimaryError.
+   */
+  async write(...statements: Statement[]): Promise<SqlRow[][]> {
+    const signal = AbortSignal.timeout(this.#deadlineMs);
+    const written = this.#lastWrite.then(() => this.#writeUntilDone(statements, signal));
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #writeUntilDone(statements: readonly Statement[], signal: AbortSignal): Promise<SqlRow[][]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#run("BEGIN IMMEDIATE", statements, signal);
+      } catch (error) {
+        const kind = error instanceof PrimaryError ? error.kind : undefined;
+        if (kind !== "busy" && !(kind === "unreachable" && attempt === 1)) throw error;
+        await delay(Math.random() * longestPauseMs);
+      }
+    }
+  }
+
+  async #run(begin: string, statements: readonly Statement[], signal: AbortSignal): Promise<SqlRow[][]> {
+    const steps = [{ sql: begin, values: [] }, ...statements, { sql: "COMMIT", values: [] }];
+    const batch = {
+      steps: [
+        ...steps.map((statement, index) => ({ stmt: toStmt(statement), condition: index === 0 ? null : { type: "ok", step: index - 1 } })),
+        { stmt: { sql: "ROLLBACK" }, condition: { type: "not", cond: { type: "ok", step: steps.length - 1 } } },
+      ],
+    };
+    const answer = await this.#send({ requests: [{ type: "batch", batch }, { type: "close" }] }, signal);
+    return rowsOf(answer).slice(1, -1);
+  }
+
+  async #send(body: object, signal: AbortSignal): Promise<PipelineResponse> {
+    if (signal.aborted) throw PrimaryError.late(this.#deadlineMs);
+    try {
+      const { statusCode, body: answer } = await this.#pool.request({
+        method: "POST",
+        path: "/v2/pipeline",
+        headers: this.#headers,
+        body: JSON.stringify(body),
+        signal,
+      });
+      const text = await answer.text();
+      if (statusCode === 401 || statusCode === 403) throw PrimaryError.unauthorised(statusCode);
+      if (statusCode !== 200) throw PrimaryError.unexpected(`it answered with status ${statusCode}`);
+      return JSON.parse(text) as PipelineResponse;
+    } catch (cause) {
+      if (cause instanceof PrimaryError) throw cause;
+      if (cause instanceof SyntaxError) throw PrimaryError.unexpected("its answer is no JSON");
+      throw signal.aborted ? PrimaryError.late(this.#deadlineMs) : PrimaryError.unreachable(cause);
+    }
+  }
+}
+
+interface PipelineResponse {
+  readonly results?: readonly {
+    readonly type: "ok" | "error";
+    readonly error?: StepError;
+    readonly response?: { readonly result?: BatchResult };
+  }[];
+}
+
+interface BatchResult {
+  readonly step_results: readonly (StepResult | null)[];
+  readonly step_errors: readonly (StepError | null)[];
+}
+
+interface StepResult {
+  readonly cols: readonly { readonly name: string }[];
+  readonly rows: readonly (readonly HranaValue[])[];
+}
+
+interface StepError {
+  readonly message: string;
+  readonly code?: string;
+}
+
+interface HranaValue {
+  readonly type: "null" | "integer" | "float" | "text" | "blob";
+  readonly value?: string | number;
+}
+
+function toStmt({ sql, values }: Statement): object {
+  return { sql, args: values.map((value) => toHrana(value)) };
+}
+
+function toHrana(value: SqlValue): object {
+  if (value === null) return { type: "null" };
+  if (typeof value === "string") return { type: "text", value };
+  return Number.isInteger(value) ? { type: "integer", value: String(value) } : { type: "float", value };
+}
+
+/** Of each step but the last, which undoes the others. */
+function rowsOf({ results }: PipelineResponse): SqlRow[][] {
+  const [first] = results ?? [];
+  const result = first?.response?.result;
+  const error = first?.error ?? result?.step_errors.find((each) => each !== null);
+  if (error) throw PrimaryError.refused(error);
+  if (!result) throw PrimaryError.unexpected("its answer has no results");
+  return result.step_results.slice(0, -1).map((step) => (step ? step.rows.map((row) => toRow(step, row)) : []));
+}
+
+function toRow({ cols }: StepResult, row: readonly HranaValue[]): SqlRow {
+  return Object.fromEntries(cols.map(({ name }, index) => [name, fromHrana(row[index])]));
+}
+
+function fromHrana(value: HranaValue | undefined): SqlValue {
+  if (value?.value === undefined) return null;
+  return value.type === "integer" ? Number(value.value) : value.value;
+}
+
+type PrimaryErrorKind =
+  /** No answer: what was asked may have been done or not. */
+  | "unreachable"
+  | "late"
+  /** An answer, and nothing was changed. */
+  | "unauthorised"
+  | "refused"
+  | "without-tables"
+  /** Another one writes. */
+  | "busy"
+  /** Something that is no libSQL server, or a broken one. */
+  | "unexpected";
+
+/** Why the primary did not do what it was asked for. The message goes on after "the primary". */
+export class PrimaryError extends Error {
+  readonly kind: PrimaryErrorKind;
+
+  private constructor(kind: PrimaryErrorKind, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "PrimaryError";
+    this.kind = kind;
+  }
+
+  static unreachable(cause: unknown): PrimaryError {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    return new PrimaryError("unreachable", `cannot be reached (${code ?? message})`, cause);
+  }
+
+  static late(deadlineMs: number): PrimaryError {
+    return new PrimaryError("late", `did not answer within ${deadlineMs / 1000} s`);
+  }
+
+  static unauthorised(status: number): PrimaryError {
+    return new PrimaryError(
+      "unauthorised",
+      `refuses the token (status ${status}): it is missing, wrong or expired; set RUNTIME_AUTH_DB_SYNC_TOKEN_FILE to a file with a good one, and start again`,
+    );
+  }
+
+  static refused({ message }: { readonly message: string }): PrimaryError {
+    return new PrimaryError(kindOf(message), `refused a statement (${message})`);
+  }
+
+  static unexpected(what: string): PrimaryError {
+    return new PrimaryError("unexpected", `does not behave like a libSQL server: ${what}`);
+  }
+}
+
+/** By SQLite's words: the server's codes do not tell these apart. */
+function kindOf(message: string): PrimaryErrorKind {
+  if (/no such table/i.test(message)) return "without-tables";
+  return /database (?:table )?is locked|busy/i.test(message) ? "busy" : "refused";
+}

@@ -1,0 +1,169 @@
+import { newKeyColumns, valuesOf, type KeyRow, type NewKey } from "../key-store.js";
+import type { SqlValue, Statement } from "./primary-client.js";
+import { NewerStateError } from "../../config/newer-state-error.js";
+
+/** A replica that is further behind is fetched again: the primary cannot tell any more whether it ever had what that has. */
+const keptRevisions = 10_000;
+
+const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+/** Of the change under way; in no row when it came too late, and then nothing below does anything. */
+const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
+/** Schema number of the primary's tables that this program creates and supports. */
+const primarySchemaVersion = 1;
+
+/** A key as the primary and its replicas have it. */
+export interface ReplicatedKeyRow extends KeyRow {
+  /** That of its last change. */
+  revision: number;
+}
+
+/**
+ * Every change is one revision: a number that grows by 1, and a random mark. By the mark of its last revision a replica is recognised: a
+ * primary that does not know it was restored from a backup, or is another one.
+ */
+export interface Position {
+  /** Random, made with the tables. */
+  readonly epoch: string;
+  readonly revision: number;
+  readonly mark: string;
+}
+
+/** A change that is on its way to the primary. */
+interface Marked {
+  readonly epoch: string;
+  /** Random; doing it again under the same mark changes nothing more. */
+  readonly mark: string;
+  /** Who makes it: random, one for each run of a daemon. */
+  readonly instance: string;
+  /** Unix milliseconds by the primary's clock; later it is not done any more, so that whoever was told of a failure can rely on it. */
+  readonly notAfterMs: number;
+}
+
+/** Makes the tables where they are missing; those that are there stay as they are. */
+export function createTables(epoch: string, mark: string): Statement[] {
+  const tables = [
+    "CREATE TABLE IF NOT EXISTS key_store (id INTEGER PRIMARY KEY CHECK (id = 1), epoch TEXT NOT NULL, schema_version INTEGER NOT NULL) STRICT",
+    "CREATE TABLE IF NOT EXISTS key_revisions (revision INTEGER PRIMARY KEY, mark TEXT NOT NULL UNIQUE, instance TEXT NOT NULL) STRICT",
+    `CREATE TABLE IF NOT EXISTS keys (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, key_prefix TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, role TEXT NOT NULL,
+      permissions TEXT NOT NULL, namespaces TEXT NOT NULL, created_at INTEGER NOT NULL, last_used_at INTEGER, expires_at INTEGER,
+      revoked_at INTEGER, revision INTEGER NOT NULL) STRICT`,
+    "CREATE INDEX IF NOT EXISTS keys_by_revision ON keys (revision)",
+  ];
+  return [
+    ...tables.map((sql) => ({ sql, values: [] })),
+    { sql: `INSERT OR IGNORE INTO key_store VALUES (1, ?1, ${primarySchemaVersion})`, values: [epoch] },
+    { sql: "INSERT OR IGNORE INTO key_revisions VALUES (1, ?1, '')", values: [mark] },
+  ];
+}
+
+/** One row with `epoch`, `schema_version`, `revision`, `now_ms`, and `mark`, the one of the given revision: null when it is not known. */
+export function readHead(revision: number): Statement {
+  return {
+    sql: `SELECT epoch, schema_version, ${nowMs} AS now_ms, (SELECT max(revision) FROM key_revisions) AS revision,
+      (SELECT mark FROM key_revisions WHERE revision = ?1) AS mark FROM key_store`,
+    values: [revision],
+  };
+}
+
+/** A revision for the statements after it, and at the end one row with its number; none when it came too late or to another store. */
+export function underMark({ mark, epoch, instance, notAfterMs }: Marked, statements: readonly Statement[]): Statement[] {
+  return [
+    {
+      sql: `INSERT INTO key_revisions (revision, mark, instance) SELECT (SELECT max(revision) FROM key_revisions) + 1, ?1, ?4
+        WHERE ${nowMs} <= ?2 AND EXISTS (SELECT 1 FROM key_store WHERE epoch = ?3) ON CONFLICT (mark) DO NOTHING`,
+      values: [mark, notAfterMs, epoch, instance],
+    },
+    ...statements.map(({ sql, values }) => ({ sql, values: [mark, ...values] })),
+    { sql: `DELETE FROM key_revisions WHERE revision <= ${thisRevision} - ${keptRevisions}`, values: [mark] },
+    { sql: `SELECT ${thisRevision} AS revision WHERE EXISTS ${thisRevision}`, values: [mark] },
+  ];
+}
+
+/** ?1 is the mark, in this statement and in all below. */
+export function insertKey(key: NewKey): Statement {
+  return {
+    sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(2, 8)}, ${thisRevision} WHERE EXISTS ${thisRevision}
+      ON CONFLICT (hash) DO NOTHING`,
+    values: valuesOf(key),
+  };
+}
+
+export function selectKey(hash: string): Statement {
+  return { sql: "SELECT * FROM keys WHERE hash = ?2", values: [hash] };
+}
+
+/** One row when the key with that id was changed by this very change. */
+export function selectChanged(id: number): Statement {
+  return { sql: `SELECT * FROM keys WHERE id = ?2 AND revision = ${thisRevision}`, values: [id] };
+}
+
+export function revokeKey(id: number, now: number): Statement {
+  return changeActive("revoked_at = ?3", [id, now]);
+}
+
+export function expireKey(id: number, endsAt: number): Statement {
+  return changeActive("expires_at = ?3", [id, endsAt]);
+}
+
+/** As `insertKey`, when the key with that id was changed by this very change. */
+export function insertTwin(key: NewKey, id: number): Statement {
+  return {
+    sql: `INSERT INTO keys (${newKeyColumns}, revision) SELECT ${placeholders(3, 8)}, ${thisRevision}
+      WHERE EXISTS (SELECT 1 FROM keys WHERE id = ?2 AND revision = ${thisRevision}) ON CONFLICT (hash) DO NOTHING`,
+    values: [id, ...valuesOf(key)],
+  };
+}
+
+/** Keys as another store has them, when no change before this one has brought any. */
+export function insertRows(rows: readonly KeyRow[]): Statement {
+  const columns = `id, ${newKeyColumns}, last_used_at, revoked_at`;
+  const values = rows.map((row) => columns.split(", ").map((column) => row[column as keyof KeyRow]));
+  return {
+    sql: `INSERT INTO keys (${columns}, revision) SELECT ${columns
+      .split(", ")
+      .map((_, index) => `value ->> ${index}`)
+      .join(", ")}, ${thisRevision}
+      FROM json_each(?2) WHERE EXISTS ${thisRevision} AND NOT EXISTS (SELECT 1 FROM keys WHERE revision <> ${thisRevision})
+      ON CONFLICT (hash) DO NOTHING`,
+    values: [JSON.stringify(values)],
+  };
+}
+
+/** One row with `moved`: how many keys this very change has brought. */
+export function selectMoved(): Statement {
+  return { sql: `SELECT count(*) AS moved FROM keys WHERE revision = ${thisRevision}`, values: [] };
+}
+
+/** Times go forwards only, whichever daemon is the last to tell. */
+export function writeUses(uses: readonly (readonly [id: number, usedAt: number])[]): Statement {
+  return {
+    sql: `UPDATE keys SET last_used_at = uses.used_at, revision = ${thisRevision}
+      FROM (SELECT value ->> 0 AS id, value ->> 1 AS used_at FROM json_each(?2)) AS uses
+      WHERE keys.id = uses.id AND coalesce(last_used_at, 0) < uses.used_at AND revoked_at IS NULL AND EXISTS ${thisRevision}`,
+    values: [JSON.stringify(uses)],
+  };
+}
+
+function changeActive(assignment: string, values: readonly SqlValue[]): Statement {
+  return {
+    sql: `UPDATE keys SET ${assignment}, revision = ${thisRevision} WHERE id = ?2 AND revoked_at IS NULL AND EXISTS ${thisRevision}`,
+    values,
+  };
+}
+
+/** Numbered ones, such as `?2, ?3`. */
+function placeholders(first: number, count: number): string {
+  return Array.from({ length: count }, (_, index) => `?${first + index}`).join(", ");
+}
+
+/** Throws NewerStateError when the tables of the primary, or of a replica of it, have a higher schema. */
+export function assertSupportedPrimary(subject: string, found: number): void {
+  if (found <= primarySchemaVersion) return;
+  throw new NewerStateError({
+    subject,
+    found,
+    supported: primarySchemaVersion,
+    remedy: "restore an older backup of the primary and delete the folder replica in the state directory of each daemon",
+  });
+}

@@ -1,0 +1,125 @@
+import Database from "better-sqlite3";
+import { assertSupportedPrimary, type Position, type ReplicatedKeyRow } from "./primary-sql.js";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import path from "node:path";
+
+/** Waiting for a lock blocks the event loop, so it is short. */
+const busyTimeoutMs = 200;
+
+/** A changed key, and who changed it. */
+interface ChangedKeyRow extends ReplicatedKeyRow {
+  /** Null when it is so long ago that it is not known any more. */
+  instance: string | null;
+}
+
+/**
+ * Reads the replica's file while the syncer writes it. It is SQLite's own library, read-only: libsql shows old rows to a statement that was
+ * used before, and cannot open a replica while the primary is away.
+ */
+export class ReplicaReader {
+  readonly #database: Database.Database;
+  readonly #position: Database.Statement<[], Position>;
+
+  /** Throws NewerStateError when the tables have a newer schema; another Error when the file is missing, damaged or lacks tables. */
+  constructor(file: string) {
+    this.#database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    try {
+      this.#database.pragma("trusted_schema = OFF");
+      const damage = this.#database.pragma("quick_check(1)", { simple: true });
+      if (damage !== "ok") throw new Error(String(damage));
+      this.#position = this.#database.prepare<[], Position>(
+        "SELECT epoch, revision, mark FROM key_revisions, key_store ORDER BY revision DESC LIMIT 1",
+      );
+      this.readPosition();
+      assertSupportedPrimary(`The replica of the key store ${file}`, this.#schemaVersion());
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** What it holds by now. */
+  readPosition(): Position {
+    const position = this.#position.get();
+    if (!position) throw new Error("the replica has no revision");
+    return position;
+  }
+
+  /** Keys that were changed after the change of `id` in `revision`, revoked ones included, in the order of their changes, at most `count`. */
+  changedAfter(revision: number, id: number, count: number): ChangedKeyRow[] {
+    return this.#database
+      .prepare<[number, number, number], ChangedKeyRow>(
+        `SELECT keys.*, instance FROM keys LEFT JOIN key_revisions USING (revision) WHERE (revision, id) > (?, ?)
+          ORDER BY revision, id LIMIT ?`,
+      )
+      .all(revision, id, count);
+  }
+
+  /** Keys that are not revoked, by growing id, at most `count`. */
+  activeAfter(id: number, count: number): ReplicatedKeyRow[] {
+    return this.#database
+      .prepare<[number, number], ReplicatedKeyRow>("SELECT * FROM keys WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?")
+      .all(id, count);
+  }
+
+  #schemaVersion(): number {
+    return this.#database.prepare<[], number>("SELECT schema_version FROM key_store").pluck().get() ?? 0;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/**
+ * Where the replica lies: `current` is read and kept up to date; a new one is fetched into `next`, so that there is always one to start from,
+ * also when the primary goes away meanwhile. All are closed to other users.
+ */
+export class ReplicaFolder {
+  readonly #folder: string;
+
+  /** Makes the folder, and undoes a change of replicas that was interrupted. */
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    if (!existsSync(this.#path("current")) && existsSync(this.#path("old"))) renameSync(this.#path("old"), this.#path("current"));
+    this.#remove("old");
+    this.#remove("next");
+  }
+
+  get currentFile(): string {
+    return path.join(this.#path("current"), "keys.db");
+  }
+
+  get hasCurrent(): boolean {
+    return existsSync(this.currentFile);
+  }
+
+  /** An empty place for a new replica; the file's path. */
+  prepareNext(): string {
+    this.#remove("next");
+    mkdirSync(this.#path("next"), { mode: 0o700 });
+    return path.join(this.#path("next"), "keys.db");
+  }
+
+  /** The one in `next` becomes the current one. Nobody may have either open. */
+  takeNext(): void {
+    this.#remove("old");
+    if (existsSync(this.#path("current"))) renameSync(this.#path("current"), this.#path("old"));
+    renameSync(this.#path("next"), this.#path("current"));
+    this.#remove("old");
+  }
+
+  removeCurrent(): void {
+    this.#remove("current");
+  }
+
+  #path(name: "current" | "next" | "old"): string {
+    return path.join(this.#folder, name);
+  }
+
+  #remove(name: "current" | "next" | "old"): void {
+    rmSync(this.#path(name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto";
+import { open, lstat, readdir } from "node:fs/promises";
+import { constants, type BigIntStats } from "node:fs";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Header, Pax } from "tar";
+import { BackupError, entryNames, type Format, type Manifest, type PackageList } from "./backup-format.js";
+import { findPackages, type UploadDirectory } from "./package-places.js";
+import { entrySegments } from "../../shared/archive/entry-name.js";
+
+/** A package that changes while it is read is read again, this often. */
+const mostAttempts = 100;
+/** Between the two renames of a replacement a package is nowhere; that long it is looked for. */
+const mostLooks = 10;
+const pauseMs = 20;
+/** A package that came while others were read is looked for that often. */
+const mostRounds = 5;
+const blockBytes = 512;
+const pieceBytes = 256 * 1024;
+
+/** The longest prefix that a backup puts before a name. */
+const longestPrefix = "workers/999/9999999/";
+
+interface BackupSources {
+  readonly format: Format;
+  /** A copy of the key store that nobody writes. */
+  readonly keyStore: { readonly file: string; readonly keys: number };
+  readonly directories: readonly UploadDirectory[];
+}
+
+/** What one backup takes in, as a tar that is made while it is read. */
+export class BackupPieces {
+  readonly #sources: BackupSources;
+  readonly #packages: Manifest["packages"] = [];
+  readonly #skipped = new Set<string>();
+  #number = 0;
+
+  constructor(sources: BackupSources) {
+    this.#sources = sources;
+  }
+
+  /** Known at the end, as `skipped`. */
+  get packages(): Manifest["packages"] {
+    return this.#packages;
+  }
+
+  /** Absolute. */
+  get skipped(): string[] {
+    return [...this.#skipped];
+  }
+
+  async *all(): AsyncGenerator<Buffer> {
+    const { format, keyStore, directories } = this.#sources;
+    yield* document(entryNames.format, format).pieces;
+    const { size } = await statOf(keyStore.file);
+    const keyStoreSha256 = yield* fileEntry(entryNames.keyStore, keyStore.file, {
+      path: "",
+      mode: 0o600,
+      sizeBytes: size,
+      inode: undefined,
+    });
+    if (keyStoreSha256 === undefined) throw new Error(`${keyStore.file} changed while it was read`);
+    for (const directory of directories) yield* this.#directory(directory);
+    const manifest: Manifest = { ...format, keyStore: { keys: keyStore.keys, sha256: keyStoreSha256 }, packages: this.#packages };
+    yield* document(entryNames.manifest, manifest).pieces;
+    yield Buffer.alloc(2 * blockBytes);
+  }
+
+  /** A listing can miss what is moved meanwhile, so it is done until nothing new is found. */
+  async *#directory(directory: UploadDirectory): AsyncGenerator<Buffer> {
+    const taken = new Set<string>();
+    for (let round = 1; round <= mostRounds; round += 1) {
+      const found = await findPackages(directory);
+      for (const link of found.skipped) this.#skipped.add(path.join(directory.path, link));
+      const missing = found.packages.filter((place) => !taken.has(place) && !taken.has(path.dirname(place)));
+      if (missing.length === 0 && round > 1) return;
+      for (const place of missing) {
+        taken.add(place);
+        yield* this.#package(directory, place);
+      }
+    }
+  }
+
+  async *#package(directory: UploadDirectory, place: string): AsyncGenerator<Buffer> {
+    const folder = path.join(directory.path, place);
+    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+      const tree = await treeOf(folder);
+      if (!tree) return;
+      this.#number += 1;
+      const number = this.#number;
+      const prefix = `${directory.kind}/${directory.index}/${number}`;
+      const files = yield* takeFiles(folder, prefix, tree);
+      if (files && (await treeOf(folder))?.fingerprint === tree.fingerprint) {
+        const { pieces, sha256 } = document(`${prefix}.json`, { path: place, folders: [...tree.folders], files } satisfies PackageList);
+        yield* pieces;
+        this.#packages.push({ kind: directory.kind, directory: directory.index, number, path: place, sha256 });
+        for (const name of tree.skipped) this.#skipped.add(path.join(folder, name));
+        return;
+      }
+      await delay(pauseMs);
+    }
+    throw new BackupError("PACKAGE_CHANGING", `${folder} changed each time it was read; no backup was written`, {
+      hint: "try again when fewer uploads go on",
+    });
+  }
+}
+
+/** Undefined when there is no such package any more. */
+async function treeOf(folder: string): Promise<PackageTree | undefined> {
+  for (let look = 1; look <= mostLooks; look += 1) {
+    try {
+      return await readPackageTree(folder);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      await delay(pauseMs);
+    }
+  }
+  return undefined;
+}
+
+/** Undefined when one of them was not what it had been. */
+async function* takeFiles(folder: string, prefix: string, tree: PackageTree): AsyncGenerator<Buffer, PackageList["files"] | undefined> {
+  const files: PackageList["files"] = [];
+  for (const file of tree.files) {
+    const sha256 = yield* fileEntry(`${prefix}/${file.path}`, path.join(folder, file.path), file);
+    if (sha256 === undefined) return undefined;
+    files.push({ path: file.path, mode: file.mode, sizeBytes: file.sizeBytes, sha256 });
+  }
+  return files;
+}
+
+/** An entry of exactly the size that was said; answers with its digest, undefined when the file was another one or shorter. */
+async function* fileEntry(
+  name: string,
+  source: string,
+  { mode, sizeBytes, inode }: Omit<TreeFile, "inode"> & { inode: bigint | undefined },
+): AsyncGenerator<Buffer, string | undefined> {
+  const file = await open(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(ignoreGone);
+  if (!file) return undefined;
+  try {
+    const stats = await file.stat({ bigint: true });
+    if ((inode !== undefined && stats.ino !== inode) || stats.size !== BigInt(sizeBytes)) return undefined;
+    const hash = createHash("sha256");
+    let leftBytes = sizeBytes;
+    yield headerOf(name, mode, sizeBytes);
+    while (leftBytes > 0) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(pieceBytes, leftBytes)));
+      if (bytesRead === 0) break;
+      leftBytes -= bytesRead;
+      const piece = buffer.subarray(0, bytesRead);
+      hash.update(piece);
+      yield piece;
+    }
+    const isWhole = leftBytes === 0;
+    // What has a header must have its bytes, whoever cut the file.
+    for (; leftBytes > 0; leftBytes -= pieceBytes) yield Buffer.alloc(Math.min(pieceBytes, leftBytes));
+    yield paddingOf(sizeBytes);
+    return isWhole ? hash.digest("hex") : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+function document(name: string, content: object): { pieces: Buffer[]; sha256: string } {
+  const bytes = Buffer.from(`${JSON.stringify(content)}\n`);
+  return {
+    pieces: [headerOf(name, 0o600, bytes.length), bytes, paddingOf(bytes.length)],
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+  };
+}
+
+function headerOf(name: string, mode: number, sizeBytes: number): Buffer {
+  const entry = { path: name, type: "File", mode, uid: 0, gid: 0, size: sizeBytes, mtime: new Date(0) } as const;
+  const block = Buffer.alloc(blockBytes);
+  const needsMore = new Header(entry).encode(block, 0);
+  return needsMore ? Buffer.concat([new Pax({ path: name, size: sizeBytes }).encode(), block]) : block;
+}
+
+function paddingOf(sizeBytes: number): Buffer {
+  return Buffer.alloc((blockBytes - (sizeBytes % blockBytes)) % blockBytes);
+}
+
+async function statOf(source: string): Promise<{ size: number }> {
+  const file = await open(source, "r");
+  try {
+    return await file.stat();
+  } finally {
+    await file.close();
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP";
+}
+
+function ignoreGone(error: unknown): undefined {
+  if (!isGone(error)) throw error;
+}
+
+interface TreeFile {
+  /** Below the package. */
+  readonly path: string;
+  readonly mode: number;
+  readonly sizeBytes: number;
+  readonly inode: bigint;
+}
+
+/** What a package's folder held when it was looked at. */
+interface PackageTree {
+  readonly files: readonly TreeFile[];
+  readonly folders: readonly string[];
+  /** Links, sockets and the like, and names that no archive may have. */
+  readonly skipped: readonly string[];
+  /** The same as long as nothing in it was written, replaced or moved. */
+  readonly fingerprint: string;
+}
+
+/** Throws ENOENT when the folder is not there, or something in it goes meanwhile. */
+async function readPackageTree(root: string): Promise<PackageTree> {
+  const tree = { files: [] as TreeFile[], folders: [] as string[], skipped: [] as string[], marks: [] as string[] };
+  const visit = async (folder: string): Promise<void> => {
+    tree.marks.push(markOf(folder, await lstat(path.join(root, folder), { bigint: true })));
+    for (const { name } of await readdir(path.join(root, folder), { withFileTypes: true })) {
+      const below = folder === "" ? name : `${folder}/${name}`;
+      const stats = await lstat(path.join(root, below), { bigint: true });
+      if (!isStorable(below) || !(stats.isFile() || stats.isDirectory())) tree.skipped.push(below);
+      else if (stats.isDirectory()) {
+        tree.folders.push(below);
+        await visit(below);
+      } else {
+        tree.files.push({ path: below, mode: Number(stats.mode) & 0o777, sizeBytes: Number(stats.size), inode: stats.ino });
+        tree.marks.push(markOf(below, stats));
+      }
+    }
+  };
+  await visit("");
+  return { ...tree, fingerprint: tree.marks.toSorted().join("\n") };
+}
+
+function markOf(name: string, stats: BigIntStats): string {
+  return `${JSON.stringify(name)} ${stats.dev} ${stats.ino} ${stats.mode} ${stats.size} ${stats.ctimeNs}`;
+}
+
+/** What restoring would refuse must not get into a backup. */
+function isStorable(name: string): boolean {
+  try {
+    return entrySegments(longestPrefix + name, "file").length > 0;
+  } catch {
+    return false;
+  }
+}

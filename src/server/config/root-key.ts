@@ -1,0 +1,57 @@
+import { readSecret, readSecretFile, type SecretFile, type SecretForm } from "./secret-source.js";
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Config } from "./config.js";
+import { openStateDirectory } from "./state-directory.js";
+
+/** A key that no header could carry would refuse everybody without a word. */
+const rootKeyForm: SecretForm = {
+  credential: "root-key",
+  variable: "RUNTIME_ROOT_KEY",
+  pattern: /^[\x20-\x7e]{1,512}$/,
+  takes: "a key of at most 512 printable ASCII characters, on one line",
+};
+const keyBytes = 32;
+/** In the state directory. */
+export const ownRootKeyName = "root.key";
+
+/** A file that holds the root key, and what it is called in messages. */
+export type RootKeyFile = SecretFile;
+
+/** The root key, from the systemd credential, the file, or the variable. Throws ConfigError when it cannot be read or sent. */
+export function readRootKey(environment: Readonly<Record<string, string | undefined>>): {
+  rootKey: string | undefined;
+  rootKeyFile: RootKeyFile | undefined;
+} {
+  const { secret, secretFile } = readSecret(environment, rootKeyForm);
+  return { rootKey: secret, rootKeyFile: secretFile };
+}
+
+/** The key that a file holds now, undefined when that is none; throws ConfigError. */
+export function readRootKeyFile(file: RootKeyFile): string | undefined {
+  return readSecretFile(file, rootKeyForm);
+}
+
+/** Where a daemon that was given no root key keeps its own; the last place where one is looked for. */
+export function ownRootKeyFile(stateDirectory: string): RootKeyFile {
+  return { name: "the root key of the state directory", file: path.join(stateDirectory, ownRootKeyName) };
+}
+
+/** Writes a new root key to a file that its user alone may read, unless the file is there. */
+export async function makeRootKeyFile(file: string): Promise<void> {
+  // "wx" never replaces a key that clients already use.
+  await writeFile(file, `${randomBytes(keyBytes).toString("base64url")}\n`, { flag: "wx", mode: 0o600 }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    },
+  );
+}
+
+/** Makes a root key in the state directory, unless there is one by now, and returns the configuration with it. */
+export async function makeOwnRootKey(config: Config): Promise<Config> {
+  await openStateDirectory(config.stateDirectory);
+  const rootKeyFile = ownRootKeyFile(config.stateDirectory);
+  await makeRootKeyFile(rootKeyFile.file);
+  return { ...config, rootKey: readRootKeyFile(rootKeyFile), rootKeyFile };
+}

@@ -1,0 +1,157 @@
+import type { Context, Middleware } from "koa";
+import { nounOf, type ChangePrincipal, type ChangeType, type ChangeSubject } from "../../shared/contract/changes.js";
+import type { ErrorCode } from "../../shared/errors.js";
+import { namespacesWithin } from "../../shared/namespace.js";
+import { credentialsOf } from "../access/credentials.js";
+import type { Principals } from "../access/principals.js";
+import { toApiError } from "../web/error-response.js";
+import type { ChangingCall } from "../events/changes.js";
+import type { CallState } from "./error-middleware.js";
+import type { PanelHost } from "../web/panel-host.js";
+import { fromPathSegments, isPackageName, isPackageVersion } from "../../shared/package-name.js";
+
+const longestForwardedFor = 200;
+const mostPaths = 20;
+const longestPath = 300;
+
+/** Where changes are told of, and attempts at them. */
+export interface ChangesPort {
+  made(call: ChangingCall): Promise<void>;
+  attempted(call: ChangingCall, outcome: "refused" | "failed", code: ErrorCode): void;
+}
+
+/** Where a key is looked up before a call changes it. */
+export interface KeysPort {
+  find(id: number): NamedKey | undefined;
+}
+
+/** Around an operation that changes something: its caller is answered when the change is written down, or told why there is none. */
+export function recordChanges(
+  type: ChangeType,
+  {
+    changes,
+    principals,
+    keys,
+    config,
+  }: { changes: ChangesPort; principals: Principals; keys: KeysPort; config: { readonly panelHost: PanelHost | undefined } },
+): Middleware {
+  return async (context, next) => {
+    // A revoked key is not found any more.
+    const keyId = nounOf(type) === "key" ? keyIdIn(paramsOf(context)) : undefined;
+    const key = keyId === undefined ? undefined : keys.find(keyId);
+    try {
+      await next();
+    } catch (cause) {
+      const { status, code } = toApiError(cause);
+      const who = principals.resolve(credentialsOf(context.req.headers, config.panelHost))?.principal;
+      // Who may not see a key does not learn of it by an attempt at it.
+      const isVisible = key && who && namespacesWithin(key.namespaces, who.namespaces);
+      changes.attempted(
+        describe(type, context, { who, key: isVisible ? key : undefined }),
+        status === 401 || status === 403 ? "refused" : "failed",
+        code,
+      );
+      throw cause;
+    }
+    const { principal, result } = context.state as CallState;
+    // Who signs in is known by the result only.
+    const who = principal ?? (result as { principal?: ChangePrincipal } | undefined)?.principal;
+    await changes.made(describe(type, context, { who, key }));
+  };
+}
+
+function paramsOf(context: Context): Record<string, string> {
+  return ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
+}
+
+function describe(
+  type: ChangeType,
+  context: Context,
+  { who, key }: { who: ChangePrincipal | undefined; key: NamedKey | undefined },
+): ChangingCall {
+  const { requestId, input, result } = context.state as CallState;
+  const forwardedFor = context.get("X-Forwarded-For");
+  return {
+    type,
+    principal: who && { id: who.id, name: who.name, keyPrefix: who.keyPrefix },
+    subject: changeSubjectOf(type, paramsOf(context), { input, result, key }),
+    requestId,
+    clientAddress: context.req.socket.remoteAddress?.replace(/^::ffff:/, "") ?? "local",
+    forwardedFor: forwardedFor === "" ? undefined : lastAddressesOf(forwardedFor),
+  };
+}
+
+/** Whole entries of the end, where the nearest proxy put its word: what a client claims stands before and must not push that out. */
+function lastAddressesOf(forwardedFor: string): string {
+  const entries = forwardedFor.split(",").map((entry) => entry.trim());
+  let text = entries.pop()?.slice(0, longestForwardedFor) ?? "";
+  for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {
+    if (entry.length + ", ".length + text.length > longestForwardedFor) break;
+    text = `${entry}, ${text}`;
+  }
+  return text;
+}
+
+/** The key that a path names, as it is before the call. */
+interface NamedKey {
+  readonly name: string;
+  readonly namespaces: readonly string[];
+}
+
+/** What a call is about: of the result when there is one, else of the path or the input. What breaks the grammar there is left out. */
+function changeSubjectOf(
+  type: ChangeType,
+  params: Readonly<Record<string, string>>,
+  { input, result, key }: { readonly input?: unknown; readonly result?: unknown; readonly key?: NamedKey | undefined },
+): ChangeSubject {
+  const noun = nounOf(type);
+  if (type === "worker.files-changed" || type === "plugin.files-changed") return fileSubject(input);
+  if (noun === "session") return sessionSubject(result);
+  if (noun === "key") return keySubject(params, result, key);
+  const { worker, plugin } = dataOf(result) as { worker?: ChangeSubject; plugin?: ChangeSubject };
+  const made = worker ?? plugin;
+  if (made?.name !== undefined && made.version !== undefined) return { name: made.name, version: made.version };
+  const { scope, name = "", version = "" } = params;
+  const fullName = scope === undefined ? name : fromPathSegments({ scope, name });
+  return { ...(isPackageName(fullName) && { name: fullName }), ...(isPackageVersion(version) && { version }) };
+}
+
+/** Paths, and the package that the first one lies in: what follows the mount, `[@scope/]name`. */
+function fileSubject(input: unknown): ChangeSubject {
+  const { path, paths = [], destPath } = (input ?? {}) as { path?: string; paths?: readonly string[]; destPath?: string };
+  const all = [...(path === undefined ? paths : [path]), ...(destPath === undefined ? [] : [destPath])];
+  const segments = (all[0] ?? "").split("/").slice(1);
+  const nameSegments = segments[0]?.startsWith("@") ? 2 : 1;
+  const name = segments.slice(0, nameSegments).join("/");
+  return {
+    ...(isPackageName(name) && { name }),
+    ...(all.length > 0 && { paths: all.slice(0, mostPaths).map((one) => one.slice(0, longestPath)) }),
+  };
+}
+
+function sessionSubject(result: unknown): ChangeSubject {
+  const { principal } = (result ?? {}) as { principal?: NamedKey };
+  return principal ? { namespaces: [...principal.namespaces] } : {};
+}
+
+/** The id of the key that a path names; undefined where it is none. */
+function keyIdIn(params: Readonly<Record<string, string>>): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(params["id"] ?? "") ? Number(params["id"]) : undefined;
+}
+
+function keySubject(params: Readonly<Record<string, string>>, result: unknown, key: NamedKey | undefined): ChangeSubject {
+  const made = dataOf(result) as Partial<NamedKey> & { id?: number };
+  const { id: madeId, name = key?.name, namespaces = key?.namespaces } = made;
+  const givenId = keyIdIn(params);
+  const id = givenId ?? madeId;
+  return {
+    ...(name !== undefined && { name }),
+    ...(id !== undefined && { id }),
+    ...(namespaces !== undefined && { namespaces: [...namespaces] }),
+    ...(givenId !== undefined && madeId !== undefined && { replacedBy: madeId }),
+  };
+}
+
+function dataOf(result: unknown): object {
+  return (result as { data?: object } | undefined)?.data ?? {};
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage, IncomingHttpHeaders } from "node:http";
+import { ApiError } from "../../shared/api-error.js";
+import { permissionsFor, type EndpointDefinition } from "../../shared/contract/endpoint.js";
+import type { Principal } from "../../shared/contract/principal.js";
+import { namespacesCover } from "../../shared/namespace.js";
+import { fromPathSegments } from "../../shared/package-name.js";
+import { credentialsOf } from "../access/credentials.js";
+import { assertPluginUpload } from "../access/plugin-uploads.js";
+import type { PluginUploadMode } from "../config/config-variables.js";
+import type { Principals } from "../access/principals.js";
+import type { PanelHost } from "../web/panel-host.js";
+import { schemeOf, forwardedProto } from "./forwarded-proto.js";
+import { isHost } from "../../shared/host.js";
+
+interface AuthoriseOptions {
+  readonly principals: Principals;
+  readonly config: { readonly panelHost: PanelHost | undefined; readonly pluginUploads: PluginUploadMode };
+}
+
+/** Decides whether a request may make a call, in the order in which refusals are promised: 401, permission, namespace, plugins, origin. */
+export function authorise(
+  { principals, config }: AuthoriseOptions,
+  endpoint: EndpointDefinition,
+  request: IncomingMessage,
+  params: Readonly<Record<string, string>>,
+): Principal | undefined {
+  const identified = principals.identify(credentialsOf(request.headers, config.panelHost));
+  const caller = identified === "ambiguous" ? undefined : identified;
+  if (endpoint.access !== "public") {
+    if (!caller) throw unauthenticated(identified === "ambiguous");
+    assertAllowed(endpoint, caller.principal, params);
+    if (endpoint.changesPlugin) assertPluginUpload(config.pluginUploads, caller.principal);
+  }
+  if (endpoint.session === "issue") assertPanelHost(config.panelHost, request);
+  const isRootInHeader = caller?.principal.isRoot === true && caller.channel === "header";
+  const isInternal = request.headers["x-runtime-internal"] === "true";
+  if (endpoint.method !== "GET" && !isInternal && !isRootInHeader) {
+    assertOwnOrigin(request.headers);
+    // To sign in or out, which is public, needs no session that a page could abuse.
+    if (endpoint.access !== "public") assertOwnScheme(request.headers);
+  }
+  return caller?.principal;
+}
+
+/** A session that no call could use later is not begun. */
+function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMessage): void {
+  if (panelHost === undefined || panelHost.matches(request.headers.host)) return;
+  const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
+  throw new ApiError(
+    "PANEL_HOST_REQUIRED",
+    `Sessions count at the panel's host alone: sign in at ${address}, or send the key as X-API-Key.`,
+  );
+}
+
+function unauthenticated(isAmbiguous: boolean): ApiError {
+  return isAmbiguous
+    ? new ApiError(
+        "SESSION_AMBIGUOUS",
+        "The request carries session cookies of different keys. A page of a worker may have planted one, so all were cleared: sign in again.",
+      )
+    : new ApiError(
+        "AUTH_REQUIRED",
+        "This call needs a key that is known and still valid: send it as X-API-Key or Authorization: Bearer, or sign in.",
+      );
+}
+
+function assertAllowed(endpoint: EndpointDefinition, principal: Principal, params: Readonly<Record<string, string>>): void {
+  const missing = permissionsFor(endpoint).filter((permission) => !principal.permissions.includes(permission));
+  if (missing.length > 0)
+    throw new ApiError(
+      "PERMISSION_DENIED",
+      `This call needs the permission ${missing.join(" and ")}, which the key "${principal.name}" (role ${principal.role}) does not have.`,
+    );
+  if (endpoint.namespaced) assertNamespace(principal, packageNameIn(params));
+}
+
+/** Paths name a package by `:scope/:name`, or by `:name` alone, scope included. Whether it is a name is not known yet. */
+function packageNameIn({ scope, name = "" }: Readonly<Record<string, string>>): string {
+  return scope === undefined ? name : fromPathSegments({ scope, name });
+}
+
+/** Refuses a package outside the principal's namespaces: 403 NAMESPACE_DENIED. */
+export function assertNamespace(principal: Principal, packageName: string): void {
+  if (namespacesCover(principal.namespaces, packageName)) return;
+  throw new ApiError(
+    "NAMESPACE_DENIED",
+    `The key "${principal.name}" may manage ${principal.namespaces.join(", ")} only, and ${JSON.stringify(packageName)} lies outside. Use a key for that namespace.`,
+  );
+}
+
+/** Refuses a changing call whose Origin is missing or names another host than the one called: a page of somewhere else sent it. */
+export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
+  const { origin, host } = headers;
+  if (origin === undefined || origin === "") {
+    const example = isHost(host) ? `http://${host}` : "http://HOST";
+    throw new ApiError(
+      "CSRF_ORIGIN_REQUIRED",
+      `A changing call needs an Origin header that names this host; add for example: -H 'Origin: ${example}'.`,
+    );
+  }
+  if (!isOriginOf(origin, host))
+    throw new ApiError(
+      "CSRF_ORIGIN_MISMATCH",
+      "The Origin header names another host than the one that was called; send the scheme and host of this daemon's own address.",
+    );
+}
+
+/** Rejects a call whose Origin has another scheme than the one that a proxy's client came by; nothing is compared where no proxy tells it. */
+function assertOwnScheme(headers: IncomingHttpHeaders): void {
+  const { origin = "" } = headers;
+  const scheme = forwardedProto(headers);
+  if (scheme !== undefined && !origin.toLowerCase().startsWith(`${scheme}://`))
+    throw new ApiError(
+      "CSRF_ORIGIN_MISMATCH",
+      `The Origin header names another scheme than X-Forwarded-Proto (${JSON.stringify(scheme.slice(0, 20))}). Send the scheme of this daemon's own address, or have the proxy set X-Forwarded-Proto to that of its client.`,
+    );
+}
+
+function isOriginOf(origin: string, host: string | undefined): boolean {
+  if (!isHost(host) || !URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return false;
+  // An origin is scheme, host and port, written exactly so: no user info, path, query or fragment.
+  if (url.origin.toLowerCase() !== origin.toLowerCase() && `${url.protocol}//${host}`.toLowerCase() !== origin.toLowerCase()) return false;
+  return url.host === new URL(`${url.protocol}//${host}`).host;
+}

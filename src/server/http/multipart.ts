@@ -1,0 +1,212 @@
+import { createWriteStream } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { Transform, type Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import busboy from "busboy";
+import { ApiError } from "../../shared/api-error.js";
+import { SpoolFile } from "./spool-file.js";
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import type { EndpointDefinition, FormDefinition, UploadedFile } from "../../shared/contract/endpoint.js";
+import { mostPaths } from "../../shared/contract/files.js";
+import { formatSize } from "../../shared/size.js";
+import type { Config } from "../config/config.js";
+import { parseInput } from "./input.js";
+import { assertPlainEncoding, mediaTypeOf } from "./request-body.js";
+
+export const multipartType = "multipart/form-data";
+/** What may wait at each step on the way to the disk: with less, receiving and writing would take turns instead of overlapping. */
+const bufferedBytes = 256 * 1024;
+const maximumFieldSizeBytes = 64 * 1024;
+
+/** A name and an ETag for each file, and some more. */
+const mostFields = 2 * mostPaths + 20;
+
+/** A parser of multipart bodies with so many parts at most. */
+export function createParser(request: IncomingMessage, { files, fields }: { files: number; fields: number }): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: "utf8",
+      highWaterMark: bufferedBytes,
+      fileHwm: bufferedBytes,
+      limits: { files, fields, parts: files + fields, fieldSize: maximumFieldSizeBytes },
+    });
+  } catch (cause) {
+    throw new ApiError("INVALID_MULTIPART", "The multipart body cannot be read: its Content-Type has no boundary.", { cause });
+  }
+}
+
+/**
+ * Feeds a body to a parser until its last part has begun and all have ended. `begin` listens to the parts, and refuses with what is wrong with
+ * one; rejects with that, or with what is wrong with the body.
+ */
+export async function feed(
+  request: IncomingMessage,
+  parser: busboy.Busboy,
+  { begin, limitError }: { begin: (refuse: (error: unknown) => void) => void; limitError: () => ApiError },
+): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      begin(reject);
+      for (const event of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(event, () => reject(limitError()));
+      parser.on("error", (cause) => reject(brokenBody(cause)));
+      parser.on("close", resolve);
+      request.on("close", () => {
+        if (!request.complete) reject(brokenBody());
+      });
+      // Not a pipeline: that would destroy the request, and with it the way to tell the client what is wrong.
+      request.pipe(parser);
+    });
+  } catch (error) {
+    request.unpipe(parser);
+    parser.destroy();
+    throw error;
+  }
+}
+
+/** Writes a file part to the spool; throws the refusal when it is larger than that. */
+export async function writeSpool(
+  stream: Readable,
+  file: SpoolFile,
+  most: { readonly sizeBytes: number; readonly refusal: () => ApiError },
+): Promise<void> {
+  let receivedBytes = 0;
+  const count = new Transform({
+    highWaterMark: bufferedBytes,
+    transform(chunk: Buffer, _encoding, done) {
+      receivedBytes += chunk.length;
+      file.grow(sink.bytesWritten);
+      done(receivedBytes > most.sizeBytes ? most.refusal() : null, chunk);
+    },
+  });
+  const sink = createWriteStream(file.path, { flags: "wx", mode: 0o600, highWaterMark: bufferedBytes });
+  try {
+    await pipeline(stream, count, sink);
+  } catch (error) {
+    // A file that is still being opened would come into being after its deletion.
+    if (!sink.closed) await new Promise<void>((resolve) => sink.once("close", () => resolve()));
+    throw asSpoolFailure(error);
+  }
+  file.grow(receivedBytes);
+}
+
+function asSpoolFailure(error: unknown): unknown {
+  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") return noSpace(error);
+  const isClosed = syscall === "open" && ["ENOENT", "ENOTDIR", "EROFS", "EACCES", "EPERM"].includes(code);
+  return isClosed ? noSpool(error) : error;
+}
+
+function noSpool(cause: unknown): ApiError {
+  return new ApiError(
+    "STORAGE_NOT_WRITABLE",
+    "The server's state directory is gone or cannot be written; nothing was changed. Bring it back, then try again.",
+    { cause },
+  );
+}
+
+function noSpace(cause: unknown): ApiError {
+  return new ApiError("INSUFFICIENT_STORAGE", "The disk is full; nothing was changed. Free some space and try again.", { cause });
+}
+
+function brokenBody(cause?: unknown): ApiError {
+  return new ApiError("INVALID_MULTIPART", "The multipart body is broken or was cut off before its end.", { cause });
+}
+
+interface FormOptions {
+  /** Folder for the bytes; whoever gets the files deletes them. */
+  readonly spoolDirectory: string;
+  readonly config: Config;
+  /** Called when the body is complete; when it throws, the form is refused. */
+  readonly assertAllowed: () => void;
+}
+
+interface ReceivedForm {
+  readonly fields: unknown;
+  readonly files: readonly UploadedFile[];
+}
+
+/** Streams the files of a form into the spool and parses its fields; whatever goes wrong, nothing of it stays. */
+export async function readForm(request: IncomingMessage, endpoint: EndpointDefinition, options: FormOptions): Promise<ReceivedForm> {
+  const form = endpoint.form as FormDefinition;
+  assertPlainEncoding(request);
+  const { type } = mediaTypeOf(request);
+  if (type === "") throw noFiles(form);
+  if (type !== multipartType)
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call takes multipart/form-data with files in parts named ${form.files}.`);
+  const files: SpoolFile[] = [];
+  const texts = new Map<string, string[]>();
+  try {
+    await receive(request, form, { ...options, files, texts });
+    options.assertAllowed();
+    if (files.length === 0) throw noFiles(form);
+    const given = [...texts].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
+    const fields = parseInput(endpoint, "body", form.fields, Object.fromEntries(given));
+    return { fields, files: files.map(({ path: file, filename, sizeBytes }) => ({ path: file, filename, sizeBytes })) };
+  } catch (error) {
+    for (const file of files) await rm(file.path, { force: true });
+    throw error;
+  }
+}
+
+async function receive(
+  request: IncomingMessage,
+  form: FormDefinition,
+  { files, texts, spoolDirectory, config }: FormOptions & { files: SpoolFile[]; texts: Map<string, string[]> },
+): Promise<void> {
+  const { maxUploadSizeBytes } = config.limits;
+  const parser = createParser(request, { files: mostPaths + 1, fields: mostFields });
+  const writings: Promise<void>[] = [];
+  const begin = (refuse: (error: unknown) => void) => {
+    parser.on("file", (name, stream, info) => {
+      if (name !== form.files || files.length === mostPaths) {
+        // Destroying the parser destroys this stream too, with an error that nobody else would listen to.
+        stream.on("error", () => {}).resume();
+        refuse(name === form.files ? tooManyParts() : unexpectedPart(name, form));
+        return;
+      }
+      const file = new SpoolFile(path.join(spoolDirectory, randomUUID()));
+      file.filename = path.posix.basename((info.filename ?? "").replaceAll("\\", "/"));
+      // One comes after the other, so those before are whole.
+      const sizeBytes = maxUploadSizeBytes - files.reduce((sum, before) => sum + before.sizeBytes, 0);
+      files.push(file);
+      const writing = writeSpool(stream, file, { sizeBytes, refusal: () => tooLarge(maxUploadSizeBytes) });
+      writings.push(writing);
+      writing.catch((error: unknown) => {
+        if (!parser.destroyed) refuse(error);
+      });
+    });
+    parser.on("field", (name, value, { valueTruncated }) => {
+      if (valueTruncated) refuse(new ApiError("INVALID_MULTIPART", `The field ${JSON.stringify(name)} is too long.`));
+      texts.set(name, [...(texts.get(name) ?? []), value]);
+    });
+  };
+  try {
+    await feed(request, parser, { begin, limitError: tooManyParts });
+  } catch (error) {
+    await Promise.allSettled(writings);
+    throw error;
+  }
+  await Promise.all(writings);
+}
+
+function tooManyParts(): ApiError {
+  return new ApiError("INVALID_MULTIPART", `The body has too many parts; send at most ${mostPaths} files at once.`);
+}
+
+function unexpectedPart(name: string | undefined, { files }: FormDefinition): ApiError {
+  return new ApiError("INVALID_MULTIPART", `A file came in a part named ${JSON.stringify(name)}; send files in parts named ${files}.`);
+}
+
+function noFiles({ files }: FormDefinition): ApiError {
+  return new ApiError("NO_FILE_PROVIDED", `The upload has no file; send multipart/form-data with files in parts named ${files}.`);
+}
+
+function tooLarge(mostBytes: number): ApiError {
+  return new ApiError(
+    "PAYLOAD_TOO_LARGE",
+    `The files are larger than the ${formatSize(mostBytes)} that are taken at once (RUNTIME_MAX_UPLOAD_SIZE). Send them in several calls.`,
+  );
+}

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import type { Middleware } from "koa";
+import { ApiError } from "../../shared/api-error.js";
+import { compiledFile } from "../package-root.js";
+import type { CallState } from "./error-middleware.js";
+
+/** Files of the documentation page, copied from swagger-ui-dist by the build, and our own start script. */
+const assetTypes: ReadonlyMap<string, string> = new Map([
+  ["swagger-ui.css", "text/css; charset=utf-8"],
+  ["swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+  ["start.js", "text/javascript; charset=utf-8"],
+]);
+
+const startScript = `addEventListener("DOMContentLoaded", () => {
+  SwaggerUIBundle({ url: "openapi.json", dom_id: "#docs", deepLinking: true, validatorUrl: null, tryItOutEnabled: false });
+});
+`;
+
+/** The page at `/docs`; its files lie below it, so that it works under any prefix. */
+export const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>runtimed API</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="docs/swagger-ui.css" />
+    <script src="docs/swagger-ui-bundle.js" defer></script>
+    <script src="docs/start.js" defer></script>
+  </head>
+  <body>
+    <main id="docs"></main>
+  </body>
+</html>
+`;
+
+/** Serves what the documentation page loads; nothing comes from another host. */
+export function createDocsAssets(): Middleware {
+  return async (context) => {
+    (context.state as CallState).isRouted = true;
+    const { asset } = (context as unknown as { params: { asset: string } }).params;
+    const type = assetTypes.get(asset);
+    if (type === undefined) throw new ApiError("NOT_FOUND", `The documentation has no file ${JSON.stringify(asset)}.`);
+    context.set("Cache-Control", "public, max-age=3600");
+    context.set("Content-Type", type);
+    context.body = asset === "start.js" ? startScript : await readFile(compiledFile(`docs-ui/${asset}`));
+  };
+}

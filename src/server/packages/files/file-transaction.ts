@@ -1,0 +1,119 @@
+import { relative } from "node:path";
+import type { ChangeType } from "../../../shared/contract/changes.js";
+import type { FileChange } from "./mounts.js";
+import type { Unit } from "./package-folder.js";
+import { inTransaction } from "../transactions/transaction.js";
+import { discardAfter, type InstallAreas } from "../transactions/install-areas.js";
+import type { PeerChange } from "../transactions/change-log.js";
+import { ApiError } from "../../../shared/api-error.js";
+import { shown } from "../../../shared/archive/refusal.js";
+import { asStorageFailure } from "../../platform/storage-full.js";
+
+interface FileChangeSurroundings {
+  readonly areas: InstallAreas;
+  readonly type: ChangeType;
+  /** The folder that is read again with a unit. */
+  readonly folderOf: (unit: Unit) => string;
+  /** Has what serves a unit renewed; called in the instant of the change. What still runs reads from `movedTo`, if the unit went there. */
+  readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
+}
+
+/** Changes files of packages in one directory; what takes its time goes before, and then nothing else changes there until it is done. */
+export async function runFileChange(surroundings: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
+  const { areas, renew } = surroundings;
+  const [{ directory }] = units as [Unit];
+  const area = areas.of(directory);
+  await inTransaction(area, async (staged) => {
+    const aside = await staged.makeContentFolder();
+    await change.prepare?.(aside);
+    let retiring: Promise<void>[] = [];
+    await area.exclusively(async () => {
+      change.check?.(aside);
+      const told = describe(surroundings, units);
+      await staged.step(told, async (tell) => {
+        retiring = applyAndRenew(change, aside, (movedTo) => {
+          tell(movedTo === undefined ? told : { ...told, moved: units.map((unit) => moveOf(unit, movedTo)) });
+          return units.flatMap((unit) => renew(unit, movedTo));
+        });
+        await change.settle();
+      });
+    });
+    await discardAfter(retiring, staged);
+  });
+}
+
+function describe({ type, folderOf }: FileChangeSurroundings, units: readonly Unit[]): PeerChange {
+  const [{ directory, name }] = units as [Unit];
+  const below = (folder: string) => relative(directory, folder);
+  return {
+    type,
+    subject: { name },
+    folders: [...new Set(units.map((unit) => below(folderOf(unit))))],
+    edited: units.map(({ folder }) => below(folder)),
+  };
+}
+
+function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; to: string } {
+  return { from: relative(directory, folder), to: relative(directory, movedTo) };
+}
+
+/** In one instant: no request of this process sees the new files with what was made of the old ones. */
+function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {
+  try {
+    return renewAll(change.apply(aside));
+  } catch (error) {
+    if (change.hasSteps) void renewAll(undefined);
+    throw error;
+  }
+}
+
+/** What a system call says of a path, as the caller should see it. */
+export function asFileFailure(error: unknown, path: string): unknown {
+  // Here it is known which path is meant.
+  if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return notFound(path, error);
+    case "ELOOP":
+      return throughLink(path, error);
+    case "EEXIST":
+    case "ENOTEMPTY":
+    case "EISDIR":
+      return taken(path, error);
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+    case "EBUSY":
+      return notWritable(path, "the daemon may not do that there", error);
+    case "EXDEV":
+      return notWritable(path, "it lies on another file system; download it and upload it there", error);
+    case "ENAMETOOLONG":
+      return new ApiError("INVALID_REQUEST", `The path ${shown(path)} cannot be used: it is too long for the disk.`, { cause: error });
+    default:
+      return asStorageFailure(error);
+  }
+}
+
+/** The same where nothing was to be changed: what the daemon may not read is not there. */
+export function asReadFailure(error: unknown, path: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EACCES" || code === "EPERM" ? notFound(path, error) : asFileFailure(error, path);
+}
+
+export function notFound(path: string, cause?: unknown): ApiError {
+  return new ApiError("PATH_NOT_FOUND", `There is nothing at ${shown(path)}.`, { cause });
+}
+
+export function throughLink(path: string, cause?: unknown): ApiError {
+  return new ApiError("PATH_TRAVERSAL", `The path ${shown(path)} leads through a link. Links are not followed.`, { cause });
+}
+
+export function taken(path: string, cause?: unknown): ApiError {
+  return new ApiError("PATH_EXISTS", `There is something at ${shown(path)} already. Delete it, or choose another name.`, { cause });
+}
+
+export function notWritable(path: string, why: string, cause?: unknown): ApiError {
+  return new ApiError("PATH_NOT_WRITABLE", `Nothing can be changed at ${shown(path)}: ${why}.`, { cause });
+}

@@ -1,0 +1,161 @@
+import path from "node:path";
+import { isPackageName, isPackageVersion } from "../../../shared/package-name.js";
+import type { Mount, PackageOwner } from "./mounts.js";
+import { ApiError } from "../../../shared/api-error.js";
+import { parseManifest, placeIn } from "../../../shared/manifest-yaml.js";
+import { metadataFileNames, type MetadataFileName } from "../../../shared/metadata-file-names.js";
+import type { PackageMetadata } from "../../../shared/package-metadata.js";
+import { longestBytes, parsePackageMetadata, readMetadataText } from "../package-metadata.js";
+import type { FileCaller } from "./file-paths.js";
+import { DirectoryHandle } from "./directory-handle.js";
+
+/** The folder of a package in which files may be changed: a version of a worker, or a plugin. */
+export interface Unit {
+  /** The directory that it lies in. */
+  readonly directory: string;
+  /** The package's name, as its place says it. */
+  readonly name: string;
+  /** From the directory on. */
+  readonly segments: readonly string[];
+  /** Absolute. */
+  readonly folder: string;
+}
+
+/** The first segments below a mount that make a unit; undefined when they do not. */
+export type Layout = (below: readonly string[]) => { readonly name: string; readonly depth: number } | undefined;
+
+/** `name/<version>/…`, `@scope/name/<version>/…`. */
+export function workerLayout(below: readonly string[]): ReturnType<Layout> {
+  const plain = pluginLayout(below);
+  const version = plain && below[plain.depth];
+  return plain && version !== undefined && isPackageVersion(version) ? { name: plain.name, depth: plain.depth + 1 } : undefined;
+}
+
+/** `name/…`, `@scope/name/…`. */
+export function pluginLayout(below: readonly string[]): ReturnType<Layout> {
+  const depth = below[0]?.startsWith("@") ? 2 : 1;
+  const name = below.slice(0, depth).join("/");
+  return below.length >= depth && isPackageName(name) ? { name, depth } : undefined;
+}
+
+export function unitIn(mount: Mount, below: readonly string[], layout: Layout): Unit | undefined {
+  const found = layout(below);
+  if (!found) return undefined;
+  const segments = below.slice(0, found.depth);
+  return { directory: mount.path, name: found.name, segments, folder: path.join(mount.path, ...segments) };
+}
+
+/** What a change does to the files directly in a unit, by their names. */
+interface RootChange {
+  readonly unit: Unit;
+  readonly gone?: readonly string[];
+  /** Reads a file that comes, by a path that is good for that long. */
+  readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
+}
+
+/** The text of a file of metadata, undefined when there is none; throws what is wrong with the file itself. */
+type TextOf = (fileName: MetadataFileName) => string | undefined;
+
+/**
+ * Refuses a change by which a package would count under a name that the caller may not manage: its metadata says the name, whatever
+ * its folder is called. All of its files are looked at, since the next change may let another one count. Refuses, too, a file that comes
+ * and cannot be read as metadata, and a change after which a package that was usable is not.
+ */
+export function checkMetadata(keeper: PackageOwner, caller: FileCaller, { unit, gone = [], come = new Map() }: RootChange): void {
+  if (!metadataFileNames.some((name) => gone.includes(name) || come.has(name))) return;
+  const before = textsIn(unit);
+  const after: TextOf = (name) => (come.has(name) ? textThatComes(name, come.get(name)) : gone.includes(name) ? undefined : before(name));
+  for (const name of metadataFileNames) checkFields(keeper, caller, unit, declaredIn(name, after));
+  for (const name of metadataFileNames) if (come.has(name)) parsePackageMetadataOf(name, after);
+  const wasUsable = problemOf(keeper, unit, before) === undefined && metadataIn(before) !== undefined;
+  const problem = wasUsable ? problemOf(keeper, unit, after) : undefined;
+  if (problem !== undefined) throw problem;
+}
+
+function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {
+  const { name } = fields;
+  if (typeof name === "string") caller.assertCovers(name);
+  keeper.assertAcceptable(unit, fields);
+}
+
+/** A file that cannot be read as metadata makes a package that is not served, under the name of its place. */
+function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<string, unknown>> {
+  try {
+    const text = textOf(name);
+    if (text === undefined) return {};
+    const fields: unknown = name === "package.json" ? JSON.parse(text) : parseManifest(text, name).fields;
+    return typeof fields === "object" && fields !== null ? (fields as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Throws what is wrong with one file; what it lacks may stand in another one. */
+function parsePackageMetadataOf(name: MetadataFileName, textOf: TextOf): void {
+  try {
+    parsePackageMetadata((each) => (each === name ? textOf(each) : undefined));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code === "INVALID_PACKAGE_METADATA") throw error;
+  }
+}
+
+function metadataIn(textOf: TextOf): PackageMetadata | undefined {
+  try {
+    return parsePackageMetadata(textOf);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a package with these files would not be served; undefined when it would, or when it is no package. */
+function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
+  try {
+    const metadata = parsePackageMetadata(textOf);
+    if (metadata) keeper.assertUsable(unit, metadata);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return withPlace(error, textOf);
+    throw error;
+  }
+}
+
+/** The error with the place in the manifest of the field that it names first. */
+function withPlace(error: ApiError, textOf: TextOf): ApiError {
+  const name = metadataFileNames.find((each) => textOf(each) !== undefined);
+  const [field] = Array.isArray(error.details) ? (error.details as unknown[]) : [];
+  if (name === undefined || name === "package.json" || typeof field !== "string") return error;
+  const text = textOf(name) as string;
+  const keys = (field.split(":", 1)[0] as string).split(".");
+  const node = parseManifest(text, name).document.getIn(keys, true) as { range?: readonly [number, number, number] } | undefined;
+  const place = placeIn(text, node?.range?.[0]);
+  return place === "" ? error : new ApiError(error.code, `${error.message.replace(/\.$/, "")}${place}.`, { details: error.details });
+}
+
+function textThatComes(name: MetadataFileName, reading: ((read: (file: string) => void) => void) | undefined): string | undefined {
+  let text: string | undefined;
+  reading?.((file) => (text = readMetadataText(file, longestBytes(name), name)));
+  return text;
+}
+
+function textsIn(unit: Unit): TextOf {
+  return (name) => {
+    let text: string | undefined;
+    inUnitFolder(unit, (folder) => (text = readMetadataText(folder.pathOf(name), longestBytes(name))));
+    return text;
+  };
+}
+
+function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void {
+  let folder: DirectoryHandle;
+  try {
+    folder = DirectoryHandle.open(unit.directory, unit.segments);
+  } catch {
+    // It is yet to come, or no folder; the change itself tells of that.
+    return;
+  }
+  try {
+    work(folder);
+  } finally {
+    folder.close();
+  }
+}

@@ -1,0 +1,56 @@
+import path from "node:path";
+import type { ChangeType } from "../../shared/contract/changes.js";
+import type { PeerChange } from "./transactions/change-log.js";
+import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
+import { newPath } from "./transactions/install-areas.js";
+import { ApiError } from "../../shared/api-error.js";
+
+/** What other instances are told of a change to versions of a worker. */
+export function workerChange(
+  type: ChangeType,
+  subject: PeerChange["subject"],
+  versions: readonly Pick<CatalogedVersion, "directory" | "workerFolder">[],
+): PeerChange {
+  return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
+}
+
+/** What is taken away to delete all of a worker: its own folder when all in it is of that worker, else the version's. */
+export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): string {
+  const isAlone = catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
+  return isAlone ? version.workerFolder : version.folder;
+}
+
+interface Following {
+  readonly catalog: WorkerCatalog;
+  readonly directory: string;
+  /** A folder is no longer current; `movedTo` is where its files are now. */
+  readonly onRetired: (folder: string, movedTo: string | undefined) => void;
+}
+
+/** Reads what other instances have changed in a directory. */
+export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly PeerChange[]): void {
+  const absolute = (below: string) => path.join(directory, below);
+  for (const { folders, edited = [], moved = [] } of changes) {
+    const editedFolders = new Set(edited.map(absolute));
+    const isChanged = (folder: string) => editedFolders.has(folder) || edited.some((each) => path.dirname(absolute(each)) === folder);
+    const gone = folders.flatMap((folder) => catalog.refresh(directory, absolute(folder), isChanged));
+    const moves = moved.map(({ from, to }) => ({ from: absolute(from), to: absolute(to) }));
+    for (const folder of gone) onRetired(folder, newPath(folder, moves));
+  }
+}
+
+/** A version that is there and not built in; throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or BUILT_IN_WORKER_CHANGE_FORBIDDEN. */
+export function changeableVersion(catalog: WorkerCatalog, name: string, version: string): CatalogedVersion {
+  const current = catalog.versions(name)?.get(version);
+  if (!current) throw workerNotFound(catalog, name, version);
+  if (current.source !== "built-in") return current;
+  throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
+}
+
+/** What to say when a worker, or a version of it, is not there. */
+export function workerNotFound(catalog: WorkerCatalog, name: string, version: string | undefined): ApiError {
+  if (version !== undefined && catalog.versions(name)) {
+    return new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${version} of ${name} is not installed.`);
+  }
+  return new ApiError("WORKER_NOT_FOUND", `No worker named ${name} is installed.`);
+}

@@ -1,0 +1,84 @@
+import { constants } from "node:os";
+import { spawnProcess, type SpawnedProcess } from "./spawner/spawner.js";
+import { findSystemTool } from "./system-tool.js";
+import { lowerPriority } from "./process-priority.js";
+import { lstat, opendir, rmdir, unlink } from "node:fs/promises";
+import path from "node:path";
+
+/**
+ * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up
+ * whatever else reads the disk. What is not deleted when it closes is left to the next start.
+ */
+export class TreeRemover {
+  readonly #program = findSystemTool("rm");
+  #last: Promise<void> = Promise.resolve();
+  #removal: SpawnedProcess | undefined;
+  #isClosed = false;
+
+  /** Settles when the folder is gone, when that failed, or when we close. */
+  remove(folder: string): Promise<void> {
+    const removing = this.#last.then(() => (this.#isClosed ? undefined : this.#removeNow(folder)));
+    this.#last = removing.catch(() => undefined);
+    return removing;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#removal?.kill();
+    await this.#last;
+  }
+
+  async #removeNow(folder: string): Promise<void> {
+    if (this.#program !== undefined && (await this.#run(this.#program, folder))) return;
+    if (!this.#isClosed) await removeTree(folder);
+  }
+
+  /** Returns whether the program came to its end without fault. */
+  async #run(file: string, folder: string): Promise<boolean> {
+    const removal = await spawnProcess({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(
+      () => undefined,
+    );
+    if (!removal) return false;
+    this.#removal = removal;
+    lowerPriority(removal.pid, constants.priority.PRIORITY_LOW);
+    if (this.#isClosed) removal.kill();
+    return (await removal.ended).status === 0;
+  }
+}
+
+/**
+ * Deletes a folder, a file or a link, one entry after the other: `rm` asks for all of a folder at once, and then everything else that
+ * waits for the disk waits behind thousands of deletions. What is gone already is no failure. Stops after `mostEntries`; answers
+ * whether all is gone.
+ */
+export async function removeTree(target: string, mostEntries = Infinity): Promise<boolean> {
+  const stat = await lstat(target).catch(ignoreMissing);
+  if (!stat) return true;
+  if (!stat.isDirectory()) await unlink(target).catch(ignoreMissing);
+  else return (await removeFolder(target, mostEntries)) <= mostEntries;
+  return true;
+}
+
+/** Returns how many entries there were, one more than `mostEntries` when it stopped. */
+async function removeFolder(folder: string, mostEntries: number): Promise<number> {
+  let count = 0;
+  const entries = await opendir(folder).catch(ignoreMissing);
+  for await (const entry of entries ?? []) {
+    count += 1;
+    if (count > mostEntries) return count;
+    const child = path.join(folder, entry.name);
+    if (entry.isDirectory()) count += await removeFolder(child, mostEntries - count);
+    else await unlink(child).catch(ignoreMissing);
+    if (count > mostEntries) return count;
+  }
+  await rmdir(folder).catch(ignoreMissing);
+  return count;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+}

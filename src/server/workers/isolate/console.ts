@@ -1,0 +1,73 @@
+import { Console } from "node:console";
+import { Writable } from "node:stream";
+import { LogCode } from "../protocol/frames.js";
+
+/** What says something else than `info` when it writes. `console.trace` helps to find a fault; it is none. */
+const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;
+
+/** What a stream holds that nobody has read yet; beyond it the app's output is dropped rather than kept. */
+const mostQueuedBytes = 1024 * 1024;
+
+type Method = (...values: unknown[]) => void;
+
+/**
+ * Makes the global console write entries with a level. Formatting, groups, counters and timers are Node's own. The object stays the same,
+ * which is also what `node:console` exports.
+ */
+export function installConsole(write: (code: LogCode, text: string) => void): void {
+  let code: LogCode = LogCode.Info;
+  const sink = new EntrySink((text) => write(code, text));
+  const own = new Console({ stdout: sink, stderr: sink });
+  const methods = own as unknown as Record<string, Method>;
+  for (const [name, codeOfOne] of Object.entries(codeOfMethod)) {
+    const native = methods[name] as Method;
+    methods[name] = (...values) => {
+      const outer = code;
+      code = name === "error" && isTrace(outer) ? outer : codeOfOne;
+      try {
+        native(...values);
+      } finally {
+        code = outer;
+      }
+    };
+  }
+  Object.assign(globalThis.console, own);
+}
+
+/** Node's `trace` writes by `error`. */
+function isTrace(code: LogCode): boolean {
+  return code === LogCode.Debug;
+}
+
+/** Takes one text for each call of a console method. */
+class EntrySink extends Writable {
+  readonly #take: (text: string) => void;
+
+  constructor(take: (text: string) => void) {
+    super({ decodeStrings: false });
+    this.#take = take;
+  }
+
+  override write(chunk: unknown): boolean {
+    this.#take(String(chunk).replace(/\n$/, ""));
+    return true;
+  }
+}
+
+/**
+ * Keeps an app that writes faster than the daemon reads from filling its own memory with it. Tells of what is lost, once for each time
+ * that it begins.
+ */
+export function boundOutput(stream: Writable, onLoss: () => void): void {
+  const write = stream.write.bind(stream) as (...rest: unknown[]) => boolean;
+  let isLosing = false;
+  stream.write = (...rest: unknown[]): boolean => {
+    const isFull = stream.writableLength > mostQueuedBytes;
+    if (isFull && !isLosing) onLoss();
+    isLosing = isFull;
+    if (!isFull) return write(...rest);
+    const callback = rest.at(-1);
+    if (typeof callback === "function") process.nextTick(callback);
+    return false;
+  };
+}

@@ -1,0 +1,38 @@
+import { pathToFileURL } from "node:url";
+
+/** In UTF-16 units. */
+export const longestLogText = 32 * 1024;
+const suffixRoom = 64;
+
+/** The text of an entry, without what is too much of it. */
+export function cutText(text: string): string {
+  if (text.length <= longestLogText) return text;
+  const kept = longestLogText - suffixRoom;
+  return `${text.slice(0, kept)}… (${text.length - kept} more characters)`;
+}
+
+/**
+ * Takes what tells about the machine out of an app's output: paths become relative to the app's folder, and our own frames leave the
+ * stacks. `slot` is the folder that an isolate sees, `program` that of our code.
+ */
+export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
+  const slots = [pathToFileURL(slot).href, slot];
+  const programs = [pathToFileURL(program).href, program];
+  const ownFrames = new RegExp(`\\n +at [^\\n]*(?:${programs.map(escaped).join("|")})[^\\n]*`, "g");
+  return (text) => {
+    let shown = text;
+    if (programs.some((folder) => shown.includes(folder))) {
+      shown = shown.replace(ownFrames, "");
+      for (const folder of programs) shown = shown.replaceAll(folder, "runtime:");
+    }
+    if (!shown.includes(slot) && !shown.includes(slots[0] as string)) return shown;
+    for (const folder of slots) {
+      for (const known of [`${folder}/app/`, `${folder}/app`, `${folder}/`, folder]) shown = shown.replaceAll(known, "");
+    }
+    return shown;
+  };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
