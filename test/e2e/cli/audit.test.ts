@@ -17,7 +17,7 @@ const run = (...words: string[]) => runRuntimectl(daemon, words);
 
 const start = (...words: string[]) => startRuntimectl(daemon, words);
 
-test("runtimectl audit shows who changed what, as columns and as a document, by action, principal and time", async () => {
+test("audit prints the entries that match --action, --principal and --since", async () => {
   const { status, stdout } = await run("audit", "--since", "1h", "--action", "key.created", "--principal", "root");
   expect(status).toBe(0);
   expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\tkey\.created\tdone\tfirst key 1\troot\t127\.0\.0\.1\t[0-9a-f-]{36}\n$/);
@@ -41,11 +41,11 @@ test.each([
   [["audit", "--limit", "1001"], "--limit"],
   [["events", "--type", "worker.exploded"], "--type"],
   [["events", "--since", "soon"], "--since"],
-])("%j is refused before anything is asked", async (words, named) => {
+])("rejects %j before it sends a request", async (words, named) => {
   expect(await run(...words)).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining(named) });
 });
 
-test("audit -f goes on with what comes, also after a restart of the daemon, and ends on Ctrl-C", async () => {
+test("audit -f prints new entries, reconnects after a daemon restart, stops on Ctrl-C", async () => {
   const { child, shown, ended } = start("audit", "-f", "--action", "key", "--limit", "1");
   await expect.poll(() => shown.stdout).toContain("first");
   await createKey("second");
@@ -61,7 +61,7 @@ test("audit -f goes on with what comes, also after a restart of the daemon, and 
   expect(await ended).toBe(130);
 });
 
-test("events shows what happens, a document a line with --json", async () => {
+test("events prints new events, one JSON document per line with --json", async () => {
   const { child, shown, ended } = start("events", "--type", "key", "--since", "1h", "--json");
   await expect.poll(() => shown.stdout).toContain("\n");
   await createKey("fourth");

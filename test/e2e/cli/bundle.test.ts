@@ -25,7 +25,7 @@ function runtimectl(words: string): Promise<Run> {
   return shell.run(words, { env: { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: daemon.rootKey } });
 }
 
-/** Writes a folder in the session's home, with real packages installed in it. */
+/** Writes a folder in the session's home and copies installed packages into it. */
 async function folder(name: string, files: Record<string, string>, packages: readonly string[] = []): Promise<void> {
   await rm(path.join(shell.home, name), { recursive: true, force: true });
   await writeTree(path.join(shell.home, name), files);
@@ -49,7 +49,7 @@ async function bundlePlan(name: string) {
   return JSON.parse(run.stdout) as { sha256: string; entrypoint: string; files: { path: string }[]; leftOut: { path: string }[] };
 }
 
-/** A Hono app in TypeScript: paths and jsx by tsconfig.json, a CommonJS module, files beside the modules. */
+/** A Hono app in TypeScript: paths and jsx from tsconfig.json, a CommonJS module, files read at run time. */
 const shop = {
   "manifest.yaml": "# the shop\nname: shop\nversion: 1.0.0\nentrypoint: src/index.ts # see there\n",
   "package.json": JSON.stringify({ name: "shop", type: "commonjs", dependencies: { hono: "*", "itty-router": "*" } }),
@@ -100,7 +100,7 @@ const shop = {
 describe("a bundle", () => {
   beforeAll(() => folder("shop", shop, ["hono", "itty-router"]));
 
-  test("is one file with the entrypoint pointing to it, beside the files that the worker reads", async () => {
+  test("contains one code file as the entrypoint and the files that the worker reads", async () => {
     const { files, leftOut, entrypoint } = await bundlePlan("shop");
     expect(entrypoint).toBe("src/index.mjs");
     expect(files.map((file) => file.path)).toEqual([
@@ -114,25 +114,25 @@ describe("a bundle", () => {
     expect(leftOut.map((entry) => entry.path)).toEqual(["node_modules/", "src/index.ts", "src/lib/old.cjs", "src/lib/page.tsx"]);
   });
 
-  test("has the same bytes every time, wherever the folder lies", async () => {
+  test("is byte-identical when built again or from another folder", async () => {
     const { sha256 } = await bundlePlan("shop");
     await folder("elsewhere/shop", shop, ["itty-router", "hono"]);
     expect((await bundlePlan("elsewhere/shop")).sha256).toBe(sha256);
   });
 
-  test("runs as the folder would: packages, CommonJS, tsconfig, files beside the modules", async () => {
+  test("runs like its sources: packages, CommonJS, tsconfig paths, file reads", async () => {
     const run = await runtimectl("workers upload shop --bundle");
     expect(run.status, run.stderr).toBe(0);
     expect(run.stdout).toBe(`${daemon.url}/shop/\n`);
     expect(await (await fetch(`${daemon.url}/shop/`)).text()).toBe("page page /");
   });
 
-  test("has stack traces of its sources, file and line", async () => {
+  test("maps stack traces to file and line of the sources", async () => {
     expect((await fetch(`${daemon.url}/shop/boom`)).status).toBe(502);
     await expect.poll(() => daemon.output()).toMatch(/a boom of the shop[^]*src\/index\.ts:25:9/);
   });
 
-  test("shows its source map to no client, not even through a worker that serves all of its folder", async () => {
+  test("keeps its source map private, even if the worker serves its whole folder", async () => {
     const fetched = async (file: string) => (await fetch(`${daemon.url}/shop/file/${file}`)).status;
     expect(await fetched("index.mjs")).toBe(200);
     expect(await fetched("public/page.html")).toBe(200);
@@ -146,7 +146,7 @@ describe("a bundle", () => {
     expect((await fetch(`${daemon.url}/shop/.source-maps/src/index.mjs.map`)).status).toBe(404);
   });
 
-  test("of a JavaScript entrypoint without a manifest works too", async () => {
+  test("works with a JavaScript entrypoint and without a manifest", async () => {
     const files = {
       "package.json": JSON.stringify({ name: "plain", main: "index.js" }),
       "index.js": 'import { AutoRouter } from "itty-router"; export default { ...AutoRouter().get("/", () => "routed") };',
@@ -158,7 +158,7 @@ describe("a bundle", () => {
   });
 });
 
-test("jsx is compiled as tsconfig.json says", async () => {
+test("compiles jsx with the options of tsconfig.json", async () => {
   const files = {
     ...shop,
     "manifest.yaml": "name: jsx\nentrypoint: src/index.tsx\n",
@@ -169,8 +169,8 @@ test("jsx is compiled as tsconfig.json says", async () => {
   expect(await (await fetch(`${daemon.url}/jsx/`)).text()).toBe("<b>tsx</b>");
 });
 
-describe("what cannot be bundled is refused with its place, and nothing is uploaded", () => {
-  test("a mistake in the code: file, line, column and the line", async () => {
+describe("workers upload --bundle reports the cause and uploads nothing", () => {
+  test("reports file, line, column and source line of a syntax error", async () => {
     const words = await refusal({ "index.ts": 'import "./src/b";\n', "src/b.ts": "const a = 1;\nconst b = ;\n" });
     expect(words).toContain("src/b.ts:2:11: Unexpected");
     expect(words).toContain("2 | const b = ;\n");
@@ -178,17 +178,17 @@ describe("what cannot be bundled is refused with its place, and nothing is uploa
     expect(words).toContain("BUNDLE_FAILED");
   });
 
-  test("a package that is not installed: what to install", async () => {
+  test("names the packages to install when an import has no package", async () => {
     const words = await refusal({ "index.ts": 'import a from "@team/a/deep";\nimport b from "left-pad";\nexport default { a, b };\n' });
     expect(words).toContain('index.ts:1:15: Could not resolve "@team/a/deep"');
     expect(words).toContain("hint: npm install @team/a left-pad\n");
   });
 
-  test("a module of the folder that is not there", async () => {
+  test("names a missing module of the folder", async () => {
     expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js is not there");
   });
 
-  test("a native addon", async () => {
+  test("rejects a native addon that is imported by its path", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -198,7 +198,7 @@ describe("what cannot be bundled is refused with its place, and nothing is uploa
     expect(words).toContain("./build/fast.node is a native addon: workers run JavaScript and WebAssembly only");
   });
 
-  test("a package that builds a native addon and finds it at run time", async () => {
+  test("rejects a package that builds a native addon", async () => {
     const words = await refusal({
       "index.ts": 'import db from "fast-db"; export default db;\n',
       "node_modules/fast-db/package.json": '{"name":"fast-db","main":"index.js"}',
@@ -208,7 +208,7 @@ describe("what cannot be bundled is refused with its place, and nothing is uploa
     expect(words).toContain("fast-db is a native addon");
   });
 
-  test("a page, and an archive", async () => {
+  test("rejects a static page and an archive", async () => {
     await folder("page", { "manifest.yaml": "name: page\n", "index.html": "page" });
     const page = await runtimectl("workers upload page --bundle");
     expect(page.status).toBe(1);

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const environment = () => ({ PATH: `${shell.home}/bin:${process.env["PATH"] ?? ""}`, HOME: shell.home, TERM: "dumb", PS1: "$ " });
 
-/** What bash is given to put in place of the last word of the line. */
+/** Words that bash offers in place of the last word of the line. */
 function completeInBash(line: string, extra: Readonly<Record<string, string>> = {}): string[] {
   const code = `source completion.bash; COMP_LINE=$1 COMP_POINT=\${#1}; _runtimectl 2>&1; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const shown = execFileSync("bash", ["--norc", "-c", code, "bash", line], {
@@ -55,7 +55,7 @@ function completeInBash(line: string, extra: Readonly<Record<string, string>> = 
   return shown.split("\n").filter((word) => word !== "");
 }
 
-/** What is live comes within 300 ms or not at all: on a busy machine it takes another press of the key. */
+/** Retries because completions of installed names have 300 ms: on a busy machine the first key press can return none. */
 function pressUntilAnswered(line: string): string[] {
   for (let press = 1; press < 10; press += 1) {
     const words = completeInBash(line);
@@ -71,16 +71,16 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe("in bash", () => {
+describe("bash completion", () => {
   test.each<[string, readonly string[]]>([
     ["runtimectl plugins disable gu", ["guard"]],
     ["runtimectl keys revoke ", ["1"]],
-    // Readline wants what begins with the last @.
+    // Bash splits words at "@": only the part after the last "@" is completed.
     ["runtimectl workers delete ", ["@team/app"]],
     ["runtimectl workers delete @te", ["@team/app"]],
     ["runtimectl workers delete @team/app@", ["@1.0.0"]],
     ["runtimectl workers enable @te", ["@team/app@1.0.0"]],
-  ])("what is installed: %s", (line, expected) => {
+  ])("completes installed names: %s", (line, expected) => {
     expect(pressUntilAnswered(line)).toEqual(expected);
   });
 
@@ -99,11 +99,11 @@ describe("in bash", () => {
     ["runtimectl help exit", ["exit-codes"]],
     ["runtimectl workers list -- ", []],
     ["runtimectl nothing here ", []],
-  ])("%s", (line, expected) => {
+  ])("completes commands, flags and values: %s", (line, expected) => {
     expect(completeInBash(line)).toEqual(expected);
   });
 
-  test("a person who presses the tab key gets the whole name, and can use it", async () => {
+  test("inserts the whole name when the user presses Tab", async () => {
     const line = "stty cols 100; exec bash --norc --noprofile -i";
     const child = spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], {
       cwd: shell.home,
@@ -112,7 +112,7 @@ describe("in bash", () => {
     let shown = "";
     child.stdout.on("data", (chunk: Buffer) => {
       shown += chunk.toString();
-      // The bell: there was no answer in time. A person presses the key again.
+      // The bell means that no completion was found in time: press Tab again.
       if (chunk.includes(7)) child.stdin.write("\t");
     });
     const seen = (text: string) =>
@@ -134,10 +134,10 @@ describe("in bash", () => {
   }, 30_000);
 });
 
-describe("it is silent", () => {
+describe("completion prints nothing", () => {
   const nothing = { status: 0, stdout: "", stderr: "" };
 
-  test("where there is no daemon, no key, no such profile, or a config file that cannot be used", async () => {
+  test("without a daemon, a valid key, the given profile or a readable config file", async () => {
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1" } })).toEqual(nothing);
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_KEY: "wrong" } })).toEqual(nothing);
     expect(await shell.run("__complete bash -p nobody workers delete @")).toEqual(nothing);
@@ -145,7 +145,7 @@ describe("it is silent", () => {
     expect(await shell.run("__complete bash profile use d", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/broken` } })).toEqual(nothing);
   });
 
-  test("where the daemon takes too long, and then ends soon", async () => {
+  test("when the daemon does not respond, and exits within 3 s", async () => {
     const url = await serve(() => {});
     const startedAtMs = performance.now();
     expect(await shell.run("__complete bash workers delete @", { env: { RUNTIMECTL_URL: url, RUNTIMECTL_KEY: "some-key" } })).toEqual(
@@ -154,7 +154,7 @@ describe("it is silent", () => {
     expect(performance.now() - startedAtMs).toBeLessThan(3000);
   });
 
-  test("about names that a shell or a terminal would obey, and it shows no key", async () => {
+  test("for names with shell or terminal syntax, and never prints the key", async () => {
     const names = ["\u001b]0;owned\u0007", "$(touch owned)", "a b", "`id`", "good"];
     const rows = names.map((name) => ({
       name,
@@ -182,7 +182,7 @@ function isThere(file: string): boolean {
   }
 }
 
-test("the scripts of other shells are understood by those that are installed here", () => {
+test("the scripts for zsh and fish parse in the installed shells", () => {
   for (const name of installed) execFileSync(name, ["-n", path.join(shell.home, `completion.${name}`)]);
   expect(Object.keys(completionScripts)).toEqual(["bash", "zsh", "fish"]);
 });

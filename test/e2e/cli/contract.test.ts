@@ -34,7 +34,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-/** In an order in which each finds what it needs. */
+/** Ordered so that each command finds the state it needs. */
 const successes: Readonly<Record<string, string>> = {
   "auth login": "auth login --key-file root.key",
   "auth status": "auth status",
@@ -89,25 +89,25 @@ const successes: Readonly<Record<string, string>> = {
   "auth logout": "auth logout --profile spare",
 };
 
-/** They run until they are interrupted, or overwrite nothing and so succeed once, and have tests of their own. */
+/** Commands that run until they are interrupted, or succeed only once. Other files test them. */
 const lasting = ["dev", "tui", "events", "files get"];
-/** They need what not every machine has, or the directories of a daemon, and have tests of their own. */
+/** Commands that need systemd or the directories of a daemon. Other files test them. */
 const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status"];
 
-test("every command is in this contract", async () => {
+test("covers every command", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(
     (await commandTree()).map(({ words }) => words).toSorted(),
   );
 });
 
-/** A document without what `--json=FIELDS` may choose: of a list, that of each row. */
+/** Returns the fields of a document, or of its rows, that `--json=FIELDS` does not accept. */
 function undeclaredFields(document: object, fields: readonly string[]): string[] {
   const entries = Object.entries(document);
   const rows = entries.length === 1 && Array.isArray(entries[0]?.[1]) ? (entries[0][1] as object[]) : [document];
   return rows.flatMap((row) => Object.keys(row)).filter((field) => !fields.includes(field));
 }
 
-describe("with --json, stdout is exactly one document", () => {
+describe("--json prints exactly one document", () => {
   test.each(["in a pipe", "with CI set", "on a terminal"])(
     "%s",
     async (where) => {
@@ -130,27 +130,27 @@ describe("with --json, stdout is exactly one document", () => {
   );
 });
 
-describe("each kind of failure has its exit code, an error document on stderr, and an empty stdout", () => {
+describe("a failure sets its exit code, writes an error document to stderr, and leaves stdout empty", () => {
   test.each<[string, string, number, string]>([
     ["an unknown command", "wrokers", 2, "USAGE"],
     ["an unknown verb", "workers lsit", 2, "USAGE"],
     ["an unknown flag", "workers list --loud", 2, "USAGE"],
     ["a missing argument", "workers enable", 2, "USAGE"],
     ["one argument too many", "workers list all", 2, "USAGE"],
-    ["a choice that is none", "keys create --role boss", 2, "USAGE"],
-    ["a needed confirmation", "workers delete app", 2, "USAGE"],
-    ["a needed prompt", "auth login", 2, "USAGE"],
+    ["an invalid choice", "keys create --role boss", 2, "USAGE"],
+    ["a deletion without confirmation", "workers delete app", 2, "USAGE"],
+    ["a prompt without a terminal", "auth login", 2, "USAGE"],
     ["a URL with a path", "status --url http://127.0.0.1:1/cpanel/", 2, "USAGE"],
     ["an unknown profile", "status --profile nobody", 2, "USAGE"],
-    ["a profile that is not there", "profile show nobody", 6, "PROFILE_NOT_FOUND"],
-    ["a profile's settings that are none", "profile set default", 2, "USAGE"],
-    ["a key file that is not there", "status --key-file nowhere", 2, "USAGE"],
-    ["a field that is none", "workers list --json=colour", 2, "USAGE"],
-    ["two forms of output", "workers list --plain", 2, "USAGE"],
-    ["a shell that is none", "completion tcsh", 2, "USAGE"],
+    ["a missing profile", "profile show nobody", 6, "PROFILE_NOT_FOUND"],
+    ["profile set without settings", "profile set default", 2, "USAGE"],
+    ["a missing key file", "status --key-file nowhere", 2, "USAGE"],
+    ["an unknown field", "workers list --json=colour", 2, "USAGE"],
+    ["two output formats", "workers list --plain", 2, "USAGE"],
+    ["an unknown shell", "completion tcsh", 2, "USAGE"],
     ["a header that holds a credential", "api GET workers -H cookie:a=b", 2, "USAGE"],
-    ["a report over another file", "doctor --bundle root.key", 7, "FILE_EXISTS"],
-    ["a duration that is none", "status --timeout soon", 2, "USAGE"],
+    ["a report that would overwrite a file", "doctor --bundle root.key", 7, "FILE_EXISTS"],
+    ["an invalid duration", "status --timeout soon", 2, "USAGE"],
     ["an unknown worker", "workers delete nobody --yes", 6, "WORKER_NOT_FOUND"],
     ["an unknown worker to show", "workers show nobody", 6, "WORKER_NOT_FOUND"],
     ["an unknown version to show", "workers show pair@9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
@@ -158,54 +158,54 @@ describe("each kind of failure has its exit code, an error document on stderr, a
     ["an unknown version to open", "workers open pair@9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
     ["an unknown worker to roll back", "workers rollback nobody", 6, "WORKER_NOT_FOUND"],
     ["an unknown version to roll back to", "rollback pair --to 9.9.9", 6, "WORKER_VERSION_NOT_FOUND"],
-    ["a rollback that names two versions", "workers rollback pair@1.0.0", 2, "USAGE"],
-    ["a rollback to what is no version", "workers rollback pair --to next", 2, "USAGE"],
-    ["a check of what is no path", "workers rollback pair --check health", 2, "USAGE"],
+    ["a rollback with a version", "workers rollback pair@1.0.0", 2, "USAGE"],
+    ["a rollback to an invalid version", "workers rollback pair --to next", 2, "USAGE"],
+    ["a check with an invalid path", "workers rollback pair --check health", 2, "USAGE"],
     ["an unknown plugin to show", "plugins show nobody", 6, "PLUGIN_NOT_FOUND"],
     ["an unknown key to show", "keys show 4711", 6, "KEY_NOT_FOUND"],
-    ["an id that is none", "keys show seven", 2, "USAGE"],
+    ["an invalid id", "keys show seven", 2, "USAGE"],
     ["an unknown key to rotate", "keys rotate 4711", 6, "KEY_NOT_FOUND"],
-    ["an overlap that is none", "keys rotate 4711 --overlap soon", 2, "USAGE"],
-    ["a rotation that ends a key at once, and nobody confirms", "keys rotate 4711 --overlap 0", 2, "USAGE"],
+    ["an invalid grace period", "keys rotate 4711 --overlap soon", 2, "USAGE"],
+    ["a rotation without grace period and without confirmation", "keys rotate 4711 --overlap 0", 2, "USAGE"],
     ["several unknown keys to revoke", "keys revoke 4711 4712 --yes", 6, "KEY_NOT_FOUND"],
-    ["one id among several that is none", "keys revoke 4711 seven --yes", 2, "USAGE"],
-    ["a preset that is none", "keys create --preset boss", 2, "USAGE"],
+    ["one invalid id among several", "keys revoke 4711 seven --yes", 2, "USAGE"],
+    ["an unknown preset", "keys create --preset boss", 2, "USAGE"],
     ["a preset with a role", "keys create --preset viewer --role admin", 2, "USAGE"],
     ["a preset that needs a namespace", "keys create --preset ci", 2, "USAGE"],
     ["an unknown plugin", "plugins enable nobody", 6, "PLUGIN_NOT_FOUND"],
     ["a plugin's name with a version", "plugins disable guard@1.0.0", 2, "USAGE"],
-    ["a plugin's deletion that nobody confirms", "plugins delete guard", 2, "USAGE"],
-    ["a plugin's folder that is not there", "plugins upload nowhere", 6, "PATH_NOT_FOUND"],
-    ["a folder that is not there", "workers upload nowhere", 6, "PATH_NOT_FOUND"],
+    ["deleting a plugin without confirmation", "plugins delete guard", 2, "USAGE"],
+    ["a missing plugin folder", "plugins upload nowhere", 6, "PATH_NOT_FOUND"],
+    ["a missing folder", "workers upload nowhere", 6, "PATH_NOT_FOUND"],
     ["a folder without metadata", "workers upload .", 1, "MISSING_PACKAGE_NAME"],
-    ["a package that a daemon would refuse", "validate broken", 1, "INVALID_PACKAGE_METADATA"],
-    ["a package that is not there", "validate nowhere", 6, "PATH_NOT_FOUND"],
-    ["a file that is no archive by its name", "deploy root.key", 2, "USAGE"],
-    ["a package that the daemon would refuse", "deploy broken", 1, "INVALID_PACKAGE_METADATA"],
-    ["packing an archive", "pack broken.tgz", 6, "PATH_NOT_FOUND"],
-    ["an archive in the folder that is packed", "pack app --out app/all.tgz", 2, "USAGE"],
-    ["files that are there already", "init app", 7, "PATH_EXISTS"],
-    ["a template that is none", "init new --template rust", 2, "USAGE"],
-    ["a check that is none", "deploy app --check /=1", 2, "USAGE"],
-    ["a service for one user in another file system", "daemon install --user --root .", 2, "USAGE"],
-    ["a service's address that is none", "daemon install --listen here", 2, "USAGE"],
-    ["a service's Node that is not there", "daemon install --user --node nowhere --dry-run", 2, "USAGE"],
-    ["a host that is not there", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],
+    ["an invalid package", "validate broken", 1, "INVALID_PACKAGE_METADATA"],
+    ["a missing package", "validate nowhere", 6, "PATH_NOT_FOUND"],
+    ["a file without an archive extension", "deploy root.key", 2, "USAGE"],
+    ["deploying an invalid package", "deploy broken", 1, "INVALID_PACKAGE_METADATA"],
+    ["packing a missing folder", "pack broken.tgz", 6, "PATH_NOT_FOUND"],
+    ["an archive inside the packed folder", "pack app --out app/all.tgz", 2, "USAGE"],
+    ["existing files", "init app", 7, "PATH_EXISTS"],
+    ["an unknown template", "init new --template rust", 2, "USAGE"],
+    ["an invalid check", "deploy app --check /=1", 2, "USAGE"],
+    ["a service for one user in another root directory", "daemon install --user --root .", 2, "USAGE"],
+    ["an invalid listen address", "daemon install --listen here", 2, "USAGE"],
+    ["a missing Node executable", "daemon install --user --node nowhere --dry-run", 2, "USAGE"],
+    ["a host that does not listen", "status --url http://127.0.0.1:1", 8, "UNREACHABLE"],
     ["an unknown host name", "status --url http://nowhere.invalid", 8, "UNREACHABLE"],
-  ])("%s", async (_, words, status, code) => {
+  ])("exits with its code for %s", async (_, words, status, code) => {
     await expectFailure(shell, words, { status, code });
   });
 
-  test("a key that the daemon does not know", async () => {
+  test("exits with 4 for an unknown key", async () => {
     await expectFailure(shell, "workers list", { status: 4, code: "AUTH_REQUIRED", env: key });
   });
 
-  test("a file that is no archive", async () => {
+  test("exits with 1 for an invalid archive", async () => {
     await writeTree(shell.home, { "broken.tgz": "not a tar" });
     await expectFailure(shell, "workers upload broken.tgz", { status: 1, code: "INVALID_ARCHIVE" });
   });
 
-  test("a version that is there already, a check that fails, a rollback", async () => {
+  test("exits with 7 for an existing version, 12 for a failed check, 11 when rolled back", async () => {
     await shell.run("deploy app --version 3.0.0");
     await expectFailure(shell, "deploy app --version 3.0.0", { status: 7, code: "VERSION_EXISTS" });
     const check = "--check /=204 --check-timeout 100ms";
@@ -217,22 +217,22 @@ describe("each kind of failure has its exit code, an error document on stderr, a
     await shell.run("workers delete app --yes");
   });
 
-  test("a daemon that does not answer in time", async () => {
+  test("exits with 8 when the daemon does not respond in time", async () => {
     const url = await standIn(() => {});
     await expectFailure(shell, `status --url ${url} --timeout 300ms`, { status: 8, code: "TIMEOUT" });
   });
 
-  test("a daemon that ends the connection", async () => {
+  test("exits with 8 when the daemon closes the connection", async () => {
     const url = await standIn((request) => request.socket.destroy());
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNREACHABLE" });
   });
 
-  test("a web server that is no daemon", async () => {
+  test("exits with 1 when a web server responds in place of the daemon", async () => {
     const url = await standIn((_request, response) => response.end("<html>"));
     await expectFailure(shell, `status --url ${url}`, { status: 1, code: "UNEXPECTED_ANSWER" });
   });
 
-  test("a proxy without its daemon", async () => {
+  test("exits with 8 when a proxy cannot reach the daemon", async () => {
     const url = await standIn((_request, response) => response.writeHead(502).end("Bad Gateway"));
     await expectFailure(shell, `status --url ${url}`, { status: 8, code: "UNEXPECTED_ANSWER" });
   });

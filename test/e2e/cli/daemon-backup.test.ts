@@ -16,7 +16,7 @@ const start = async (options: Parameters<typeof startDaemon>[0] = {}): Promise<T
   return daemon;
 };
 
-/** `runtimectl daemon backup|restore FILE` on the directories below a folder. */
+/** Runs `runtimectl daemon backup|restore FILE` on the directories below a folder. */
 const run = (directory: string, words: readonly string[]): Promise<InProcessRun> => {
   const places = ["state", "worker", "plugin"].flatMap((name) => [
     name === "state" ? "--state-dir" : `--${name}-dirs`,
@@ -31,7 +31,7 @@ const call = (daemon: TestDaemon, target: string, init: RequestInit = {}) =>
     headers: { ...(init.headers as Record<string, string> | undefined), authorization: `Bearer ${daemon.rootKey}` },
   });
 
-/** Two files that must be of one upload, and enough between them to be caught in the midst. */
+/** A package whose first and last file belong to the same upload, with enough files between them to detect a torn backup. */
 const workerOf = (mark: string) => {
   const filling = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`part-${index}.txt`, mark.repeat(2000)]));
   return packFiles({ "manifest.yaml": manifestOf("app", "1.0.0"), "a.txt": mark, ...filling, "z.txt": mark, "index.html": mark });
@@ -57,50 +57,46 @@ const createKey = async (daemon: TestDaemon): Promise<string> => {
 const isKnown = async (daemon: TestDaemon, key: string) =>
   (await fetch(`${daemon.url}/api/workers`, { headers: { authorization: `Bearer ${key}` } })).status === 200;
 
-test(
-  "a backup under uploads and key changes is restored into an empty place, where keys verify and workers answer",
-  { timeout: 60_000 },
-  async () => {
-    const daemon = await start();
-    const archives = await Promise.all(["x", "y"].map(workerOf));
-    await upload(daemon, "workers", archives[0] as Buffer);
-    await upload(daemon, "workers", await packFiles({ "manifest.yaml": manifestOf("@team/site", "2.1.0"), "index.html": "site" }));
-    const plugin = { "manifest.yaml": manifestOf("@team/plugin", "1.0.0"), "plugin.js": "export default { name: 'plugin' };" };
-    await upload(daemon, "plugins", await packFiles(plugin));
-    const key = await createKey(daemon);
-    const traffic = { goesOn: true, rounds: 0 };
-    const changing = (async () => {
-      for (; traffic.goesOn; traffic.rounds += 1) {
-        await upload(daemon, "workers", archives[traffic.rounds % 2] as Buffer);
-        await createKey(daemon);
-      }
-    })();
+test("restores a backup made during uploads and key changes into an empty directory", { timeout: 60_000 }, async () => {
+  const daemon = await start();
+  const archives = await Promise.all(["x", "y"].map(workerOf));
+  await upload(daemon, "workers", archives[0] as Buffer);
+  await upload(daemon, "workers", await packFiles({ "manifest.yaml": manifestOf("@team/site", "2.1.0"), "index.html": "site" }));
+  const plugin = { "manifest.yaml": manifestOf("@team/plugin", "1.0.0"), "plugin.js": "export default { name: 'plugin' };" };
+  await upload(daemon, "plugins", await packFiles(plugin));
+  const key = await createKey(daemon);
+  const traffic = { goesOn: true, rounds: 0 };
+  const changing = (async () => {
+    for (; traffic.goesOn; traffic.rounds += 1) {
+      await upload(daemon, "workers", archives[traffic.rounds % 2] as Buffer);
+      await createKey(daemon);
+    }
+  })();
 
-    const backups = await Promise.all(["1", "2"].map((name) => run(daemon.directory, ["backup", `${name}.tgz`, "--json"])));
-    traffic.goesOn = false;
-    await changing;
+  const backups = await Promise.all(["1", "2"].map((name) => run(daemon.directory, ["backup", `${name}.tgz`, "--json"])));
+  traffic.goesOn = false;
+  await changing;
 
-    for (const { status, stderr } of backups) expect(status, stderr).toBe(0);
-    expect(JSON.parse(backups[0]?.stdout ?? "")).toMatchObject({ workers: 2, plugins: 1, skipped: [] });
-    expect((await stat(path.join(daemon.directory, "1.tgz"))).mode & 0o777).toBe(0o600);
-    expect((await readdir(daemon.directory)).toSorted()).toEqual(
-      ["1.tgz", "2.tgz", "plugins", "runtimectl", "state", "workers"].filter((name) => name !== "runtimectl"),
-    );
-    const place = await temporaryDirectory();
-    const restored = await run(place, ["restore", path.join(daemon.directory, "1.tgz"), "--yes", "--json"]);
-    expect(restored.status, restored.stderr).toBe(0);
-    expect(JSON.parse(restored.stdout)).toMatchObject({ dryRun: false, keysBefore: null, kept: [] });
-    const next = await start({ directory: place });
-    expect(await isKnown(next, key)).toBe(true);
-    const served = await Promise.all(["a", "z", "part-7"].map(async (name) => (await call(next, `/app/${name}.txt`)).text()));
-    expect(["x", "y"]).toContain(served[0]);
-    expect(served).toEqual([served[0], served[0], served[0]?.repeat(2000)]);
-    expect(await (await call(next, "/@team/site/")).text()).toBe("site");
-    expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
-  },
-);
+  for (const { status, stderr } of backups) expect(status, stderr).toBe(0);
+  expect(JSON.parse(backups[0]?.stdout ?? "")).toMatchObject({ workers: 2, plugins: 1, skipped: [] });
+  expect((await stat(path.join(daemon.directory, "1.tgz"))).mode & 0o777).toBe(0o600);
+  expect((await readdir(daemon.directory)).toSorted()).toEqual(
+    ["1.tgz", "2.tgz", "plugins", "runtimectl", "state", "workers"].filter((name) => name !== "runtimectl"),
+  );
+  const place = await temporaryDirectory();
+  const restored = await run(place, ["restore", path.join(daemon.directory, "1.tgz"), "--yes", "--json"]);
+  expect(restored.status, restored.stderr).toBe(0);
+  expect(JSON.parse(restored.stdout)).toMatchObject({ dryRun: false, keysBefore: null, kept: [] });
+  const next = await start({ directory: place });
+  expect(await isKnown(next, key)).toBe(true);
+  const served = await Promise.all(["a", "z", "part-7"].map(async (name) => (await call(next, `/app/${name}.txt`)).text()));
+  expect(["x", "y"]).toContain(served[0]);
+  expect(served).toEqual([served[0], served[0], served[0]?.repeat(2000)]);
+  expect(await (await call(next, "/@team/site/")).text()).toBe("site");
+  expect(await (await call(next, "/api/plugins")).text()).toContain("@team/plugin");
+});
 
-test("a restore replaces all, keeps what was there aside, and a dry run or a running daemon changes nothing", async () => {
+test("restore replaces everything and keeps the old state; a dry run changes nothing", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   const key = await createKey(daemon);
@@ -148,7 +144,7 @@ test("a restore replaces all, keeps what was there aside, and a dry run or a run
   expect(await (await call(next, "/app/a.txt")).text()).toBe("x");
 });
 
-test("a backup that was changed, cut off, or is none is refused, and nothing is changed", async () => {
+test("restore rejects a changed, truncated or invalid backup and changes nothing", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   await daemon.stop();
@@ -183,7 +179,7 @@ test("a backup that was changed, cut off, or is none is refused, and nothing is 
   }
 });
 
-test("what cannot be restored is left out of a backup, and said; where there is no key store there is none", async () => {
+test("backup skips a link and reports it; it fails when there is no key store", async () => {
   const directory = await temporaryDirectory();
   const missing = await run(directory, ["backup", "b.tgz"]);
   expect(missing.status).toBe(6);
@@ -207,7 +203,7 @@ test("what cannot be restored is left out of a backup, and said; where there is 
   expect(entriesOf(path.join(directory, "workers"))).toEqual(["by-hand"]);
 });
 
-test("a daemon refuses a damaged key store, names the command that helps, and starts after it", async () => {
+test("a daemon rejects a damaged key store and starts after a restore", async () => {
   const daemon = await start();
   const key = await createKey(daemon);
   expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);
@@ -222,7 +218,7 @@ test("a daemon refuses a damaged key store, names the command that helps, and st
   expect(await isKnown(await start({ directory: daemon.directory }), key)).toBe(true);
 });
 
-test("a restore refuses while a daemon with another state directory has the same packages, and changes nothing", async () => {
+test("restore fails while another daemon uses the same package directories", async () => {
   const daemon = await start();
   await upload(daemon, "workers", await workerOf("x"));
   expect((await run(daemon.directory, ["backup", "b.tgz"])).status).toBe(0);

@@ -21,7 +21,7 @@ const plan = async (words: string) => JSON.parse((await shell.run(`${words} --js
 const serviceOf = async (words: string) =>
   (await plan(`daemon install --user --dry-run ${words}`)).steps.flatMap(({ content = [] }) => content)[0];
 
-test("a dry run of an installation shows each step in order, and does none of them", async () => {
+test("install --dry-run prints each step in order and changes nothing", async () => {
   const { status, stdout } = await shell.run("daemon install --user --dry-run");
 
   expect(status).toBe(0);
@@ -38,7 +38,7 @@ test("a dry run of an installation shows each step in order, and does none of th
   expect(await readdir(shell.home)).toEqual([]);
 });
 
-test("the units have this machine's paths and the address that was asked for, and no key", async () => {
+test("install writes units with local paths and the given address, and no key", async () => {
   const { mode, changed, steps } = await plan("daemon install --user --dry-run --listen [::1]:8123");
   const [service = "", socket = ""] = steps.flatMap(({ content = [] }) => content);
 
@@ -48,7 +48,7 @@ test("the units have this machine's paths and the address that was asked for, an
   expect(listenLinesOf(socket)).toEqual(["ListenStream=[::1]:8123"]);
 });
 
-test("the service restricts uploads of plugins, and has the panel's host that was asked for, or none", async () => {
+test("install restricts plugin uploads and sets the panel host only if given", async () => {
   expect(await serviceOf("")).toMatch(/^Environment=RUNTIME_PLUGIN_UPLOADS=admin$/m);
   expect(await serviceOf("")).not.toMatch(/^Environment=RUNTIME_PANEL_HOST=/m);
   expect(await serviceOf("--panel-host panel.example.org")).toMatch(/^Environment=RUNTIME_PANEL_HOST=panel\.example\.org$/m);
@@ -56,18 +56,18 @@ test("the service restricts uploads of plugins, and has the panel's host that wa
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("such as panel.example.org")]);
 });
 
-test("the socket unit listens on both loopback addresses when no address is given", async () => {
+test("install listens on both loopback addresses when no address is given", async () => {
   const { steps } = await plan("daemon install --user --dry-run");
   const [, socket = ""] = steps.flatMap(({ content = [] }) => content);
 
   expect(listenLinesOf(socket)).toEqual(["ListenStream=127.0.0.1:8000", "ListenStream=[::1]:8000", "FreeBind=yes"]);
 });
 
-test("a dry run of an uninstallation of what is not there has nothing to do", async () => {
+test("uninstall --dry-run has nothing to do when nothing is installed", async () => {
   expect(await shell.run("daemon uninstall --user --purge --dry-run")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
 });
 
-test("nothing is changed that nobody confirms", async () => {
+test("install changes nothing without confirmation", async () => {
   const { status, stderr } = await shell.run("daemon install --root image --node /bin/sh");
 
   expect(status).toBe(2);

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const answer = async () => (await fetch(`${daemon.url}/fragile/`)).text();
 
-test("a package.json alone names the package, and so does one beside a manifest without keys", async () => {
+test("reads the name from package.json without a manifest or with an empty one", async () => {
   const code = "export default { fetch: () => new Response('npm') };";
   await writeTree(shell.home, {
     "npm-only/package.json": '{ "name": "npm-only", "version": "1.0.0" }',
@@ -33,7 +33,7 @@ test("a package.json alone names the package, and so does one beside a manifest 
   }
 });
 
-test("code that throws while it is loaded is refused with the place", async () => {
+test("rejects code that throws while it loads, with file, line and column", async () => {
   await writeTree(shell.home, {
     "thrower/manifest.yaml": "name: thrower\nversion: 1.0.0\n",
     "thrower/index.js": 'import { url } from "./lib/database.js";\nexport default { fetch: () => new Response(url) };\n',
@@ -46,7 +46,7 @@ test("code that throws while it is loaded is refused with the place", async () =
   expect(refused.stderr).toContain("Error: no database url (lib/database.js:2:7). Nothing was changed.");
 });
 
-test("code that cannot be loaded is refused with the line at fault, and what is served stays", async () => {
+test("rejects code that does not parse and keeps serving the active version", async () => {
   await writeTree(shell.home, {
     "fragile/manifest.yaml": "name: fragile\nversion: 1.0.0\n",
     "fragile/index.js": 'export default { fetch: () => new Response("before") };\n',

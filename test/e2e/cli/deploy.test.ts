@@ -21,7 +21,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-/** A worker's folder whose answer is its text; /broken answers 500. */
+/** Writes a worker's folder that responds with a text, and to /broken with status 500. */
 async function shop(
   folder: string,
   { name = folder, version = "1.0.0", text = version }: { name?: string; version?: string; text?: string } = {},
@@ -40,7 +40,7 @@ async function deployJson(words: string): Promise<Record<string, unknown>> {
   return JSON.parse(succeeded(await shell.run(`deploy ${words} --json`)).stdout) as Record<string, unknown>;
 }
 
-/** The command fails so, and the daemon has what it had. */
+/** Expects that the command fails with this code and changes no worker and no plugin. */
 async function refused(words: string, expected: { status: number; code: string }): Promise<string> {
   const before = await connect(daemon.url, daemon.rootKey).workers.list();
   const plugins = await connect(daemon.url, daemon.rootKey).plugins.list();
@@ -52,7 +52,7 @@ async function refused(words: string, expected: { status: number; code: string }
   return run.stderr;
 }
 
-test("a worker: deployed, deployed again, bumped, listed with where it comes from", async () => {
+test("deploys a worker, rejects the same version again, deploys a new one, undoes it", async () => {
   await shop("app");
   const first = succeeded(await shell.run("deploy app --message first"));
   expect(first.stdout).toBe(`${daemon.url}/app/\n`);
@@ -82,7 +82,7 @@ test("a worker: deployed, deployed again, bumped, listed with where it comes fro
   expect(await answerOf(`${daemon.url}/app/`)).toBe("1.0.0");
 });
 
-test("the manifest keeps its comments, and the note is not what the app sees as its own", async () => {
+test("keeps the comments of the manifest and adds the deployment note", async () => {
   await shop("noted");
   await deployJson("noted --message shown");
   const manifest = await readFile(path.join(daemon.directory, "workers/noted/1.0.0/manifest.yaml"), "utf8");
@@ -91,7 +91,7 @@ test("the manifest keeps its comments, and the note is not what the app sees as 
   expect(manifest).toContain('message: "shown"');
 });
 
-test("the commit and whether it was dirty go along, where git knows them", async () => {
+test("records the commit and whether the working tree was dirty", async () => {
   await shop("tracked");
   const git = (...words: string[]) =>
     execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...words], {
@@ -113,7 +113,7 @@ test("the commit and whether it was dirty go along, where git knows them", async
 });
 
 describe("--if-changed", () => {
-  test("sends nothing for the same content, from a folder or from an archive made of it", async () => {
+  test("sends nothing for the same content, from a folder or from its archive", async () => {
     await shop("same");
     const { digest } = await deployJson("same");
     const installed = (await workerNamed("same"))?.deploys;
@@ -126,7 +126,7 @@ describe("--if-changed", () => {
     expect((await workerNamed("same"))?.deploys).toEqual(installed);
   });
 
-  test("switches on what is there and off", async () => {
+  test("enables an installed version that is disabled", async () => {
     succeeded(await shell.run("workers disable same@1.0.0"));
     expect(await deployJson("same --if-changed")).toMatchObject({ action: "enable", enabled: true });
     expect(await answerOf(`${daemon.url}/same/`)).toBe("1.0.0");
@@ -134,7 +134,7 @@ describe("--if-changed", () => {
 });
 
 describe("--dry-run", () => {
-  test("shows the plan and every file, ends with 10 when something would change, and changes nothing", async () => {
+  test("prints the plan, exits with 10 if it would change something, changes nothing", async () => {
     await shop("planned");
     await writeTree(shell.home, { "planned/.env": "SECRET=1" });
     const run = await shell.run("deploy planned --dry-run --exit-code --json");
@@ -146,7 +146,7 @@ describe("--dry-run", () => {
     succeeded(await shell.run("deploy planned --dry-run --exit-code"));
   });
 
-  test("says what would be refused", async () => {
+  test("reports what the deployment would reject", async () => {
     await shop("planned", { text: "other" });
     await refused("deploy planned --dry-run --exit-code", { status: 7, code: "VERSION_EXISTS" });
     await refused("deploy planned --exit-code", { status: 2, code: "USAGE" });
@@ -154,14 +154,14 @@ describe("--dry-run", () => {
 });
 
 describe("--check", () => {
-  test("asks below the version's URL until it answers as wanted", async () => {
+  test("polls below the version's URL until the response has the expected status", async () => {
     await shop("checked");
     const { check } = await deployJson("checked --check /health?a=b=200");
     expect(check).toMatchObject({ url: `${daemon.url}/checked/health?a=b`, status: 200 });
     succeeded(await shell.run("deploy checked --version 1.0.1 --check /broken=500"));
   });
 
-  test("that fails ends with 12 and leaves what was deployed", async () => {
+  test("exits with 12 when it fails and keeps the deployed version", async () => {
     const run = await shell.run("deploy checked --version 1.1.0 --check /broken --check-timeout 1500ms --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({
@@ -171,7 +171,7 @@ describe("--check", () => {
     expect((await workerNamed("checked"))?.disabledVersions).toEqual([]);
   });
 
-  test("with --rollback-on-fail ends with 11, and what answered before answers again", async () => {
+  test("exits with 11 with --rollback-on-fail when it fails, and restores the version", async () => {
     await shop("checked", { text: "bad" });
     const run = await shell.run("deploy checked --version 2.0.0 --check /broken --check-timeout 1500ms --rollback-on-fail --json");
     expect(run).toMatchObject({ status: 11, stdout: "" });
@@ -181,18 +181,18 @@ describe("--check", () => {
   });
 
   test.each<[string, string, number, string]>([
-    ["a status that is none", "--check /=999", 2, "USAGE"],
+    ["an invalid status", "--check /=999", 2, "USAGE"],
     ["a path with a space", "--check \u00a0", 2, "USAGE"],
-    ["a time that is none", "--check / --check-timeout soon", 2, "USAGE"],
+    ["an invalid timeout", "--check / --check-timeout soon", 2, "USAGE"],
     ["a rollback without a check", "--rollback-on-fail", 2, "USAGE"],
-    ["a check of what is off", "--no-enable --check /", 2, "USAGE"],
-    ["a rollback of what would be overwritten", "--replace --version 1.0.0 --check / --rollback-on-fail", 7, "NO_WAY_BACK"],
-  ])("%s is refused", async (_, words, status, code) => {
+    ["a check of a disabled version", "--no-enable --check /", 2, "USAGE"],
+    ["a rollback of an overwritten version", "--replace --version 1.0.0 --check / --rollback-on-fail", 7, "NO_WAY_BACK"],
+  ])("rejects %s", async (_, words, status, code) => {
     await refused(`deploy checked ${words}`, { status, code });
   });
 });
 
-test("--no-enable installs a version that is off, and the old one keeps serving", async () => {
+test("--no-enable installs a disabled version and keeps the active version", async () => {
   await shop("quiet");
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
@@ -206,7 +206,7 @@ test("--no-enable installs a version that is off, and the old one keeps serving"
   expect(await answerOf(`${daemon.url}/quiet/`)).toBe("2.0.0");
 });
 
-test("--keep deletes the oldest versions, never the one that answers nor the one just deployed", async () => {
+test("--keep deletes the oldest versions except the active and the deployed one", async () => {
   for (const version of ["1.0.0", "1.1.0", "1.2.0"]) {
     await shop("kept", { version });
     await deployJson("kept");
@@ -221,7 +221,7 @@ test("--keep deletes the oldest versions, never the one that answers nor the one
   await refused("deploy kept --keep 0", { status: 2, code: "USAGE" });
 });
 
-test("--keep with a key that may not delete: the deployment is done, exit 9 says that the rest is not", async () => {
+test("--keep deploys and exits with 9 when the key is not allowed to delete", async () => {
   await shop("kept", { version: "1.5.0" });
   const words = "keys create --permission workers:read --permission workers:install --expires 1d -o ci.key";
   succeeded(await shell.run(words));
@@ -230,7 +230,7 @@ test("--keep with a key that may not delete: the deployment is done, exit 9 says
   expect((await workerNamed("kept"))?.versions).toEqual(["1.5.0", "1.3.0", "1.0.5"]);
 });
 
-test("--replace overwrites a version; on a production profile it needs the profile's name, as --keep does", async () => {
+test("--replace and --keep require the profile's name on a production profile", async () => {
   await shop("replaced");
   await deployJson("replaced");
   await shop("replaced", { text: "second" });
@@ -248,7 +248,7 @@ test("--replace overwrites a version; on a production profile it needs the profi
   succeeded(await shell.run("profile use default"));
 });
 
-test("--name and --version stand in for the manifest's, or for what it lacks", async () => {
+test("--name and --version override or complete the manifest", async () => {
   await writeTree(shell.home, { "bare/package.json": "{}", "bare/index.js": "export default { fetch: () => new Response('bare') };" });
   await refused("deploy bare", { status: 1, code: "MISSING_PACKAGE_NAME" });
   await refused("deploy bare --name Bare", { status: 2, code: "USAGE" });
@@ -258,7 +258,7 @@ test("--name and --version stand in for the manifest's, or for what it lacks", a
   expect(await answerOf(`${daemon.url}/@team/bare/`)).toBe("bare");
 });
 
-test("--bundle makes one file of the code", async () => {
+test("--bundle deploys the code as one file", async () => {
   await writeTree(shell.home, {
     "typed/manifest.yaml": "name: typed\nversion: 1.0.0\nentrypoint: src/index.ts\n",
     "typed/src/index.ts": 'import { text } from "./text";\nexport default { fetch: (): Response => new Response(text) };\n',
@@ -269,7 +269,7 @@ test("--bundle makes one file of the code", async () => {
   expect(await deployJson("typed --bundle --if-changed")).toMatchObject({ action: "none" });
 });
 
-test("a zip is deployed like a folder", async () => {
+test("deploys a zip archive like a folder", async () => {
   const files = { "manifest.yaml": "name: zipped\nversion: 1.0.0\nentrypoint: public/index.html\n", "public/index.html": "zip" };
   await writeTree(path.join(shell.home, "zipped"), files);
   await writeFile(path.join(shell.home, "zipped.zip"), buildZip(Object.entries(files).map(([name, content]) => ({ name, content }))));
@@ -278,7 +278,7 @@ test("a zip is deployed like a folder", async () => {
   expect(await deployJson("zipped --if-changed")).toMatchObject({ action: "none", digest });
 });
 
-/** A plugin's folder with this module. */
+/** Writes a plugin's folder with this module. */
 async function guard(code: string, version = "1.0.0"): Promise<void> {
   await writeTree(shell.home, { "guard/manifest.yaml": `name: guard\nversion: ${version}\nbase: /guarded\n`, "guard/plugin.js": code });
 }
@@ -288,7 +288,7 @@ function answering(text: string): string {
 }
 
 describe("a plugin", () => {
-  test("is told from a worker by its manifest, and replaced by its next version", async () => {
+  test("is detected by its manifest and replaced by its next version", async () => {
     await guard(answering("one"));
     expect(await deployJson("guard --check / --rollback-on-fail")).toMatchObject({ kind: "plugin", url: `${daemon.url}/guarded/` });
     expect(await answerOf(`${daemon.url}/guarded/`)).toBe("one");
@@ -303,14 +303,14 @@ describe("a plugin", () => {
     expect(listed?.deploy).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
   });
 
-  test("that cannot be loaded ends with 12 and the reason", async () => {
+  test("exits with 12 and the reason when the plugin fails to load", async () => {
     await guard("throw new Error('no luck');", "2.0.0");
     const run = await shell.run("deploy guard --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
     expect(run.stderr).toContain("it could not be loaded: No luck.");
   });
 
-  test("--kind decides where the manifest does not tell", async () => {
+  test("is selected by --kind when the manifest fits both kinds", async () => {
     await writeTree(shell.home, {
       "both/manifest.yaml": "name: both\nversion: 1.0.0\n",
       "both/index.js": answering("plugin").replace("routes", "server"),
@@ -319,14 +319,14 @@ describe("a plugin", () => {
   });
 });
 
-test("what a daemon would refuse is refused with its places, and nothing is sent", async () => {
+test("rejects an invalid manifest with line and column, and sends nothing", async () => {
   await writeTree(shell.home, { "wrong/manifest.yaml": "name: wrong\ntimeout: soon\n  \nmemory: lots\n", "wrong/index.js": "" });
   const words = await refused("deploy wrong", { status: 1, code: "INVALID_PACKAGE_METADATA" });
   expect(words).toContain("manifest.yaml:2:10: timeout");
   expect(words).toContain("manifest.yaml:4:9: memory");
 });
 
-test("nothing of a deployment stays in the temporary folder", async () => {
+test("leaves no files in the temporary folder", async () => {
   await shop("tidy");
   await deployJson("tidy");
   expect((await readdir(shell.home)).filter((name) => name.startsWith("runtimectl-"))).toEqual([]);

@@ -14,15 +14,15 @@ export interface DevEnd {
 }
 
 export interface DevRunOptions {
-  /** What stands after `dev`; the folder is `app`. */
+  /** Words after `dev`; the folder is `app`. */
   readonly words?: string;
-  /** Gives it a pseudo-terminal; what that shows comes as stdout. */
+  /** Runs the command in a pseudo-terminal, whose output is read as stdout. */
   readonly inTerminal?: boolean;
-  /** Called with the folder before it starts. */
+  /** Called with the folder before the command starts. */
   readonly prepare?: (folder: string) => Promise<void>;
 }
 
-/** A real `runtimectl dev` on a folder of its own, with temporary files where we can look for what it leaves. */
+/** A `runtimectl dev` process with a home and a temporary folder of its own, so that leftover files are found. */
 export class DevRun {
   readonly home: string;
   readonly folder: string;
@@ -40,7 +40,7 @@ export class DevRun {
     this.ended = new Promise((resolve) => child.once("close", (status, signal) => resolve({ status, signal })));
   }
 
-  /** The same, for the running test alone. */
+  /** Starts a run that is disposed at the end of the running test. */
   static async forTest(files: Readonly<Record<string, string>>, options: DevRunOptions = {}): Promise<DevRun> {
     const run = await DevRun.start(files, options);
     onTestFinished(() => run.dispose());
@@ -66,7 +66,7 @@ export class DevRun {
     return new DevRun(home, child);
   }
 
-  /** Ends it the hard way; it must leave nothing all the same. */
+  /** Ends the process with SIGKILL and checks that it leaves no process and no file. */
   async dispose(): Promise<void> {
     this.process.kill("SIGKILL");
     await this.ended;
@@ -74,7 +74,7 @@ export class DevRun {
     await rm(this.home, { recursive: true, force: true });
   }
 
-  /** The URL, once the worker is served. */
+  /** Resolves to the URL once the worker is served. */
   async url(): Promise<string> {
     await this.shows(/http:\S+\/\s/);
     return /http:\S+\//.exec(this.stdout)?.[0] ?? "";
@@ -88,7 +88,7 @@ export class DevRun {
     await expect.poll(() => this.stdout + this.stderr).toMatch(what);
   }
 
-  /** From here on only what is shown from here on counts; the URL stays. */
+  /** Drops the output so far, except the URL on stdout. */
   forget(): void {
     this.stderr = "";
   }
@@ -97,14 +97,14 @@ export class DevRun {
     return [...(this.stdout + this.stderr).matchAll(new RegExp(what, "g"))].length;
   }
 
-  /** Changes a file as editors do that write beside and rename. */
+  /** Replaces a file as editors do: write a new file, then rename it. */
   async save(file: string, content: string): Promise<void> {
     const aside = path.join(this.home, "aside");
     await writeFile(aside, content);
     await rename(aside, path.join(this.folder, file));
   }
 
-  /** Processes whose command line names our temporary folder: the daemon and its isolates. */
+  /** Command lines of the daemon and its isolates: they name the temporary folder. */
   async processes(): Promise<string[]> {
     return [...(await this.#commandLines()).values()];
   }

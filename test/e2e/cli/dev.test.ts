@@ -20,14 +20,14 @@ app.get("/boom", boom);
 export default app;
 `;
 
-test("code that is broken from the beginning: it waits for a change", async () => {
+test("waits for a change when the first version does not load", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
   await run.shows("nothing is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
 });
 
-test("--bundle serves TypeScript with its packages, and errors point to the sources", async () => {
+test("--bundle serves TypeScript with packages and maps errors to the sources", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nentrypoint: src/index.ts\n",
@@ -47,7 +47,7 @@ test("--bundle serves TypeScript with its packages, and errors point to the sour
   await expect.poll(() => run.text()).toBe("two");
 });
 
-test("the worker gets the variables of .dev.vars and --vars-file, which are not packed", async () => {
+test("passes variables of .dev.vars and --vars-file to the worker, but packs no file", async () => {
   const run = await DevRun.forTest(
     {
       "manifest.yaml": "name: app\nenv:\n  A: manifest\n  B: manifest\n  C: manifest\n",
@@ -65,7 +65,7 @@ test("the worker gets the variables of .dev.vars and --vars-file, which are not 
   await expect.poll(() => run.text()).toBe("manifest,changed,env file");
 });
 
-test("a static site reloads too", async () => {
+test("reloads a static site", async () => {
   const run = await DevRun.forTest({ "manifest.yaml": "name: site\nentrypoint: public/index.html\n", "public/index.html": "<h1>one</h1>" });
   expect(await run.text()).toContain("one");
   await run.save("public/index.html", "<h1>two</h1>");
@@ -79,7 +79,7 @@ async function occupy(port: number): Promise<number> {
   return (server.address() as { port: number } | null)?.port ?? port;
 }
 
-test("the port is the next free one when 8787 is taken, and that is said", async () => {
+test("uses the next free port when 8787 is in use, and reports it", async () => {
   await occupy(8787);
   const run = await DevRun.forTest(app, { words: "app" });
   const { port } = new URL(await run.url());
@@ -87,7 +87,7 @@ test("the port is the next free one when 8787 is taken, and that is said", async
   expect(run.stderr).toContain(`port 8787 is in use; this is ${port}\n`);
 });
 
-test("a port that was asked for and is taken is a conflict", async () => {
+test("exits with 7 when the given port is in use", async () => {
   const port = await occupy(0);
   const run = await DevRun.forTest(app, { words: `app --port ${port}` });
   expect(await run.ended).toMatchObject({ status: 7 });
@@ -98,7 +98,7 @@ test.each([
   ["SIGINT", 130, null],
   ["SIGTERM", 143, null],
   ["SIGKILL", null, "SIGKILL"],
-] as const)("%s leaves no process and no folder behind, nor was the key shown", async (name, status, signal) => {
+] as const)("leaves no process and no folder after %s, and does not print the key", async (name, status, signal) => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default { fetch: () => { for (;;); } };\n" });
   const url = await run.url();
   void fetch(url).catch(() => {});
@@ -113,7 +113,7 @@ test.each([
   await run.seenToLeaveNothing();
 });
 
-test("a request that is answered when nobody hears of it any more leaves no folder behind", async () => {
+test("leaves no folder when its parent is killed during a request", async () => {
   const run = await DevRun.forTest(app);
   const { port, hostname } = new URL(await run.url());
   const client = connect(Number(port), hostname);
@@ -122,7 +122,7 @@ test("a request that is answered when nobody hears of it any more leaves no fold
   client.write(request);
   await once(client, "data");
   const daemon = await run.daemonPid();
-  // Stopped, it finds both at once when it goes on: first the request, then that its parent is gone.
+  // Stopped with SIGSTOP, the daemon finds both at once on SIGCONT: first the request, then that its parent has exited.
   process.kill(daemon, "SIGSTOP");
   client.write(request);
   run.process.kill("SIGKILL");
@@ -131,7 +131,7 @@ test("a request that is answered when nobody hears of it any more leaves no fold
   await run.seenToLeaveNothing();
 });
 
-test("keys reload and quit in a terminal", async () => {
+test("reloads on r and quits on q in a terminal", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   await run.shows("keys: r reload");
@@ -142,7 +142,7 @@ test("keys reload and quit in a terminal", async () => {
   await run.seenToLeaveNothing();
 });
 
-test("quitting in the midst of a reload leaves nothing behind", async () => {
+test("leaves nothing when it quits during a reload", async () => {
   const run = await DevRun.forTest(
     { ...app, "index.js": honoApp("one").replace(/.*boom.*\n/g, "") },
     {
@@ -158,7 +158,7 @@ test("quitting in the midst of a reload leaves nothing behind", async () => {
   await run.seenToLeaveNothing();
 });
 
-test("Ctrl-C in a terminal ends it as interrupted", async () => {
+test("exits with 130 on Ctrl-C in a terminal", async () => {
   const run = await DevRun.forTest(app, { inTerminal: true });
   await run.url();
   run.process.stdin?.write("\u0003");
@@ -167,19 +167,19 @@ test("Ctrl-C in a terminal ends it as interrupted", async () => {
 });
 
 test.each([
-  ["a folder that is not there", "none --port 0", 6, "none is not there"],
+  ["a missing folder", "none --port 0", 6, "none is not there"],
   ["a file", "app/index.js", 6, "app/index.js is not a folder"],
   ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
-  ["an odd port", "app --port http", 2, "http is not a port"],
-  ["a file of variables that is not there", "app --port 0 --vars-file none", 2, "is not there"],
-])("%s ends it at once", async (_, words, status, message) => {
+  ["an invalid port", "app --port http", 2, "http is not a port"],
+  ["a missing variables file", "app --port 0 --vars-file none", 2, "is not there"],
+])("exits immediately for %s", async (_, words, status, message) => {
   const run = await DevRun.forTest(app, { words });
   expect(await run.ended).toMatchObject({ status });
   expect(run.stderr).toContain(message);
   expect(run.stdout).toBe("");
 });
 
-test("what changes while it ends does not hold it up", async () => {
+test("exits while files keep changing", async () => {
   const run = await DevRun.forTest({ "index.js": answering("one") });
   const changes = { isOver: false };
   const changing = (async () => {

@@ -48,7 +48,7 @@ async function serve(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A daemon but for what the listener answers itself. */
+/** Responds like a daemon wherever `own` does not end the response. */
 const almostDaemon = (own: RequestListener): RequestListener => {
   return (request, response) => {
     response.setHeader("content-type", "application/json");
@@ -64,7 +64,7 @@ const almostDaemon = (own: RequestListener): RequestListener => {
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url));
 
-test("finds nothing wrong where all is well, and ends with 0", async () => {
+test("reports no failure and exits with 0 for a working setup", async () => {
   const { status, report } = await examine();
   expect(status).toBe(0);
   expect(report.findings.map(({ check, status: result }) => `${check} ${result}`)).toEqual([
@@ -79,7 +79,7 @@ test("finds nothing wrong where all is well, and ends with 0", async () => {
     "versions ok",
     "clock ok",
     "api ok",
-    // The folder of the daemon is closed to other users.
+    // Other users cannot read the daemon's folder.
     "isolation:own-user warn",
     "isolation:landlock ok",
     "isolation:seccomp ok",
@@ -93,7 +93,7 @@ test("finds nothing wrong where all is well, and ends with 0", async () => {
   expect((await shell.run("doctor")).stdout).toMatch(/^ok\tnode\t/);
 });
 
-test("a daemon that is not there, and a name that is unknown, end it with what to do next", async () => {
+test("reports an unreachable daemon and an unknown host name, each with a hint", async () => {
   const nothing = await examine("--url http://127.0.0.1:1");
   expect(nothing.status).toBe(1);
   expect(nothing.of("tcp")).toMatchObject({ status: "fail", hint: "is runtimed running, and is the port right?" });
@@ -101,7 +101,7 @@ test("a daemon that is not there, and a name that is unknown, end it with what t
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
 
-test("a web server that is no daemon, a refused key, another version, a wrong clock and a refused origin each have their finding", async () => {
+test("reports a foreign server, a rejected key or origin, a version or clock mismatch", async () => {
   const stranger = await serve(createServer((_request, response) => response.end("<html>")));
   expect((await examine(`--url http://127.0.0.1:${stranger}`)).of("discovery")).toMatchObject({ status: "fail" });
   const refusal = '{"error":{"code":"CSRF_ORIGIN_MISMATCH","message":"The Origin header names another host."}}';
@@ -121,7 +121,7 @@ test("a web server that is no daemon, a refused key, another version, a wrong cl
   expect(of("key")).toMatchObject({ status: "fail", hint: "unset RUNTIMECTL_KEY, or set it to a key of this daemon" });
 });
 
-test("the key is sent to nobody who has not proved to be a daemon, and never with a change", async () => {
+test("sends the key only to a verified daemon, and only in read requests", async () => {
   const seen: unknown[] = [];
   const port = await serve(
     createServer(
@@ -134,7 +134,7 @@ test("the key is sent to nobody who has not proved to be a daemon, and never wit
   expect(seen).toEqual(["GET /api/health/ready?verbose=1", "GET /api/admin/session"]);
 });
 
-test("a certificate that nobody vouches for fails, one that its authority file names is fine", async () => {
+test("rejects an untrusted certificate and accepts one that --cacert names", async () => {
   const pair = { key: await readFile(fixture("key")), cert: await readFile(fixture("certificate")) };
   const port = await serve(
     createTlsServer(
@@ -149,7 +149,7 @@ test("a certificate that nobody vouches for fails, one that its authority file n
   expect(trusted.of("discovery")).toMatchObject({ status: "ok" });
 });
 
-test("files that others can read or change are found", async () => {
+test("reports files that other users can read or change", async () => {
   const folder = path.join(shell.home, ".config/runtimectl");
   await chmod(path.join(folder, "config.yaml"), 0o666);
   await chmod(path.join(shell.home, "root.key"), 0o644);
@@ -166,7 +166,7 @@ test("files that others can read or change are found", async () => {
   expect(unsafe.of("settings")).toMatchObject({ status: "fail" });
 });
 
-test("--bundle writes a report without keys or passwords into a new file, and never over another one", async () => {
+test("--bundle writes a report without secrets and never overwrites a file", async () => {
   const config = path.join(shell.home, ".config/runtimectl/config.yaml");
   const before = await readFile(config, "utf8");
   await writeTree(shell.home, {
@@ -189,7 +189,7 @@ test("--bundle writes a report without keys or passwords into a new file, and ne
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": before });
 });
 
-test("what keys can do beyond their permissions is told, until the configuration is changed", async () => {
+test("warns when the configuration lets keys exceed their permissions", async () => {
   expect((await examine()).of("panel-origin")).toBeUndefined();
   await shell.run("keys create --role editor --namespace @team");
 

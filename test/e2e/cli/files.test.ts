@@ -30,7 +30,7 @@ const names = async () =>
     ({ name }) => name,
   );
 
-test("files: put, see it served, list, get, move, delete", async () => {
+test("uploads, lists, downloads, moves and deletes files of a worker", async () => {
   expect(succeeded(await shell.run("files ls")).stdout).toMatch(/^workers\/\t\t/);
   const missing = await shell.run("files ls app");
   expect(missing.status).toBe(6);
@@ -52,7 +52,7 @@ test("files: put, see it served, list, get, move, delete", async () => {
   expect(await names()).toEqual(["index.html", "manifest.yaml"]);
 });
 
-test("files: what is refused changes nothing, here and there", async () => {
+test("changes nothing on either side when a files command fails", async () => {
   expect(await shell.run(`files rm ${unit}/index.html`)).toMatchObject({ status: 2 });
   expect(await shell.run(`files put index.html workers`)).toMatchObject({ status: 5 });
   expect(await shell.run(`files get ${unit}/nothing.txt`)).toMatchObject({ status: 6 });

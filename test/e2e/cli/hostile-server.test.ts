@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ShellSession } from "./shell-session.js";
 
-/** Sets the window's title, clears the screen, turns the direction of reading, and begins lines of its own. */
+/** Sets the window title, clears the screen, reverses the reading direction and adds lines of its own. */
 const hostile = "\u001b]0;owned\u0007\u001b[2Jno\u009bm\u202eevil\r\nroot\u2028";
 const written = "\\x1b]0;owned\\x07\\x1b[2Jno\\x9bm\\u{202e}evil";
 
@@ -22,7 +22,7 @@ afterAll(() => shell?.close());
 
 type Answers = Readonly<Record<string, unknown>>;
 
-/** Something that answers like a daemon, with these documents; a number is the status of a failure. */
+/** Starts a server that responds like a daemon, with these documents; a number is the status of a failure. */
 async function serve(answers: Answers, seen: string[] = []): Promise<string> {
   const discovery = { name: "runtimed", api: "/api", version: "1.0.0", cpanel: "/cpanel/", docs: "/api/docs" };
   const server = createServer((request, response: ServerResponse) => {
@@ -39,7 +39,7 @@ async function serve(answers: Answers, seen: string[] = []): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What is answered when a version was switched. */
+/** Response to a change of a version's state. */
 const done = (version: string, enabled: boolean) => ({ success: true, data: { name: "app", version, enabled } });
 const env = { RUNTIMECTL_KEY: "some-key" };
 const counts = { "1xx": 0, "2xx": 0, "3xx": 0, "4xx": 0, "5xx": 0, aborted: 0 };
@@ -114,7 +114,7 @@ const answers: Answers = {
   "DELETE /api/keys/7": { success: true },
 };
 
-describe("what a server says is shown with everything that a terminal would obey written out", () => {
+describe("escapes control characters in server data", () => {
   test.each([
     "workers show app",
     "workers open app",
@@ -143,7 +143,7 @@ describe("what a server says is shown with everything that a terminal would obey
   });
 });
 
-test("a name made of escape codes is typed as it is shown", async () => {
+test("confirms a name with control characters by typing its escaped form", async () => {
   const seen: string[] = [];
   const url = await serve(answers, seen);
   let shown = "";
@@ -165,7 +165,7 @@ test("a name made of escape codes is typed as it is shown", async () => {
   for (const obeyed of ["\u001b]", "\u009b", "\u202e", "\u2028"]) expect(run.stdout).not.toContain(obeyed);
 });
 
-test("a rollback that cannot be undone ends with 12, and names the commands that would", async () => {
+test("a rollback that cannot be undone exits with 12 and prints the commands to run", async () => {
   const seen: string[] = [];
   const url = await serve(
     {
@@ -186,7 +186,7 @@ test("a rollback that cannot be undone ends with 12, and names the commands that
   expect(seen).toEqual(["POST /api/workers/_/app/1.0.0/enable", "POST /api/workers/_/app/1.0.0/disable"]);
 });
 
-test("a rollback in which the newer version cannot be switched off switches the older one off again", async () => {
+test("a rollback that cannot disable a newer version disables the older one again", async () => {
   const seen: string[] = [];
   const url = await serve(
     {

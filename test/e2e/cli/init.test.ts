@@ -19,8 +19,8 @@ afterAll(async () => {
   await shell?.close();
 });
 
-describe.each(["fetch", "typescript", "static", "plugin"])("a project of the template %s", (template) => {
-  test("is made, is valid and is deployed as it is", async () => {
+describe.each(["fetch", "typescript", "static", "plugin"])("init --template %s", (template) => {
+  test("creates a valid project that deploys unchanged", async () => {
     const init = succeeded(await shell.run(`init new-${template} --template ${template}`));
     expect(init.stderr).toContain(`runtimectl deploy new-${template}`);
     expect(succeeded(await shell.run(`validate new-${template}`)).stderr).toBe("");
@@ -29,7 +29,7 @@ describe.each(["fetch", "typescript", "static", "plugin"])("a project of the tem
     expect(await (await fetch(deploy.stdout.trim())).text()).toContain("Hello");
   });
 
-  test("is not written over anything", async () => {
+  test("overwrites no file", async () => {
     const folder = path.join(shell.home, `new-${template}`);
     await rm(path.join(folder, "manifest.yaml"));
     const before = await treeDigest(folder);
@@ -39,7 +39,7 @@ describe.each(["fetch", "typescript", "static", "plugin"])("a project of the tem
   });
 });
 
-test("init: asks at a terminal before it writes into a folder that holds other files, and prints no bare name there", async () => {
+test("init asks before it writes into a folder with other files", async () => {
   await writeTree(shell.home, { "mine/notes.txt": "mine" });
   const before = await treeDigest(path.join(shell.home, "mine"));
   const declined = await shell.runInTerminal("init mine", { input: "n\n" });
@@ -51,7 +51,7 @@ test("init: asks at a terminal before it writes into a folder that holds other f
   expect(await readFile(path.join(shell.home, "mine/.gitignore"), "utf8")).toContain(".runtime/");
 });
 
-test("init: a name that cannot be one is refused, and nothing is written", async () => {
+test("init rejects an invalid name and writes nothing", async () => {
   expect((await shell.run("init Not..A_Näme")).status).toBe(2);
   expect((await shell.run("init fresh --name UPPER")).status).toBe(2);
   expect(await treeDigest(shell.home)).not.toContain("fresh");

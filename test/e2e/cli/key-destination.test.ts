@@ -19,8 +19,8 @@ afterAll(async () => {
   await shell?.close();
 });
 
-describe("a key goes nowhere but to its daemon", () => {
-  test("a redirect is not followed, and the key is not sent before the address has proved to be a daemon", async () => {
+describe("the key is sent only to its daemon", () => {
+  test("is not sent along a redirect", async () => {
     const seen: unknown[] = [];
     const thief = await standIn((request, response) => {
       seen.push(request.headers["x-api-key"]);
@@ -35,7 +35,7 @@ describe("a key goes nowhere but to its daemon", () => {
   });
 
   test.each(["//evil.example/api", "http://evil.example/api", "/../api", "/api?x=", "api", ""])(
-    "a discovery document that names %j is refused",
+    "is not sent when the discovery document names %j",
     async (api) => {
       const seen: unknown[] = [];
       const url = await standIn((request, response) => {
@@ -47,13 +47,13 @@ describe("a key goes nowhere but to its daemon", () => {
     },
   );
 
-  test("the key of a profile is not sent to another origin", async () => {
+  test("is not sent to an origin other than that of the profile", async () => {
     const url = await standIn((_request, response) => response.end(discovery("/api")));
     const message = await expectFailure(shell, `workers list --url ${url}`, { status: 4, code: "NOT_SIGNED_IN" });
     expect(message).toContain(`is for ${daemon.url} and is not sent to ${url}`);
   });
 
-  test("reads go straight to where the API was at sign-in; when it is there no more, it is looked for, without the key", async () => {
+  test("is sent to the known API path; if that moved, discovery runs without the key", async () => {
     const seen: unknown[] = [];
     let base = "/first";
     const url = await standIn((request, response) => {
@@ -80,7 +80,7 @@ describe("a key goes nowhere but to its daemon", () => {
     ]);
   });
 
-  test("neither verbose output nor errors show a key", async () => {
+  test("is hidden in verbose output and in errors", async () => {
     const secret = `rtk_${"s".repeat(43)}`;
     const verbose = await shell.run("workers list --verbose", { env: { RUNTIMECTL_KEY: secret } });
     expect(verbose.stderr).toContain("> GET");
@@ -91,7 +91,7 @@ describe("a key goes nowhere but to its daemon", () => {
   });
 });
 
-test("names from a server are shown with their escape codes written out", async () => {
+test("escapes control characters in names from a server", async () => {
   const name = "\u001b]0;owned\u0007\u202eevil";
   const worker = { name, path: "/x", removable: true, source: "uploaded", versions: ["1.0.0"], disabledVersions: [] };
   const url = await standIn((request, response) =>

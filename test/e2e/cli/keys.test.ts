@@ -39,7 +39,7 @@ const works = async (key: string) => (await shell.run("auth status", { env: { RU
 const daySeconds = 86_400;
 
 describe("a preset", () => {
-  test("ci uploads workers of one namespace, for 90 days, and no more", async () => {
+  test("ci permits uploads to one namespace and expires in 90 days", async () => {
     const made = await make("--preset ci --namespace @team");
 
     expect(made).toMatchObject({
@@ -56,7 +56,7 @@ describe("a preset", () => {
     expect((await shell.run("plugins list", { env })).status).toBe(5);
   });
 
-  test("ci asks a person for the namespace", async () => {
+  test("ci prompts for the namespace in a terminal", async () => {
     let shown = "";
     let isAnswered = false;
     const run = await shell.runInTerminal("keys create --preset ci --name asked", {
@@ -73,7 +73,7 @@ describe("a preset", () => {
     expect((await keys()).find(({ name }) => name === "asked")).toMatchObject({ namespaces: ["@team"] });
   });
 
-  test("viewer only looks, ops restarts and switches too, and both can be told otherwise", async () => {
+  test("viewer reads, ops also restarts and enables; flags override both", async () => {
     expect(await make("--preset viewer --expires 1d --name eyes")).toMatchObject({ role: "viewer", name: "eyes", namespaces: ["*"] });
     const ops = await make("--preset ops");
     expect(ops).toMatchObject({
@@ -84,7 +84,7 @@ describe("a preset", () => {
   });
 });
 
-test("keys are listed and shown with the day on which they end, their last use, and which is one's own", async () => {
+test("lists and shows keys with expiry, last use and the key in use", async () => {
   const mine = await make("--role admin --expires 30d --name mine");
   const other = await make("--role viewer --expires never --name other");
   const env = { RUNTIMECTL_KEY: mine.key };
@@ -107,8 +107,8 @@ test("keys are listed and shown with the day on which they end, their last use, 
   expect(shown + JSON.stringify(document)).not.toContain(other.key.slice(12));
 });
 
-describe("rotating", () => {
-  test("puts a twin in a new file that only its owner reads; both keys work until the old one ends", async () => {
+describe("keys rotate", () => {
+  test("writes the new key to a private file; both keys work until the old one expires", async () => {
     const old = await make("--preset ci --namespace @team --name pipeline");
 
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));
@@ -126,7 +126,7 @@ describe("rotating", () => {
     expect(after).toMatchObject({ permissions: ["workers:read", "workers:install"], namespaces: ["@team"] });
   });
 
-  test("never overwrites a file, and then makes no key", async () => {
+  test("never overwrites a file, and creates no key in that case", async () => {
     const { id } = await make("--role viewer");
     await writeTree(shell.home, { "taken.key": "precious" });
     const before = await keys();
@@ -138,16 +138,16 @@ describe("rotating", () => {
     expect(await readFile(path.join(shell.home, "taken.key"), "utf8")).toBe("precious");
   });
 
-  test("that fails leaves no file behind", async () => {
+  test("leaves no file when it fails", async () => {
     expect((await shell.run("keys rotate 4711 --out never.key")).status).toBe(6);
 
     await expect(stat(path.join(shell.home, "never.key"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("without an overlap is for the sure only, and not for one's own key", async () => {
+  test("requires confirmation without a grace period, and rejects it for the own key", async () => {
     const own = await make("--role admin");
     const env = { RUNTIMECTL_KEY: own.key };
-    // No key can be given a lifetime beyond that of the key that rotates it.
+    // A key can only create keys that expire before itself.
     const other = await make("--role viewer --expires 30d");
 
     expect((await shell.run(`keys rotate ${other.id} --overlap 0`, { env })).status).toBe(2);
@@ -178,7 +178,7 @@ describe("a key without --expires", () => {
   });
 });
 
-describe("revoking several", () => {
+describe("revoking several keys", () => {
   test("revokes all of them, each once", async () => {
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
 
@@ -193,7 +193,7 @@ describe("revoking several", () => {
     expect([await works(one.key), await works(two.key)]).toEqual([false, false]);
   });
 
-  test("goes on where one is refused, and ends with 9 and what was done and what failed", async () => {
+  test("continues after a rejected key and exits with 9, listing the result of each", async () => {
     const own = await make("--role admin --name own");
     const [one, two] = [await make("--role viewer --name one"), await make("--role viewer --name two")];
     const env = { RUNTIMECTL_KEY: own.key };
@@ -208,7 +208,7 @@ describe("revoking several", () => {
     expect([await works(one.key), await works(own.key), await works(two.key)]).toEqual([false, true, false]);
   });
 
-  test("asks for their number to be typed; anything else revokes none", async () => {
+  test("requires typing their number; other input revokes none", async () => {
     const [one, two] = [await make("--role viewer"), await make("--role viewer")];
     const type = (answer: string) => {
       let shown = "";

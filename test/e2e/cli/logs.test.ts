@@ -30,8 +30,8 @@ const follow = (...words: string[]) => startRuntimectl(daemon, ["workers", "logs
 
 const patient = { timeout: 15_000 };
 
-describe("runtimectl workers logs", () => {
-  test("says what to do when nothing was written, and what is wrong with its words", async () => {
+describe("workers logs", () => {
+  test("prints a hint when there are no entries, and rejects invalid flags", async () => {
     expect(await read("silent")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("console.log()") });
     expect(await read("silent", "--level", "warn")).toMatchObject({ status: 0, stderr: expect.stringContaining("no entry fits") });
     expect(await read("none")).toMatchObject({ status: 6, stderr: expect.stringContaining("WORKER_NOT_FOUND") });
@@ -40,7 +40,7 @@ describe("runtimectl workers logs", () => {
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
-  test("shows entries between tabs in a pipe, with nothing that a terminal would obey", async () => {
+  test("prints tab-separated entries in a pipe and escapes control characters", async () => {
     await say("plain");
     await say("two\nlines\x1b[2J\x07", "error");
     const { stdout, status } = await read("talker", "--grep", "LINES");
@@ -52,7 +52,7 @@ describe("runtimectl workers logs", () => {
     expect((await read("talker", "--since", time)).stdout).toBe(stdout);
   });
 
-  test("is one document with --json", async () => {
+  test("prints one document with --json", async () => {
     const { stdout } = await read("talker", "--json", "--grep", "plain");
     expect(JSON.parse(stdout)).toMatchObject({
       name: "talker",
@@ -62,8 +62,8 @@ describe("runtimectl workers logs", () => {
   });
 });
 
-describe("runtimectl workers logs -f", () => {
-  test("shows what comes, ends on Ctrl-C with 130 and without a word", async () => {
+describe("workers logs -f", () => {
+  test("prints new entries, and on Ctrl-C exits with 130 and prints nothing more", async () => {
     const { child, shown, ended } = follow("talker", "--level", "warn");
     await expect.poll(() => shown.stdout, patient).toContain("two");
     await say("not this");
@@ -75,7 +75,7 @@ describe("runtimectl workers logs -f", () => {
     expect(shown.stderr).toBe("");
   });
 
-  test("writes a document a line with --json, and ends when its reader goes", async () => {
+  test("writes one document per line with --json and exits when its reader closes", async () => {
     const { child, shown, ended } = follow("talker", "--json", "--grep", "document");
     await say("document 1");
     await expect.poll(() => shown.stdout, patient).toContain("\n");
@@ -85,7 +85,7 @@ describe("runtimectl workers logs -f", () => {
     expect(await ended).toBe(0);
   });
 
-  test("goes on when the daemon is restarted, and says so", async () => {
+  test("reconnects after a restart of the daemon and reports it", async () => {
     const { child, shown, ended } = follow("talker", "--grep", "restart");
     await say("before the restart");
     await expect.poll(() => shown.stdout, patient).toContain("before the restart");

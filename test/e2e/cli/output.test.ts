@@ -32,14 +32,14 @@ const narrow = async (columns: string) =>
 
 const plainRow = /^app\t1\.0\.0\ton\tlive\tuploaded\t\d{4}-\d\d-\d\dT[\d:]+Z\r?\n$/;
 
-describe("the form of a list", () => {
-  test("--plain is tab-separated on a terminal, too; --header names the columns", async () => {
+describe("list format", () => {
+  test("--plain is tab-separated, also on a terminal; --header adds column names", async () => {
     expect((await shell.run("workers list --plain", { isTerminal: true })).stdout).toMatch(plainRow);
     expect((await shell.run("workers list --header")).stdout).toMatch(/^NAME\tVERSION\tSTATE\tLIVE\tSOURCE\tDEPLOYED\napp\t/);
     expect((await shell.run("status --plain")).stdout).toContain(`daemon\t${daemon.url}\n`);
   });
 
-  test("RUNTIMECTL_OUTPUT chooses it, and a flag wins", async () => {
+  test("RUNTIMECTL_OUTPUT sets it and a flag overrides it", async () => {
     expect(JSON.parse((await withOutput("json", "workers list")).stdout)).toMatchObject({ workers: [{ name: "app" }] });
     expect((await withOutput("json", "workers list --plain")).stdout).toMatch(plainRow);
     expect((await withOutput("table", "workers list")).stdout).toMatch(
@@ -51,43 +51,43 @@ describe("the form of a list", () => {
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("RUNTIMECTL_OUTPUT=json is for failures, too, and asks nothing", async () => {
+  test("RUNTIMECTL_OUTPUT=json also applies to failures and disables prompts", async () => {
     const run = await shell.run("workers delete app", { env: { RUNTIMECTL_OUTPUT: "json" }, isTerminal: true });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE" } });
   });
 
-  test("a table drops its rightmost columns, and never wraps", async () => {
+  test("a table drops its rightmost columns to fit and never wraps", async () => {
     expect(await narrow("20")).toEqual(["NAME  VERSION  STATE", "app   1.0.0    on"]);
     expect(await narrow("3")).toEqual(["NA…", "app"]);
   });
 });
 
 describe("--json=FIELDS", () => {
-  test("chooses the fields of rows, or of the document, in that order", async () => {
+  test("selects the fields of rows or of the document, in the given order", async () => {
     expect((await shell.run("workers list --json=source,name")).stdout).toBe('{"workers":[{"source":"uploaded","name":"app"}]}\n');
     expect((await shell.run("status --json=ready")).stdout).toBe('{"ready":true}\n');
   });
 
-  test("refuses a field that is none before anything is done, and names the others", async () => {
+  test("rejects an unknown field before it acts and lists the known ones", async () => {
     const run = await shell.run("workers delete app --yes --json=nam");
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "USAGE", hint: "fields: name, version, deleted, error" } });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 
-  test("is refused beside --plain, and by commands whose document is the daemon's own", async () => {
+  test("is rejected with --plain and by commands that print the daemon's own document", async () => {
     expect((await shell.run("workers list --plain --json")).status).toBe(2);
     expect((await shell.run("api GET workers --json=name")).status).toBe(2);
   });
 
-  test("--json takes no argument away", async () => {
+  test("does not consume the next argument", async () => {
     expect(JSON.parse((await shell.run("workers enable --json app@1.0.0")).stdout)).toMatchObject({ name: "app", enabled: true });
   });
 });
 
 describe("RUNTIMECTL_OUTPUT_FILE", () => {
-  test("gets a line for each result and each failure, without keys, readable by its owner only", async () => {
+  test("gets one line per result or failure, without keys, readable only by its owner", async () => {
     const env = { RUNTIMECTL_OUTPUT_FILE: "results.ndjson" };
     await shell.run("workers list", { env });
     await shell.run("workers delete nobody --yes", { env });
@@ -104,15 +104,15 @@ describe("RUNTIMECTL_OUTPUT_FILE", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("that cannot be written stops the command before it does anything", async () => {
+  test("stops the command before it acts when it cannot be written", async () => {
     const run = await shell.run("workers delete app --yes", { env: { RUNTIMECTL_OUTPUT_FILE: "nowhere/results" } });
     expect(run).toMatchObject({ status: 2, stdout: "" });
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 });
 
-describe("what is told beside the result", () => {
-  test("-v is a line for each call, -vv and RUNTIMECTL_DEBUG its headers; the key is in none of them", async () => {
+describe("messages on stderr", () => {
+  test("-v prints a line per call, -vv and RUNTIMECTL_DEBUG its headers, never the key", async () => {
     const once = await shell.run("workers list -v");
     expect(once.stderr).toMatch(/^> GET .*\n< 200 in \d+ ms, request .*\n$/);
     for (const run of [await shell.run("workers list -vv"), await shell.run("workers list", { env: { RUNTIMECTL_DEBUG: "1" } })]) {
@@ -122,24 +122,24 @@ describe("what is told beside the result", () => {
     }
   });
 
-  test("-q leaves results and errors", async () => {
+  test("-q leaves only results and errors", async () => {
     expect(await shell.run("workers disable app@1.0.0 -q")).toMatchObject({ status: 0, stderr: "" });
     expect((await shell.run("workers enable app@1.0.0")).stderr).not.toBe("");
     expect((await shell.run("workers delete nobody --yes -q")).stderr).toContain("error:");
   });
 
-  test("--insecure warns each time, also with -q", async () => {
+  test("--insecure warns every time, also with -q", async () => {
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
     expect((await shell.run("workers list --insecure -q")).stderr).toContain("warning: --insecure");
   });
 
-  test("FORCE_COLOR brings colour into a pipe, and NO_COLOR wins over it", async () => {
+  test("FORCE_COLOR forces color in a pipe and NO_COLOR overrides it", async () => {
     expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "" } })).stderr).toContain("\u001b[31merror:");
     expect((await shell.run("wrokers", { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stderr).not.toContain("\u001b");
     expect((await shell.run("wrokers", { env: { NO_COLOR: "" } })).stderr).not.toContain("\u001b");
   });
 
-  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("%s: nothing is asked, and the flag to use is named", async (how) => {
+  test.each(["--no-input", "RUNTIMECTL_NO_INPUT"])("%s disables prompts and the error names the flag to use", async (how) => {
     const env: Record<string, string> = how.startsWith("-") ? {} : { [how]: "1" };
     const run = await shell.run(`workers delete app ${how.startsWith("-") ? how : ""}`, { env, isTerminal: true });
     expect(run.status).toBe(2);
@@ -147,7 +147,7 @@ describe("what is told beside the result", () => {
   });
 });
 
-test("a failure that nobody caught is reported without the key that it holds", async () => {
+test("reports an uncaught exception without the key that it contains", async () => {
   const throwing = `const { Socket } = require("node:net");
 const { write } = Socket.prototype;
 Socket.prototype.write = function (chunk, ...rest) {
@@ -169,7 +169,7 @@ Socket.prototype.write = function (chunk, ...rest) {
 });
 
 describe("status --watch", () => {
-  test("shows a daemon that goes away and comes back, a document a line, and ends by Ctrl-C", async () => {
+  test("prints a line when the daemon stops and returns, until Ctrl-C", async () => {
     const own = await startDaemon();
     const seen: { ready: boolean; workers?: number | null }[] = [];
     let again: Promise<TestDaemon> | undefined;
@@ -181,7 +181,7 @@ describe("status --watch", () => {
           for (const line of linesIn(chunk.toString())) seen.push(JSON.parse(line) as (typeof seen)[number]);
           if (seen.length === 1) void own.kill();
           if (seen.length === 2) again = startDaemon({ directory: own.directory, env: { PORT: port } });
-          // Between away and ready it may be seen to start.
+          // Between stopped and ready, the daemon can be seen starting.
           if (seen.length > 2 && seen.at(-1)?.ready && pid !== undefined) process.kill(pid, "SIGINT");
         });
       },

@@ -32,7 +32,7 @@ const rowOf = async (name: string) => {
   return stdout.split("\n").find((line) => line.startsWith(`${name}\t`));
 };
 
-test("plugins: upload a folder, see it listed, switch it off and on, replace it, reload, delete it", async () => {
+test("plugins are uploaded, listed, disabled, enabled, replaced, reloaded and deleted", async () => {
   const dryRun = succeeded(await shell.run("plugins upload guard --dry-run"));
   expect(
     dryRun.stdout.split("\n").map((line) =>
@@ -83,7 +83,7 @@ test("plugins: upload a folder, see it listed, switch it off and on, replace it,
   expect((await shell.run("plugins delete @team/guard --yes")).status).toBe(6);
 });
 
-test("a folder with nothing but a manifest goes without a warning", async () => {
+test("uploads a folder that contains only a manifest without a warning", async () => {
   await writeTree(shell.home, { "settings/manifest.yaml": "name: plugin-gateway\nenabled: false\n" });
   const dryRun = JSON.parse(succeeded(await shell.run("plugins upload settings --dry-run --json")).stdout) as object;
   expect(dryRun).toMatchObject({ name: "plugin-gateway", version: "latest", entrypoint: null, files: [{ path: "manifest.yaml" }] });
@@ -95,13 +95,13 @@ test("a folder with nothing but a manifest goes without a warning", async () => 
   expect(upload.stderr).not.toContain("nothing in the folder can be served");
 });
 
-test("a ready archive is sent as it is", async () => {
+test("uploads an existing archive unchanged", async () => {
   execFileSync("tar", ["czf", path.join(shell.home, "ready.tgz"), "-C", path.join(shell.home, "guard"), "dist", "manifest.yaml"]);
   expect(succeeded(await shell.run("plugins upload ready.tgz")).stdout).toMatch(/^@team\/guard 1\.1\.0 /);
   succeeded(await shell.run("plugins delete @team/guard --yes"));
 });
 
-test("one that is on but cannot be loaded says why, and ends with 1", async () => {
+test("enabling a plugin that fails to load prints the reason and exits with 1", async () => {
   await writeTree(path.join(daemon.directory, "plugins"), { "bad/manifest.yaml": "name: bad\nenabled: false\nbase: /api\n" });
 
   const run = await shell.run("plugins enable bad --json");
@@ -116,7 +116,7 @@ test("one that is on but cannot be loaded says why, and ends with 1", async () =
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+$/m);
 });
 
-test("on a terminal an empty list says what to do next, and a deletion wants the name typed", async () => {
+test("prints a hint for an empty list, and requires the name to delete, on a terminal", async () => {
   const listed = await shell.run("plugins loaded", { isTerminal: true });
   expect(listed.stderr).toContain("runtimectl plugins list says why");
   succeeded(await shell.run("plugins upload settings"));
@@ -125,7 +125,7 @@ test("on a terminal an empty list says what to do next, and a deletion wants the
   expect(await rowOf("plugin-gateway")).toBeDefined();
 });
 
-test("plugins show: what became of one and why, its base, what it depends on, its menus", async () => {
+test("plugins show prints state, reason, base, dependencies and menus", async () => {
   await writeTree(shell.home, {
     "menus/manifest.yaml":
       "name: menus\nversion: 1.0.0\nbase: /menus\ndependencies: [basis]\noptionalDependencies: [extra]\nmenus:\n  - title: Sales\n    icon: chart\n    path: /sales\n",

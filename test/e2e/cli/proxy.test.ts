@@ -12,7 +12,7 @@ import { ShellSession, type Run } from "./shell-session.js";
 let daemon: TestDaemon;
 let shell: ShellSession;
 let proxy: ForwardProxy;
-/** The daemon's origin behind TLS. */
+/** The daemon's origin with TLS. */
 let origin: string;
 let closeFront: () => void;
 
@@ -57,7 +57,7 @@ function through(words: string, env: Readonly<Record<string, string>> = {}): Pro
   return shell.run(behindFront(words), { env: { HTTPS_PROXY: proxy.url, ...env } });
 }
 
-test("reads, uploads and streams go through the proxy, which sees nothing of them", async () => {
+test("reads, uploads and streams pass through the proxy, which sees no plain text", async () => {
   const upload = await through("workers upload app");
   expect(upload.status, upload.stderr).toBe(0);
   const list = await through("workers list --json=name");
@@ -73,21 +73,21 @@ test("reads, uploads and streams go through the proxy, which sees nothing of the
 });
 
 test.each([
-  ["a host of NO_PROXY", { NO_PROXY: "example.org, 127.0.0.1" }],
-  ["the whole of it", { no_proxy: "*" }],
-])("%s is reached directly", async (_name, env) => {
+  ["a host in NO_PROXY", { NO_PROXY: "example.org, 127.0.0.1" }],
+  ["every host with NO_PROXY=*", { no_proxy: "*" }],
+])("connects directly to %s", async (_name, env) => {
   const list = await through("workers list", env);
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("an http origin is reached directly", async () => {
+test("connects directly to an http origin", async () => {
   const list = await shell.run(`workers list --url ${daemon.url} --key-file root.key`, { env: { HTTPS_PROXY: proxy.url } });
   expect(list.status, list.stderr).toBe(0);
   expect(proxy.targets).toEqual([]);
 });
 
-test("a proxy's user and password go to the proxy, and are shown to nobody", async () => {
+test("sends the credentials in the proxy's URL only to the proxy and never prints them", async () => {
   const secret = proxy.url.replace("//", "//me:pass%20word@");
   const list = await through("workers list -vv", { https_proxy: secret, HTTPS_PROXY: "http://127.0.0.1:1" });
   expect(list.status, list.stderr).toBe(0);
@@ -97,13 +97,13 @@ test("a proxy's user and password go to the proxy, and are shown to nobody", asy
   for (const run of [list, doctor]) expect(run.stdout + run.stderr).not.toMatch(/pass(?:%20| )word|bWU6cGFzcyB3b3Jk/);
 });
 
-test("a certificate that nobody vouches for is refused through a proxy, too", async () => {
+test("rejects an untrusted certificate behind a proxy", async () => {
   const env = { HTTPS_PROXY: proxy.url };
   await expectFailure(shell, `workers list --url ${origin} --key-file root.key`, { status: 8, code: "CERTIFICATE_REFUSED", env });
   expect(proxy.targets).not.toEqual([]);
 });
 
-test("a proxy that refuses, is not there or is none is told apart from a daemon that is not there", async () => {
+test("reports different codes for a refusing, unreachable or unsupported proxy", async () => {
   const refusing = await startForwardProxy(407);
   const words = `workers list --url ${origin} --key-file root.key`;
   const cases = [

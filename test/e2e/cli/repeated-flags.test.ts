@@ -14,7 +14,7 @@ beforeAll(async () => {
     "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
     "app/index.html": "app",
   });
-  // Both have the worker; the current profile is the first one's.
+  // Both daemons have the worker; the current profile is that of the first one.
   for (const [index, profile] of ["current", "prod"].entries()) {
     await shell.run(`auth login --profile ${profile} --url ${daemons[index]?.url} --key-file root.key`);
     await shell.run(`-p ${profile} workers upload app`);
@@ -30,7 +30,7 @@ afterAll(async () => {
 const statusOf = async (index: number, version: string) => (await fetch(`${daemons[index]?.url}/app@${version}/`)).status;
 const statusesOfApp = () => Promise.all(daemons.map(async ({ url }) => (await fetch(`${url}/app/`)).status));
 
-test("the undo line of a deployment with -p reaches that daemon, and no other", async () => {
+test("the undo line after deploy -p acts on that daemon only", async () => {
   await writeTree(shell.home, { "app/manifest.yaml": "name: app\nversion: 2.0.0\n" });
   const deployed = await shell.run("-p prod deploy app");
   const [, line = ""] = /^Undo: runtimectl (.+)$/m.exec(deployed.stderr) ?? [];
@@ -42,7 +42,7 @@ test("the undo line of a deployment with -p reaches that daemon, and no other", 
   expect(await statusesOfApp()).toEqual([200, 200]);
 });
 
-test("the document of a deployment and the hint of an error have the flags, too", async () => {
+test("the JSON of deploy and the hint of an error repeat the connection flags", async () => {
   await writeTree(shell.home, { "app/manifest.yaml": "name: app\nversion: 3.0.0\n" });
   const { stdout } = await shell.run(`--url ${daemons[1]?.url} --key-file root.key deploy app --json`);
   expect(JSON.parse(stdout)).toMatchObject({ undo: `runtimectl --url ${daemons[1]?.url} --key-file root.key workers disable app@3.0.0` });

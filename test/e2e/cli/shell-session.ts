@@ -15,7 +15,7 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** A run that is expected to end well. */
+/** Expects exit code 0. */
 export function succeeded(run: Run): Run {
   expect(run, run.stderr).toMatchObject({ status: 0 });
   return run;
@@ -27,7 +27,7 @@ interface BasicOptions {
 }
 
 export interface RunOptions extends BasicOptions {
-  /** Makes the command lay out its output as on a terminal of 100 columns. It must not prompt. */
+  /** Formats the output as on a terminal of 100 columns. The command must not prompt. */
   readonly isTerminal?: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface ProgramOptions extends BasicOptions {
   readonly started?: (child: ChildProcess) => void;
 }
 
-/** A person at a shell: a home folder of their own, commands one after the other. */
+/** A shell with a home folder of its own that runs commands one after the other. */
 export class ShellSession {
   readonly home: string;
 
@@ -48,34 +48,34 @@ export class ShellSession {
     return new ShellSession(await mkdtemp(path.join(tmpdir(), "runtimectl-session-")));
   }
 
-  /** Signs in to a daemon; its key stays in a file. */
+  /** Signs in to a daemon; its key is stored in a file. */
   async signIn(daemon: { readonly url: string; readonly rootKey: string }): Promise<void> {
     await writeTree(this.home, { "root.key": daemon.rootKey });
     succeeded(await this.run(`auth login --url ${daemon.url} --key-file root.key`));
   }
 
-  /** Runs a command line with these words inside of this process, in a pipe unless `isTerminal` is set. */
+  /** Runs a command line in the test's process, as in a pipe unless `isTerminal` is set. */
   run(words: string, { env, ...options }: RunOptions = {}): Promise<Run> {
     return runInProcess(split(words), { ...options, env: this.#environment(env), cwd: this.home });
   }
 
-  /** Runs the real `runtimectl` with these words, in a pipe: for signals, Node's own options and output that is read while it runs. */
+  /** Runs the real `runtimectl` in a pipe: for signals, Node's own options and output that is read while it runs. */
   runProgram(words: string, options: ProgramOptions = {}): Promise<Run> {
     return this.#spawn(process.execPath, [program, ...split(words)], options);
   }
 
-  /** Runs the real `runtimectl` in a pseudo-terminal; everything it shows is stdout. */
+  /** Runs the real `runtimectl` in a pseudo-terminal; all its output is stdout. */
   runInTerminal(words: string, options: ProgramOptions = {}): Promise<Run> {
     const line = `stty cols 100; exec ${process.execPath} ${program} ${words}`;
     return this.#spawn("script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"], options);
   }
 
   async close(): Promise<void> {
-    // A program whose window was closed may still be writing its compile cache.
+    // A program whose window was closed can still be writing its compile cache.
     await rm(this.home, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  /** Without color, which tests of color bring back by an empty NO_COLOR. */
+  /** Without color; tests of color enable it with an empty NO_COLOR. */
   #environment(added: Readonly<Record<string, string>> = {}): Record<string, string> {
     return { PATH: process.env["PATH"] ?? "", HOME: this.home, TMPDIR: this.home, TERM: "xterm", NO_COLOR: "1", ...added };
   }

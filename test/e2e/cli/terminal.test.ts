@@ -40,7 +40,7 @@ async function inTerminal(words: string, dialogue: readonly (readonly [question:
   });
 }
 
-test("the key is asked for and does not show", async () => {
+test("prompts for the key and does not echo it", async () => {
   const run = await inTerminal(`auth login --url ${daemon.url}`, [["Key for", `${daemon.rootKey}\r`]]);
   expect(run.status, run.stdout).toBe(0);
   expect(run.stdout).toContain("signed in to");
@@ -57,7 +57,7 @@ test("asks for the key again when the daemon rejects it", async () => {
   expect(run.stdout).not.toContain("X-API-Key");
 });
 
-test("lists are tables with a heading, and tell what to do when they are empty", async () => {
+test("prints lists as tables with a heading, and a hint when they are empty", async () => {
   expect((await shell.runInTerminal("workers list")).stdout).toContain(
     "nothing is installed yet; upload a folder with: runtimectl workers upload",
   );
@@ -73,8 +73,8 @@ test("lists are tables with a heading, and tell what to do when they are empty",
   );
 });
 
-test("an upload shows the bytes that are sent, to a person only", async () => {
-  // Random bytes do not shrink, and so many do not fit into what lies between the two ends.
+test("shows upload progress on a terminal only", async () => {
+  // Random bytes do not compress, and 16 MB exceed the buffers between client and daemon.
   const pieces = Array.from({ length: 256 }, () => crypto.getRandomValues(new Uint8Array(65_536)));
   await writeTree(shell.home, {
     "heavy/manifest.yaml": "name: heavy\n",
@@ -99,7 +99,7 @@ test("an upload shows the bytes that are sent, to a person only", async () => {
   expect((await shell.run("workers delete heavy --yes")).status).toBe(0);
 });
 
-test("deleting asks for the name; another word changes nothing", async () => {
+test("requires the name to delete; other input changes nothing", async () => {
   const declined = await inTerminal("workers delete app", [["Type app", "ap\r"]]);
   expect(declined.status).toBe(3);
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
@@ -111,13 +111,13 @@ test("deleting asks for the name; another word changes nothing", async () => {
   expect((await fetch(`${daemon.url}/app/`)).status).toBe(404);
 });
 
-test.each([["workers delete app --no-input"], ["CI"]])("nothing is asked when told not to: %s", async (words) => {
+test.each([["workers delete app --no-input"], ["CI"]])("disables prompts: %s", async (words) => {
   const run = words === "CI" ? await shell.runInTerminal("workers delete app", { env: { CI: "1" } }) : await shell.runInTerminal(words);
   expect(run.status).toBe(2);
   expect(run.stdout).toContain("add --yes");
 });
 
-test("NO_COLOR, --no-color and a dumb terminal mean no escape codes", async () => {
+test("prints no escape codes with NO_COLOR, --no-color or TERM=dumb", async () => {
   const plain = [
     await shell.runInTerminal("wrokers", { env: { NO_COLOR: "1" } }),
     await shell.runInTerminal("wrokers --no-color", { env: { NO_COLOR: "" } }),
@@ -127,7 +127,7 @@ test("NO_COLOR, --no-color and a dumb terminal mean no escape codes", async () =
   expect((await shell.runInTerminal("wrokers", { env: { NO_COLOR: "" } })).stdout).toContain("\u001b[31merror:");
 });
 
-test("a reader that goes away ends a command without a word", async () => {
+test("exits with 0 and prints no error when its reader closes the pipe", async () => {
   const run = await shell.runProgram("workers upload --help", {
     started: (child) => {
       child.stdin?.end();
@@ -140,7 +140,7 @@ test("a reader that goes away ends a command without a word", async () => {
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
-] as const)("%s in the middle of an upload leaves nothing on either side", async (signal, status) => {
+] as const)("%s during an upload leaves nothing on either side", async (signal, status) => {
   await writeTree(shell.home, {
     "large/manifest.yaml": "name: large\n",
     "large/index.js": "",

@@ -9,7 +9,7 @@ import { ShellSession, type Run } from "./shell-session.js";
 let daemon: TestDaemon;
 let shell: ShellSession;
 
-/** Answers with its version; `/health` and `/hang` are for checks. */
+/** Responds with its version; `/health` and `/hang` are for checks. */
 const app = (version: string, healthStatus: number) => ({
   [`${version}/manifest.yaml`]: `name: "@team/app"\nversion: ${version}\n`,
   [`${version}/index.js`]: `export default {
@@ -48,8 +48,8 @@ const installed = () => connect(daemon.url, daemon.rootKey).workers.list();
 const errorOf = (run: Run) =>
   (JSON.parse(run.stderr.trim().split("\n").at(-1) ?? "") as { error: { code: string; details?: string[] } }).error;
 
-describe("show", () => {
-  test("tells which version answers and where, what is off, and what it does now", async () => {
+describe("workers show", () => {
+  test("prints the active version, URLs, disabled versions and metrics", async () => {
     succeeded(await shell.run("workers disable @team/app@1.1.0"));
     expect(await answer()).toBe("1.2.0");
 
@@ -75,7 +75,7 @@ describe("show", () => {
     expect(JSON.parse((await shell.run("workers show @team/app@1.1.0 --json")).stdout)).toMatchObject({ versions: [{ version: "1.1.0" }] });
   });
 
-  test("of a worker that is off as a whole says that nothing answers", async () => {
+  test("prints that no version is enabled when all are disabled", async () => {
     for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers disable @team/app@${version}`));
 
     expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is on$/m);
@@ -84,15 +84,15 @@ describe("show", () => {
   });
 });
 
-describe("rollback", () => {
-  test("lets the version before answer, asks it first, and tells how to undo it", async () => {
+describe("workers rollback", () => {
+  test("checks the previous version, activates it and prints the undo command", async () => {
     expect(await answer()).toBe("1.2.0");
 
     const run = succeeded(await shell.run("rollback @team/app --verbose"));
 
     expect(run.stdout).toBe(`${daemon.url}/@team/app/\n`);
     expect(run.stderr).toContain("@team/app is answered by 1.1.0, no longer by 1.2.0; it answered with 200");
-    // The one that is on need not be switched on; the newer one goes only after the older one has answered.
+    // The target is enabled already; the newer version is disabled only after the check of the target succeeded.
     expect(run.stderr.match(/^> (?:POST|GET \S+@).*$/gm)).toEqual([
       `> GET ${daemon.url}/@team/app@1.1.0/`,
       `> POST ${daemon.url}/api/workers/%40team/app/1.2.0/disable`,
@@ -103,7 +103,7 @@ describe("rollback", () => {
     expect(await answer()).toBe("1.2.0");
   });
 
-  test("to a certain version switches that on, and off all that would answer in its stead", async () => {
+  test("--to enables that version and disables all newer ones", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     const run = succeeded(await shell.run("workers rollback @team/app --to 1.0.0 --check /health=202 --json"));
@@ -119,17 +119,17 @@ describe("rollback", () => {
     expect(errorOf(await shell.run("rollback @team/app --to 1.0.0 --json"))).toMatchObject({ code: "ANSWERS_ALREADY", exitCode: 7 });
   });
 
-  test("a redirect is an answer, and is not followed", async () => {
+  test("accepts a redirect as a response and does not follow it", async () => {
     const run = succeeded(await shell.run("workers rollback @team/app --check /moved --json"));
 
     expect(JSON.parse(run.stdout)).toMatchObject({ to: "1.1.0", check: { status: 302 } });
   });
 
   test.each([
-    ["a status that is not the one asked for", "--to 1.0.0 --check /health=200"],
-    ["a failure", "--check /health"],
-    ["no answer in time", "--to 1.0.0 --check /hang --timeout 700ms"],
-  ])("%s leaves everything as it was, and ends with 11", async (_, words) => {
+    ["an unexpected status", "--to 1.0.0 --check /health=200"],
+    ["a failure status", "--check /health"],
+    ["a timeout", "--to 1.0.0 --check /hang --timeout 700ms"],
+  ])("changes nothing and exits with 11 after %s", async (_, words) => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
     const before = await installed();
 
@@ -141,7 +141,7 @@ describe("rollback", () => {
     expect(await answer()).toBe("1.2.0");
   });
 
-  test("Ctrl-C while it waits leaves everything as it was", async () => {
+  test("changes nothing when Ctrl-C interrupts the check", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
     const before = await installed();
 
@@ -159,7 +159,7 @@ describe("rollback", () => {
     expect(await installed()).toEqual(before);
   });
 
-  test("a key that may only look changes nothing", async () => {
+  test("changes nothing with a read-only key", async () => {
     const env = { RUNTIMECTL_KEY: succeeded(await shell.run("keys create --preset viewer")).stdout.trim() };
     const before = await installed();
 
@@ -171,18 +171,18 @@ describe("rollback", () => {
   });
 });
 
-/** A desktop whose browser writes down what it was given. */
+/** Variables of a desktop whose browser writes its arguments to a file. */
 const desktop = async () => {
   await writeTree(shell.home, { "desktop/xdg-open": '#!/bin/sh\nprintf "%s\\n" "$@" >> "$HOME/opened"\n', opened: "" });
   await chmod(path.join(shell.home, "desktop/xdg-open"), 0o755);
   return { DISPLAY: ":0", PATH: `${path.join(shell.home, "desktop")}:${process.env["PATH"]}` };
 };
 
-/** What the browser of `desktop` was given. */
+/** Arguments that the browser of `desktop` received. */
 const opened = () => readFile(path.join(shell.home, "opened"), "utf8");
 
-describe("open", () => {
-  test("prints the URL, and shows it in the browser of a person at a desktop", async () => {
+describe("workers open", () => {
+  test("prints the URL and opens it in the browser on a desktop", async () => {
     const env = await desktop();
 
     const run = await shell.run("workers open @team/app", { env, isTerminal: true });
@@ -192,7 +192,7 @@ describe("open", () => {
     await expect.poll(opened).toBe(`${daemon.url}/@team/app/\n`);
   });
 
-  test("only prints in a pipe, with --print, with CI, and without a display", async () => {
+  test("only prints in a pipe, with --print, with CI and without a display", async () => {
     const env = await desktop();
 
     expect(succeeded(await shell.run("workers open @team/app@1.0.0", { env })).stdout).toBe(`${daemon.url}/@team/app@1.0.0/\n`);
@@ -204,19 +204,19 @@ describe("open", () => {
       ["", noDisplay],
     ] as const)
       expect((await shell.run(`workers open @team/app ${words}`, { env: variables, isTerminal: true })).status).toBe(0);
-    // The browser would have been started before the command ended; this one comes after all of them.
+    // A browser starts before its command exits; this last one proves that the earlier ones started none.
     await shell.run("workers open @team/app@1.1.0", { env, isTerminal: true });
     await expect.poll(opened).toBe(`${daemon.url}/@team/app@1.1.0/\n`);
   });
 
-  test("a version that is off has no URL to open", async () => {
+  test("fails for a disabled version", async () => {
     succeeded(await shell.run("workers disable @team/app@1.0.0"));
 
     expect(errorOf(await shell.run("workers open @team/app@1.0.0 --json"))).toMatchObject({ code: "WORKER_OFF", exitCode: 7 });
   });
 });
 
-test("of several that are to be deleted, those that can be are, and it ends with 9 and a list", async () => {
+test("workers delete continues after a failure and exits with 9 and a list", async () => {
   const run = await shell.run("workers rm @team/app@1.0.0 nobody @team/app@1.1.0 --yes --json");
 
   expect(run.status).toBe(9);
