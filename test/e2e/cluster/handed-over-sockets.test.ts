@@ -4,8 +4,8 @@ import { openListeningSocket } from "../../support/listening-socket.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { startSqld } from "../../support/start-sqld.js";
 
-// Until such a daemon can answer it does not listen, so nothing but its start holds the process.
-test("a daemon that gets its sockets handed over fetches its first replica, serves, and ends when it is told to", async () => {
+// Until it can serve, such a daemon does not listen: only its start keeps the process running.
+test("a daemon with passed sockets fetches its first replica, serves, and stops", async () => {
   const sqld = await startSqld();
   onTestFinished(sqld.dispose);
   const socket = openListeningSocket();

@@ -18,7 +18,7 @@ const syncTo = ({ url }: Sqld) => ({ RUNTIME_AUTH_DB_MODE: "sync", RUNTIME_AUTH_
 const takes = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status === 200;
 
-test("a daemon's keys are moved to an empty primary once, with ids and hashes; several daemons and a backup have them then", async () => {
+test("moves keys to an empty primary once; other daemons and a backup have them", async () => {
   const sqld = await primary();
   const local = await startDaemon();
   onTestFinished(local.dispose);
@@ -53,7 +53,7 @@ test("a daemon's keys are moved to an empty primary once, with ids and hashes; s
   }
   expect((await clientOf(second).keys.create({ body: { name: "next", role: "viewer" } })).data.id).toBe(revoked.id + 1);
 
-  // A backup of one of them has the keys as a local store, which can be moved to another primary.
+  // A backup of one daemon contains the keys as a local store, which can be moved to another primary.
   const backup = path.join(second.directory, "backup.tgz");
   await expect
     .poll(async () => {
@@ -69,7 +69,7 @@ test("a daemon's keys are moved to an empty primary once, with ids and hashes; s
   expect(await takes(alone, revoked.key)).toBe(false);
 }, 90_000);
 
-test("keys are not moved to a primary that has some, or that does not answer, and nothing changes then", async () => {
+test("changes nothing when the primary has keys or does not respond", async () => {
   const sqld = await primary();
   const owner = await startDaemon({ env: syncTo(sqld) });
   onTestFinished(owner.dispose);

@@ -8,7 +8,7 @@ async function primary(): Promise<Sqld> {
   return sqld;
 }
 
-test("two daemons that begin at once on an empty primary have the same keys", async () => {
+test("two daemons that start at the same time on an empty primary share all keys", async () => {
   const { url } = await primary();
   const [a, b] = await Promise.all([openReplicatedStore(url), openReplicatedStore(url)]);
   const [one, other] = [newKey("one"), newKey("other")];
@@ -24,7 +24,7 @@ test("two daemons that begin at once on an empty primary have the same keys", as
   }
 });
 
-test("a change counts at once where it was made, and everywhere a little later; the others hear of it", async () => {
+test("applies a change at once locally and later on other daemons, which emit events", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -54,7 +54,7 @@ test("a change counts at once where it was made, and everywhere a little later; 
   ]);
 });
 
-test("rotating without overlap ends the old key; rotating one that is gone elsewhere changes nothing", async () => {
+test("rotation without grace period expires the old key on every daemon", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url, { syncIntervalMs: 60_000 });
@@ -66,7 +66,7 @@ test("rotating without overlap ends the old key; rotating one that is gone elsew
   const stored = await a.store.rotate(id, twin, twin.createdAt);
 
   expect(a.store.list()).toEqual([stored]);
-  // Here the key is still known: the primary decides.
+  // This replica still has the key: the primary decides.
   expect(b.store.find(id)).toBeDefined();
   expect(await b.store.rotate(id, newKey(), 1_800_000_000)).toBeUndefined();
   expect(await b.store.revoke(id, 1_700_000_001)).toBe(false);
@@ -74,7 +74,7 @@ test("rotating without overlap ends the old key; rotating one that is gone elsew
   expect(c.store.list()).toEqual([stored]);
 });
 
-test("a use is told to the others in time, and never goes back", async () => {
+test("replicates the time of last use and never sets it back", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);
@@ -83,7 +83,7 @@ test("a use is told to the others in time, and never goes back", async () => {
   a.store.markUsed(id, 1_700_000_500);
   b.store.markUsed(id, 1_700_000_900);
 
-  // A store that closes writes what it has collected.
+  // A store writes its collected times of use when it closes.
   await a.store.close();
   const c = await openReplicatedStore(url);
   expect(c.store.find(id)?.lastUsedAt).toBe(1_700_000_500);
@@ -93,7 +93,7 @@ test("a use is told to the others in time, and never goes back", async () => {
   expect(c.heard).toEqual([]);
 });
 
-test("600 keys that another daemon has made arrive whole, on a new daemon as on one that waits", async () => {
+test("replicates 600 keys completely to a new daemon and to a running one", async () => {
   const { url } = await primary();
   const a = await openReplicatedStore(url);
   const b = await openReplicatedStore(url);

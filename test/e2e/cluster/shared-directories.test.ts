@@ -11,7 +11,7 @@ import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { treeDigest } from "../../support/tree-digest.js";
 import { startInstances, type TestInstance, type TestInstances } from "../../support/start-instances.js";
 
-/** What is promised, and what a machine that does much else may add to it. */
+/** Documented limit, and margin for a busy machine. */
 const promisedMs = 2_000;
 const marginMs = 4_000;
 
@@ -32,7 +32,7 @@ async function install(on: TestInstance, name: string, files: Record<string, str
 
 const appThatSays = (text: string) => ({ "index.js": `export default { fetch: () => new Response(${JSON.stringify(text)}) };` });
 
-/** Status and body. */
+/** Returns the body, or the status of a failure. */
 async function get(on: TestInstance, target: string): Promise<string> {
   const response = await fetch(on.url + target);
   return response.ok ? await response.text() : String(response.status);
@@ -40,14 +40,14 @@ async function get(on: TestInstance, target: string): Promise<string> {
 
 const delays: number[] = [];
 
-/** Waits until an instance answers so; what another one brought about takes as long as that since it was acknowledged. */
+/** Waits until an instance responds with this text and records the delay since another instance acknowledged the change. */
 async function expectSoon(on: TestInstance, target: string, answer: string): Promise<void> {
   const startedAt = performance.now();
   await expect.poll(() => get(on, target), { interval: 20, timeout: promisedMs + marginMs }).toBe(answer);
   delays.push(performance.now() - startedAt);
 }
 
-/** Says at once which code it is; sends back what it gets, and loads a file when it has all. */
+/** Echoes the request body, then appends the mark of a file that it imports only at the end. */
 const lazyApp = (mark: string) => ({
   "index.js": `export default { fetch(request) {
         if (request.method === "GET") return new Response(${JSON.stringify(mark)});
@@ -73,8 +73,8 @@ const greeter = async (text: string) =>
     }),
   );
 
-describe("what one instance does to workers, another one serves", () => {
-  test("install, replace, toggle, delete, back and forth", { timeout: 120_000 }, async () => {
+describe("an instance serves changes of workers made by another one", () => {
+  test("serves an install, replacement, toggle and deletion, in both directions", { timeout: 120_000 }, async () => {
     const params = { scope: "_", name: "app", version: "1.0.0" };
     for (const [here, there] of [
       [a, b],
@@ -98,7 +98,7 @@ describe("what one instance does to workers, another one serves", () => {
     );
   });
 
-  test("whoever is told by one instance is understood by the other at once", async () => {
+  test("applies API calls immediately after calls on another instance", async () => {
     const params = { scope: "_", name: "told", version: "1.0.0" };
     for (let round = 0; round < 5; round += 1) {
       await install(a, "told", appThatSays("told"));
@@ -110,7 +110,7 @@ describe("what one instance does to workers, another one serves", () => {
     }
   });
 
-  test("a file that is edited deep in a folder", async () => {
+  test("serves a file edited deep in a folder", async () => {
     await install(a, "edited", {
       "index.js": `export { default } from "./lib/deep/app.js";`,
       "lib/deep/app.js": appThatSays("before")["index.js"],
@@ -124,10 +124,10 @@ describe("what one instance does to workers, another one serves", () => {
     await expectSoon(b, "/edited/", "after");
   });
 
-  test("an isolate of the old code ends its calls with the old files", { timeout: 60_000 }, async () => {
+  test("finishes running calls of a replaced version with its old files", { timeout: 60_000 }, async () => {
     await install(a, "lazy", lazyApp("old"));
     await expectSoon(b, "/lazy/", "old");
-    // A new isolate, that has not imported anything late.
+    // A new isolate has not imported the late file yet.
     await b.client.workers.restart({ params: { scope: "_", name: "lazy", version: "1.0.0" } });
     const call = request(`${b.url}/lazy/`, { method: "POST" });
     call.write("slow ");
@@ -145,7 +145,7 @@ describe("what one instance does to workers, another one serves", () => {
   });
 });
 
-test("what one instance does to plugins is at work on the other", { timeout: 60_000 }, async () => {
+test("an instance applies changes of plugins made by another one", { timeout: 60_000 }, async () => {
   const params = { name: "greeter" };
   await a.client.plugins.upload({ file: await greeter("hello") });
   await expectSoon(b, "/greeter", "hello");
@@ -159,7 +159,7 @@ test("what one instance does to plugins is at work on the other", { timeout: 60_
   await expectSoon(b, "/greeter", "404");
 });
 
-test("changes of another instance are told, without who made them", async () => {
+test("emits events for changes of another instance, without a principal", async () => {
   const seen: RuntimeEvent[] = [];
   const controller = new AbortController();
   const following = (async () => {
@@ -182,7 +182,7 @@ test("changes of another instance are told, without who made them", async () => 
   await following;
 });
 
-test("uploads of one version to two instances at once leave one whole version, the same for both", { timeout: 120_000 }, async () => {
+test("concurrent uploads of one version to two instances leave one complete version", { timeout: 120_000 }, async () => {
   const files = 30;
   const contents = (mark: string) => Object.fromEntries(Array.from({ length: files }, (_, index) => [`file-${index}.txt`, mark]));
   for (let round = 0; round < 5; round += 1) {
@@ -197,25 +197,21 @@ test("uploads of one version to two instances at once leave one whole version, t
   }
 });
 
-test(
-  "a change that another process holds up is refused after 10 s and changes nothing, while everything is served",
-  { timeout: 60_000 },
-  async () => {
-    await install(a, "held", appThatSays("before"));
-    const folder = path.join(instances.workers, "held");
-    // Its isolate links its files, which the digest counts.
+test("rejects a change after 10 s while the directory is locked, and keeps serving", { timeout: 60_000 }, async () => {
+  await install(a, "held", appThatSays("before"));
+  const folder = path.join(instances.workers, "held");
+  // The isolate links its files, which the digest counts.
+  expect(await get(a, "/held/")).toBe("before");
+  const before = await treeDigest(folder);
+  const lock = ProcessLock.take(path.join(instances.workers, ".instances", "lock"));
+  try {
+    const refused = install(a, "held", appThatSays("after"));
+    await expect(refused).rejects.toMatchObject({ code: "DIRECTORY_BUSY", status: 503 });
     expect(await get(a, "/held/")).toBe("before");
-    const before = await treeDigest(folder);
-    const lock = ProcessLock.take(path.join(instances.workers, ".instances", "lock"));
-    try {
-      const refused = install(a, "held", appThatSays("after"));
-      await expect(refused).rejects.toMatchObject({ code: "DIRECTORY_BUSY", status: 503 });
-      expect(await get(a, "/held/")).toBe("before");
-      expect(await treeDigest(folder)).toBe(before);
-    } finally {
-      lock?.release();
-    }
-    await install(b, "held", appThatSays("after"));
-    await expectSoon(a, "/held/", "after");
-  },
-);
+    expect(await treeDigest(folder)).toBe(before);
+  } finally {
+    lock?.release();
+  }
+  await install(b, "held", appThatSays("after"));
+  await expectSoon(a, "/held/", "after");
+});

@@ -23,7 +23,7 @@ const clientOf = ({ url, rootKey }: TestDaemon) => connect(url, rootKey);
 const statusWith = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/workers`, { headers: { "X-API-Key": key } })).status;
 
-test("while the primary is frozen a daemon serves and answers as before, and changes of keys are refused", async () => {
+test("a daemon serves while its primary is frozen, and rejects changes of keys", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);
@@ -43,7 +43,7 @@ test("while the primary is frozen a daemon serves and answers as before, and cha
   expect(answers.length).toBeGreaterThan(5);
   expect(new Set(answers)).toEqual(new Set([200]));
   const { daemon: numbers } = await client.metrics.show({ query: { detail: "totals" } });
-  // The longest includes what the machine does besides; a sync that blocked would be in the middle too.
+  // The median, because the maximum includes other load of the machine; a blocking sync would raise the median as well.
   expect(numbers.eventLoopLag.p50Ms / 1000).toBeLessThan(promisedLoopDelaySeconds);
   sqld.thaw();
   await expect
@@ -52,7 +52,7 @@ test("while the primary is frozen a daemon serves and answers as before, and cha
   expect((await client.keys.list()).keys.map(({ name }) => name)).toEqual(["stays", "later"]);
 });
 
-test("what is wrong with the keys is told by the readiness, for those who may see it, and by the metrics", async () => {
+test("readiness checks and metrics report problems of the key store, by permission", async () => {
   const sqld = await primary();
   const daemon = await startOn(sqld);
   const client = clientOf(daemon);
@@ -84,7 +84,7 @@ test("what is wrong with the keys is told by the readiness, for those who may se
   expect(valueOf("runtimed_key_replica_renewals_total")).toBe(0);
 });
 
-test("a daemon without a replica and without its primary takes the root key, is not ready, and says why; it heals", async () => {
+test("a daemon without replica and primary accepts the root key and recovers later", async () => {
   const sqld = await primary();
   const other = await startOn(sqld);
   const { data } = await clientOf(other).keys.create({ body: { name: "known to others", role: "viewer" } });
@@ -110,7 +110,7 @@ test("a daemon without a replica and without its primary takes the root key, is 
   expect(await clientOf(daemon).health.ready()).toMatchObject({ ok: true });
 });
 
-test("changes of keys on one daemon are told to those who follow the events of another", async () => {
+test("a daemon emits events for changes of keys on another daemon", async () => {
   const sqld = await primary();
   const [a, b] = [await startOn(sqld), await startOn(sqld)];
   const ending = new AbortController();
