@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { connect } from "../../support/connect.js";
 import { startDaemon } from "../../support/start-daemon.js";
 
-test("a daemon that restarts within the overlap knows both keys, and the old one ends in time", async () => {
+test("a daemon restarted in the grace period accepts both keys until the old expires", async () => {
   const own = await startDaemon();
   try {
     const client = connect(own.url, own.rootKey);
     const old = (await client.keys.create({ body: { name: "a key", role: "viewer" } })).data;
     const twin = (await client.keys.rotate({ params: { id: String(old.id) }, body: { overlap: "15s" } })).data;
-    // Killed, so that nothing was written but what was acknowledged.
+    // Killed, so that only acknowledged changes are stored.
     await own.kill();
 
     const again = await startDaemon({ directory: own.directory });

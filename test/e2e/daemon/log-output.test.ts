@@ -3,7 +3,7 @@ import { connect, uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
-/** An isolate each, since one alone may write no more than a megabyte a second: beyond what the log keeps and what a pipe holds. */
+/** Several isolates, since each can log 1 MB per second at most: together more than the log's buffer and a pipe hold. */
 const floods = 4;
 const entriesOfFlood = 180;
 const logged = "an entry of the flood";
@@ -28,7 +28,7 @@ async function flood(daemon: TestDaemon): Promise<void> {
   for (let turn = 0; turn < floods; turn += 1) expect(await textOf(`${daemon.url}/loud/flood`)).toBe("flooded");
 }
 
-test("a log that nobody reads holds up nobody, and says what was lost when it is read again", async () => {
+test("keeps serving while its log is not read, and then logs the number of lost lines", async () => {
   const daemon = await startLoud();
   daemon.process.stdout?.pause();
   await flood(daemon);
@@ -44,7 +44,7 @@ test("a log that nobody reads holds up nobody, and says what was lost when it is
   expect(Number(told) + written).toBeGreaterThanOrEqual(floods * entriesOfFlood);
 });
 
-test.each(["pause", "destroy"] as const)("a daemon whose log nobody reads ends all the same (%s)", async (turnAway) => {
+test.each(["pause", "destroy"] as const)("stops while its log is not read (%s)", async (turnAway) => {
   const daemon = await startLoud();
   daemon.process.stdout?.[turnAway]();
   await flood(daemon);

@@ -5,11 +5,11 @@ import { listenForNotes } from "../../support/notify-listener.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-/** Long enough for a busy machine to start an isolate, short enough for a test to see several signs of life. */
+/** Long enough for a busy machine to start an isolate, short enough to see several watchdog notifications in a test. */
 const watchdogMs = 2000;
 
-describe("the service manager", () => {
-  test.each(["path", "abstract name"])("hears at its %s when the daemon serves, and when it stops", async (kind) => {
+describe("service manager", () => {
+  test.each(["path", "abstract name"])("is notified at its %s when the daemon serves and when it stops", async (kind) => {
     const directory = await temporaryDirectory();
     const address = kind === "path" ? path.join(directory, "notify") : `@runtimed-test-${path.basename(directory)}`;
     const manager = await listenForNotes(address);
@@ -26,7 +26,7 @@ describe("the service manager", () => {
     expect(manager.notes[1]).toBe("STOPPING=1\nSTATUS=finishing what is in flight");
   });
 
-  test("that does not listen any more stops neither the daemon nor its work, and the log says so", async () => {
+  test("can stop listening: the daemon keeps serving and logs it", async () => {
     const directory = await temporaryDirectory();
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: path.join(directory, "nobody") } });
     onTestFinished(daemon.dispose);
@@ -36,7 +36,7 @@ describe("the service manager", () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test("gets signs of life only while an isolate answers", async () => {
+  test("receives watchdog notifications only while an isolate responds", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });
@@ -48,14 +48,14 @@ describe("the service manager", () => {
     for (const isolate of isolates()) process.kill(isolate, "SIGSTOP");
     await expect.poll(daemon.output).toContain("the daemon's check of itself does not come back");
     const fed = manager.withLine("WATCHDOG=1").length;
-    // Serving goes on: it is for the manager to decide.
+    // The daemon keeps serving: the service manager decides whether to restart it.
     expect((await fetch(`${daemon.url}/api/health/live`)).status).toBe(200);
     for (const isolate of isolates()) process.kill(isolate, "SIGCONT");
 
     await expect.poll(() => manager.withLine("WATCHDOG=1").length).toBeGreaterThan(fed);
   });
 
-  test("gets signs of life again from isolates that took the place of killed ones", async () => {
+  test("receives watchdog notifications again when killed isolates are replaced", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startDaemon({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: String(watchdogMs * 1000) } });

@@ -7,7 +7,10 @@ import { UidPool } from "../../../src/server/workers/isolates/uid-pool.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { WorkerServer } from "../../support/worker-server.js";
 
-/** Runs code in a process that Node's permission model does not hold (newer ones hand it on by NODE_OPTIONS): what it is denied, the system denies. */
+/**
+ * Runs code in a process without Node's permission model (newer Node versions pass it on in NODE_OPTIONS), so a denial
+ * comes from the system.
+ */
 const prober = `
 import { execFileSync } from "node:child_process";
 const wrap = (code) => \`let answer; try { answer = { value: (\${code})() ?? null }; } catch (error) { answer = { error: error.code }; } console.log(JSON.stringify(answer));\`;
@@ -22,7 +25,7 @@ const read = (file: string) => `() => require("fs").readFileSync(${JSON.stringif
 const warningsOf = (output: string): string[] => output.split("\n").filter((line) => line.startsWith('{"level":40'));
 const isRoot = process.getuid?.() === 0;
 
-describe.runIf(isRoot)("isolates of a daemon that is root", () => {
+describe.runIf(isRoot)("isolates of a daemon that runs as root", () => {
   let server: WorkerServer;
   beforeAll(async () => {
     server = await WorkerServer.start({ permissions: ["child-process"] });
@@ -37,7 +40,7 @@ describe.runIf(isRoot)("isolates of a daemon that is root", () => {
     (await server.fetch(`/${name}/`, { method: "POST", body: code })).json();
   const pidOf = async (name: string): Promise<number> => Number(await server.text(`/${name}/pid`));
 
-  test("run as users and groups of their own, each as another, without any privilege", async () => {
+  test("run as different users and groups without any privilege", async () => {
     const pids = [await pidOf("one"), await pidOf("two")];
     const users = pids.map((pid) => statusOf(pid, "Uid")?.split("\t"));
     for (const [index, pid] of pids.entries()) {
@@ -52,12 +55,12 @@ describe.runIf(isRoot)("isolates of a daemon that is root", () => {
     expect(users[0]).not.toEqual(users[1]);
   });
 
-  test("are most likely not the users of a daemon beside it with the same range", () => {
+  test("start at a random user of the range, so two daemons rarely share one", () => {
     const firstUsers = Array.from({ length: 5 }, () => UidPool.find({ first: 1_900_300_000, last: 1_900_309_999 })?.take());
     expect(new Set(firstUsers).size).toBeGreaterThan(1);
   });
 
-  test("cannot read what is the daemon's, even where Node lets them", async () => {
+  test("cannot read the daemon's files, even if Node permits it", async () => {
     expect(await attempt("one", read("/etc/hostname"))).toHaveProperty("value");
     for (const file of [`/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`, path.join(server.directory, "keys.db")]) {
       expect(await attempt("one", read(file)), file).toEqual({ error: expect.stringMatching(/EACCES|EPERM/) });
@@ -73,7 +76,7 @@ describe.runIf(isRoot)("isolates of a daemon that is root", () => {
     }
   });
 
-  test("cannot change their own slot or files", async () => {
+  test("cannot change their sandbox folder or files", async () => {
     for (const file of ["new", "app/index.js"]) {
       const code = `() => require("fs").writeFileSync(${JSON.stringify(file)}, "changed")`;
       expect(await attempt("one", code)).toEqual({ error: expect.stringMatching(/EACCES|EFBIG/) });
@@ -81,7 +84,7 @@ describe.runIf(isRoot)("isolates of a daemon that is root", () => {
   });
 });
 
-describe.runIf(isRoot)("a daemon that is root", () => {
+describe.runIf(isRoot)("a daemon that runs as root", () => {
   const files = {
     "manifest.yaml": "name: app\n",
     "index.js": `export default { fetch: ({ url }) => {
@@ -98,7 +101,7 @@ describe.runIf(isRoot)("a daemon that is root", () => {
     return directory;
   }
 
-  test("gives isolates the users that it is told, and clears what a killed one left", async () => {
+  test("uses the configured uids and clears the sandbox folders of a killed daemon", async () => {
     const directory = await directoryWithApp(0o755);
     const env = { RUNTIME_WORKER_UIDS: "1900200000-1900200009" };
     const killed = await startDaemon({ directory, env });
@@ -106,7 +109,7 @@ describe.runIf(isRoot)("a daemon that is root", () => {
     const slots = /"slots":"([^"]+)"/.exec(killed.output())?.[1] as string;
     expect(statSync(slots).mode & 0o777).toBe(0o711);
     await writeFile(path.join(slots, "left"), "");
-    // In an endless loop an isolate would not notice that its daemon is gone.
+    // In an endless loop an isolate does not notice that its daemon has exited.
     const pid = Number(await (await fetch(`${killed.url}/app/pid`)).text());
     const ranMs = () => Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
     const beforeMs = ranMs();
@@ -122,7 +125,7 @@ describe.runIf(isRoot)("a daemon that is root", () => {
     expect(() => statSync(slots)).toThrow("ENOENT");
   });
 
-  test("runs them as its own user, and warns once, when the others could not read the workers", async () => {
+  test("runs workers as its own user and warns once if other users cannot read them", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o700) });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");
@@ -130,7 +133,7 @@ describe.runIf(isRoot)("a daemon that is root", () => {
     expect(daemon.output()).toContain("cannot read");
   });
 
-  test("runs them as its own user when told so, without a warning", async () => {
+  test("runs workers as its own user without a warning when configured", async () => {
     const daemon = await startDaemon({ directory: await directoryWithApp(0o755), env: { RUNTIME_WORKER_UIDS: "off" } });
     onTestFinished(daemon.dispose);
     expect(await (await fetch(`${daemon.url}/app/`)).text()).toBe("0");

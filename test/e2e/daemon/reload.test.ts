@@ -21,7 +21,7 @@ async function startWithKeyFile(env: Record<string, string> = {}): Promise<TestD
   return { ...daemon, keyFile };
 }
 
-/** Whether a key opens the API. */
+/** Whether the API accepts a key. */
 const isAccepted = async ({ url }: TestDaemon, key: string) =>
   (await fetch(`${url}/api/keys`, { headers: { "x-api-key": key } })).status === 200;
 
@@ -34,7 +34,7 @@ async function hangUp(daemon: TestDaemon): Promise<void> {
 }
 
 describe("SIGHUP", () => {
-  test("loads all plugins again, and tells the service manager when it begins and when it is done", async () => {
+  test("reloads all plugins and notifies the service manager at start and end", async () => {
     const address = path.join(await temporaryDirectory(), "notify");
     const manager = await listenForNotes(address);
     const daemon = await startWithKeyFile({ NOTIFY_SOCKET: address });
@@ -55,7 +55,7 @@ describe("SIGHUP", () => {
     expect(clock).toBeLessThan(process.hrtime.bigint() / 1000n);
   });
 
-  test("takes another root key from its file, and the one before is refused from then on", async () => {
+  test("loads a new root key from its file and rejects the previous one", async () => {
     const daemon = await startWithKeyFile();
     expect(await isAccepted(daemon, "the first key")).toBe(true);
     await writeFile(daemon.keyFile, "the second key\n");
@@ -84,7 +84,7 @@ describe("SIGHUP", () => {
   });
 });
 
-test("SIGUSR2 has the log say what it says for developers, also of workers that run; once more ends that, and so does SIGHUP", async () => {
+test("SIGUSR2 toggles debug logs, also of running workers; SIGHUP resets the level", async () => {
   const daemon = await startWithKeyFile();
   const archive = await packFiles({
     "manifest.yaml": manifestOf("talker", "1.0.0"),
@@ -95,7 +95,7 @@ test("SIGUSR2 has the log say what it says for developers, also of workers that 
   const logs = () => connect(daemon.url, "the first key").workers.logs({ params: { scope: "_", name: "talker" }, query: {} });
   const say = async (word: string) => {
     expect(await (await fetch(`${daemon.url}/talker/${word}`)).text()).toBe("ok");
-    // What the worker wrote has come to the daemon once it is in the worker's own log.
+    // The daemon has received the worker's output once it is in the worker's log.
     await expect.poll(async () => JSON.stringify(await logs())).toContain(`/${word}`);
   };
   const toggle = async (level: string) => {

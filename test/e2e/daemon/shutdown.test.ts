@@ -12,10 +12,10 @@ import { runProgram } from "../../support/run-program.js";
 import { expectRefusal } from "../../support/send.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
-/** Far below the 30 s after which connections are cut, far above what a slow machine needs. */
+/** Far below the 30 s after which the daemon cuts connections, far above what a slow machine needs. */
 const promptMs = 15_000;
 
-/** Asks the daemon to stop, and returns when it has begun to. */
+/** Sends SIGTERM and returns when the daemon has logged that it is stopping. */
 async function beginToStop(daemon: TestDaemon): Promise<void> {
   daemon.process.kill("SIGTERM");
   await expect.poll(daemon.output, { timeout: 10_000, interval: 5 }).toContain('"stopping"');
@@ -27,8 +27,8 @@ const connectionRefused = (url: string) =>
     (error: unknown) => error as NodeJS.ErrnoException,
   );
 
-describe("a daemon that is asked to stop", () => {
-  test("finishes the upload that is on its way, installs it, and ends with 0", async () => {
+describe("a stopping daemon", () => {
+  test("finishes a running upload, installs it and exits with 0", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const archive = await packFiles({ "manifest.yaml": manifestOf("late", "1.0.0"), "index.html": "late" });
@@ -51,14 +51,14 @@ describe("a daemon that is asked to stop", () => {
 
     expect((await nextAnswer()).status).toBe(201);
     expect(await exited).toEqual([0, null]);
-    // The client keeps its connection open, as clients do; that must not hold the daemon up.
+    // The client keeps its connection open, which must not delay the exit.
     expect(performance.now() - startedAt).toBeLessThan(promptMs);
     const next = await startDaemon({ directory: daemon.directory });
     onTestFinished(next.dispose);
     expect((await connect(next.url, next.rootKey).workers.list()).map(({ name }) => name)).toContain("late");
   });
 
-  test("tells the clients of web sockets with 1001, and does not wait for them", async () => {
+  test("closes web sockets with 1001 and does not wait for their clients", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const archive = await packFiles({
@@ -76,7 +76,7 @@ describe("a daemon that is asked to stop", () => {
     expect(await code).toBe(0);
   });
 
-  test("closes idle connections at once, takes no new ones, and is not ready for those that are left", async () => {
+  test("closes idle connections, accepts no new ones and is not ready on open ones", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const idle = await openConnection(daemon.url);
@@ -84,7 +84,7 @@ describe("a daemon that is asked to stop", () => {
     await idle.nextAnswer();
     const busy = await openConnection(daemon.url);
     busy.socket.write("GET /api/health/ready HTTP/1.1\r\nHost: a\r\n");
-    // The daemon has read the half head once it answers on a connection that came later.
+    // A response on a later connection proves that the daemon has read the incomplete head.
     expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
     const exited = once(daemon.process, "exit");
     await beginToStop(daemon);
@@ -100,7 +100,7 @@ describe("a daemon that is asked to stop", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test("is held up neither by a client that never said anything nor, with others, by one that does not read", async () => {
+  test("is not delayed by silent clients, nor by one that stops reading and disconnects", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const silent = await openConnection(daemon.url);
@@ -122,7 +122,7 @@ describe("a daemon that is asked to stop", () => {
     expect(performance.now() - startedAt).toBeLessThan(promptMs);
   });
 
-  test("does not cut answers that a slow client has not read yet", async () => {
+  test("finishes responses that a slow client has not read yet", async () => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const { socket, nextAnswer } = await openConnection(daemon.url);
@@ -141,7 +141,7 @@ describe("a daemon that is asked to stop", () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)("by %s, twice, ends with 0 and says so", async (signal) => {
+  test.each(["SIGTERM", "SIGINT"] as const)("logs and exits with 0 once when %s arrives twice", async (signal) => {
     const daemon = await startDaemon();
     onTestFinished(daemon.dispose);
     const exited = once(daemon.process, "exit");
@@ -155,7 +155,7 @@ describe("a daemon that is asked to stop", () => {
   });
 });
 
-test("a port that is in use ends the daemon with one line that says so", async () => {
+test("a daemon exits with one line on stderr when its port is in use", async () => {
   const first = await startDaemon();
   onTestFinished(first.dispose);
   const { port } = new URL(first.url);
@@ -173,7 +173,7 @@ test("a port that is in use ends the daemon with one line that says so", async (
 
 const refusal = (hint: string) => expect.objectContaining({ code: "NOT_READY", message: expect.stringContaining(hint) as string });
 
-describe("a daemon that misses something it needs", () => {
+describe("a daemon without a required resource", () => {
   let daemon: TestDaemon;
 
   beforeAll(async () => {
@@ -192,7 +192,7 @@ describe("a daemon that misses something it needs", () => {
 
   const expectReady = async () => expect((await connect(daemon.url, daemon.rootKey).health.ready()).ok).toBe(true);
 
-  test("is not ready while its key store is gone, and alive", async () => {
+  test("is not ready, but live, while the file of its key store is missing", async () => {
     const file = path.join(daemon.directory, "state", "keys.db");
     await rename(file, `${file}.away`);
 
@@ -202,7 +202,7 @@ describe("a daemon that misses something it needs", () => {
     await expectReady();
   });
 
-  test("is not ready while another process holds its key store, and creates no key", async () => {
+  test("is not ready while another process locks its key store, and creates no key", async () => {
     const intruder = new Database(path.join(daemon.directory, "state", "keys.db"));
     onTestFinished(() => void intruder.close());
     intruder.exec("BEGIN IMMEDIATE");
@@ -216,7 +216,7 @@ describe("a daemon that misses something it needs", () => {
     expect(await connect(daemon.url, daemon.rootKey).keys.list()).toEqual({ keys: [] });
   });
 
-  test("is not ready while a file lies where the worker directory should be", async () => {
+  test("is not ready while a file is in the place of the worker directory", async () => {
     const directory = path.join(daemon.directory, "workers");
     await rename(directory, `${directory}.away`);
     await rename(path.join(daemon.directory, "state", "lock.db"), directory);

@@ -24,13 +24,13 @@ async function upload(daemon: TestDaemon, source: string): Promise<void> {
 
 const isOfSystemd = (variable: string) => /^(?:NOTIFY|WATCHDOG|LISTEN)_/.test(variable);
 
-/** What the descriptors of a process stand for. */
+/** Targets of a process' file descriptors. */
 function descriptorsOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).map((fd) => readlinkSync(path.join(folder, fd)));
 }
 
-/** A client that asks one thing after the other until it is told to end; notes what was not answered with 200. */
+/** A client that sends one request after the other until it ends, and records each outcome other than 200. */
 class Client {
   answered = 0;
   readonly problems: string[] = [];
@@ -72,8 +72,8 @@ class Client {
   }
 }
 
-describe("sockets that systemd hands over", () => {
-  test("are all listened on, instead of HOST and PORT", async () => {
+describe("sockets passed by systemd", () => {
+  test("are all used in place of HOST and PORT", async () => {
     const [first, second] = [handedOver(), handedOver()];
     const daemon = await startDaemon({ listenFds: [first.fd, second.fd], env: { HOST: "192.0.2.1", PORT: "1" } });
     onTestFinished(daemon.dispose);
@@ -86,7 +86,7 @@ describe("sockets that systemd hands over", () => {
     await open.closed();
   });
 
-  test("for another process are left alone", async () => {
+  test("are ignored when they are for another process", async () => {
     const socket = handedOver();
     const daemon = await startDaemon({ env: { LISTEN_FDS: "1", LISTEN_PID: "1" } });
     onTestFinished(daemon.dispose);
@@ -95,7 +95,7 @@ describe("sockets that systemd hands over", () => {
     expect((await fetch(`${daemon.url}/api/health/ready`)).status).toBe(200);
   });
 
-  test("have a client that comes too early wait for its answer, and none is told to come back", async () => {
+  test("hold early requests until the daemon serves", async () => {
     const directory = await temporaryDirectory();
     const socket = handedOver();
     const early = fetch(`${socket.url}/api/health/ready`);
@@ -105,7 +105,7 @@ describe("sockets that systemd hands over", () => {
     expect((await early).status).toBe(200);
   });
 
-  test("answer what comes on connections that were open when the daemon was told to stop", async () => {
+  test("serve requests on connections that were open when the daemon began to stop", async () => {
     const socket = handedOver();
     const daemon = await startDaemon({ listenFds: [socket.fd] });
     onTestFinished(daemon.dispose);
@@ -126,7 +126,7 @@ describe("sockets that systemd hands over", () => {
     await expect.poll(() => daemon.process.exitCode).toBe(0);
   });
 
-  test("reach neither isolates nor plugins, and nor does what systemd says", async () => {
+  test("and variables of systemd are not inherited by isolates and plugins", async () => {
     const directory = await temporaryDirectory();
     await writeTree(path.join(directory, "plugins"), {
       "spy/manifest.yaml": "name: spy\nversion: 1.0.0\nbase: /spy\n",
@@ -153,12 +153,12 @@ describe("sockets that systemd hands over", () => {
     for (const isolate of [...childProcessesOf(pid), ...isolates]) expect(descriptorsOf(isolate)).not.toContain(shared);
   });
 
-  test("lose no request in 20 restarts under load, on new connections and on open ones", { timeout: 240_000 }, async () => {
+  test("lose no request in 20 restarts under load, on new and on open connections", { timeout: 240_000 }, async () => {
     const directory = await temporaryDirectory();
     const socket = handedOver();
     let daemon = await startDaemon({ directory, listenFds: [socket.fd] });
     onTestFinished(() => daemon.kill());
-    // Some answers are still on their way when the daemon is told to stop.
+    // Delayed responses, so that some are in progress when the daemon stops.
     await upload(
       daemon,
       "export default { fetch: async () => (await new Promise((done) => setTimeout(done, 30 * Math.random())), new Response('ok')) };",

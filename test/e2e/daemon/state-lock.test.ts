@@ -8,7 +8,7 @@ import { runProgram } from "../../support/run-program.js";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-test("a state directory is held once, and free again after its release", async () => {
+test("a state directory is locked once and can be locked again after its release", async () => {
   const directory = await temporaryDirectory();
   const lock = new StateLock(directory);
 
@@ -18,7 +18,7 @@ test("a state directory is held once, and free again after its release", async (
   new StateLock(directory).release();
 });
 
-test("a second daemon on one state directory ends with one clear line, and the first goes on", async () => {
+test("a second daemon on a state directory exits with one line; the first keeps serving", async () => {
   const first = await startDaemon();
   onTestFinished(first.dispose);
   const stateDirectory = path.join(first.directory, "state");
@@ -35,7 +35,7 @@ test("a second daemon on one state directory ends with one clear line, and the f
   expect(await connect(first.url, first.rootKey).health.ready()).toMatchObject({ ok: true });
 });
 
-test("after kill -9 the next daemon starts on the same state directory, with its keys", async () => {
+test("a daemon starts with its keys after kill -9 of the previous one", async () => {
   const killed = await startDaemon();
   onTestFinished(killed.dispose);
   const created = await connect(killed.url, killed.rootKey).keys.create({ body: { name: "kept", role: "viewer" } });
@@ -48,14 +48,14 @@ test("after kill -9 the next daemon starts on the same state directory, with its
   expect(keys.map(({ id, name }) => ({ id, name }))).toEqual([{ id: created.data.id, name: "kept" }]);
 });
 
-test("nobody but the owner can enter the state directory", async () => {
+test("creates the state directory with access for its owner only", async () => {
   const daemon = await startDaemon();
   onTestFinished(daemon.dispose);
 
   expect((await stat(path.join(daemon.directory, "state"))).mode & 0o777).toBe(0o700);
 });
 
-test("of daemons that start at once on one state directory exactly one serves", async () => {
+test("exactly one of several daemons started on one state directory serves", async () => {
   const directory = await temporaryDirectory();
   const starts = await Promise.allSettled(Array.from({ length: 3 }, () => startDaemon({ directory })));
   for (const start of starts) if (start.status === "fulfilled") onTestFinished(start.value.kill);
