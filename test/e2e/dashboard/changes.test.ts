@@ -2,13 +2,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../support/connect.js";
 import { DashboardSession } from "./dashboard-session.js";
 
-test("what others change is shown at once, though nothing is asked for in turn for ten minutes", async () => {
+test("shows changes of other clients immediately, even with a refresh of 10 minutes", async () => {
   const session = await DashboardSession.open();
   onTestFinished(() => session.close());
   const root = connect(session.daemon.url, session.daemon.rootKey);
   const window = await session.tui("--screen workers --refresh 10m");
   await window.waitFor(/> app +1\.0\.0 +on/);
-  // The stream is opened after the first answers.
+  // The dashboard opens the event stream after the first responses.
   await expect.poll(async () => (await root.metrics.show({ query: {} })).daemon.events?.followers).toBe(1);
   await root.workers.disable({ params: { scope: "_", name: "app", version: "1.0.0" } });
   await window.waitFor(/> app +1\.0\.0 +off/);

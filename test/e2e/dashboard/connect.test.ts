@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => shell.close());
 afterAll(() => daemon?.dispose());
 
-test("without a profile the dashboard asks for URL and key, shows the key to nobody, and keeps both", async () => {
+test("asks for URL and key without a profile, hides the key and stores both", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profile yet. Press a to sign in to a daemon.");
   window.press("a");
@@ -35,7 +35,7 @@ test("without a profile the dashboard asks for URL and key, shows the key to nob
   expect((await shell.run("auth status --json")).status).toBe(0);
 });
 
-test("a wrong key is refused, and nothing is kept", async () => {
+test("stores nothing when the daemon rejects the key", async () => {
   const window = await openTui(shell, "");
   await window.waitFor("No profile yet");
   window.press(`a`);
@@ -48,7 +48,7 @@ test("a wrong key is refused, and nothing is kept", async () => {
   await expect(readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8")).rejects.toThrow("ENOENT");
 });
 
-test("a key that is refused ends the session and says so", async () => {
+test("ends the session and opens Connect when the daemon rejects the key", async () => {
   await writeTree(shell.home, {
     ".config/runtimectl/config.yaml": `profiles:\n  default:\n    url: ${daemon.url}\ncurrent: default\n`,
   });
@@ -57,7 +57,7 @@ test("a key that is refused ends the session and says so", async () => {
   await window.waitFor("[7 Connect]");
 });
 
-test("a daemon that cannot be reached is said to be away, and tried again", async () => {
+test("reports an unreachable daemon and retries", async () => {
   const window = await openTui(shell, "", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1", RUNTIMECTL_KEY: "a-key" } });
   await window.waitFor(/away for \d+ s · .* · cannot reach http:\/\/127\.0\.0\.1:1/);
   await window.waitFor(/next try in \d+ s/);
@@ -66,7 +66,7 @@ test("a daemon that cannot be reached is said to be away, and tried again", asyn
 test.each([
   ["{workers.delete: e}", "the key e would mean both workers.toggle and workers.delete"],
   ["{workers.remove: e}", 'no action "workers.remove"'],
-])("keys with two meanings are refused at the start: %s", async (changes, message) => {
+])("rejects key bindings that conflict or are unknown: %s", async (changes, message) => {
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": `ui:\n  keys: ${changes}\n` });
   const window = await openTui(shell, "");
   expect(await window.ended).toBe(2);
@@ -74,7 +74,7 @@ test.each([
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test.each(["--screen nowhere", "--refresh 10ms", "--json"])("%s is refused before anything is drawn", async (words) => {
+test.each(["--screen nowhere", "--refresh 10ms", "--json"])("rejects %s before it draws", async (words) => {
   const window = await openTui(shell, words);
   expect(await window.ended).toBe(2);
   expect(window.written()).not.toContain("\u001b[?1049h");

@@ -8,7 +8,7 @@ import { ShellSession } from "../cli/shell-session.js";
 
 const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
 
-/** A person at a terminal, signed in to a daemon of their own on which a worker is installed. */
+/** A terminal that is signed in to a daemon of its own, on which one worker is installed. */
 export class DashboardSession {
   readonly daemon: TestDaemon;
   readonly shell: ShellSession;
@@ -23,7 +23,7 @@ export class DashboardSession {
     await writeTree(shell.home, {
       "root.key": daemon.rootKey,
       "app/manifest.yaml": "name: app\nversion: 1.0.0\n",
-      // What nobody catches, on request.
+      // Throws an uncaught error on SIGUSR2.
       "fault.cjs": "process.on('SIGUSR2', () => { throw new Error('a fault of a test'); });",
       "app/index.js": "export default { fetch: () => new Response('app') };",
     });
@@ -34,17 +34,17 @@ export class DashboardSession {
     return new DashboardSession(daemon, shell);
   }
 
-  /** `runtimectl tui` with these words in a window, which is closed when the test ends. */
+  /** Opens `runtimectl tui` with these words in a window that closes when the test ends. */
   async tui(words = "", options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
     return openTui(this.shell, words, options);
   }
 
-  /** The command line of `runtimectl tui` with these words. */
+  /** Returns the command line of `runtimectl tui` with these words. */
   line(words: string): string {
     return tuiLine(words);
   }
 
-  /** A window with a shell that has job control. */
+  /** Opens a window with a shell that has job control. */
   async inShell(): Promise<TerminalWindow> {
     const window = await TerminalWindow.open("exec bash --norc -i", { columns: 80, rows: 24, cwd: this.shell.home });
     onTestFinished(() => window.close());
@@ -57,17 +57,17 @@ export class DashboardSession {
   }
 }
 
-/** `runtimectl tui` in a window of a person who may have no daemon. */
+/** Opens `runtimectl tui` in a window, without a daemon. */
 export async function openTui(shell: ShellSession, words: string, options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
   const window = await TerminalWindow.open(`exec ${tuiLine(words)}`, { columns: 80, rows: 24, cwd: shell.home, ...options });
   onTestFinished(() => window.close());
   return window;
 }
 
-/** What a daemon that is none answers by path, the words after `tui`, and the window. */
+/** Responses of a fake daemon by path, the words after `tui`, and the window. */
 export type Asked = readonly [answers: Readonly<Record<string, unknown>>, words: string, options?: Partial<WindowOptions>];
 
-/** The dashboard on a daemon that says what a test wants. */
+/** Opens the dashboard on a fake daemon with the given responses. */
 export async function openOnFakeDaemon(
   shell: ShellSession,
   ...[answers, words, options = {}]: Asked

@@ -14,7 +14,7 @@ afterAll(() => shell?.close());
 
 const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 
-test("what a terminal would obey in a name is written out, wherever it is shown", async () => {
+test("escapes control characters in names everywhere", async () => {
   const name = "evil\u001b]0;owned\u0007\u001b[2J\u202e";
   const { window } = await lookAt({ "/api/workers": [listedWorker(name)] }, "--screen workers", { columns: 140 });
   await window.waitFor(String.raw`evil\x1b]0;owned\x07\x1b[2J\u{202e} 1.0.0`);
@@ -29,7 +29,7 @@ test("what a terminal would obey in a name is written out, wherever it is shown"
   expect(window.written()).not.toContain("\u001b]0;");
 });
 
-test("of 2,000 workers the keys are answered within 50 ms", async () => {
+test("reacts to keys within 50 ms with 2,000 workers", async () => {
   const workers = Array.from({ length: 2000 }, (_, index) => listedWorker(`worker-${String(index).padStart(4, "0")}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("> worker-0000");
@@ -45,12 +45,12 @@ test("of 2,000 workers the keys are answered within 50 ms", async () => {
   await press("g", "> worker-0000");
   await press("/", "filter:");
   await press("0199", "> worker-0199");
-  // The middle one: what else runs on the machine is not the dashboard's.
+  // The median, because other load of the machine affects single values.
   const median = times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
   expect(median).toBeLessThan(50);
 });
 
-test("a window may change its size while everything is still loading", async () => {
+test("redraws correctly when the window is resized while data loads", async () => {
   const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers", { columns: 140, rows: 45 });
   daemon.hold();
   await window.waitFor("Workers");
@@ -69,7 +69,7 @@ test("a window may change its size while everything is still loading", async () 
   expect(window.written()).not.toContain("\u001b[3J");
 });
 
-test("with NO_COLOR nothing is coloured, and the words still say it", async () => {
+test("uses no color with NO_COLOR and shows states as words", async () => {
   const worker = { ...listedWorker("shop"), disabledVersions: ["1.0.0"] };
   const { window } = await lookAt({ "/api/workers": [worker] }, "--screen workers", { env: { NO_COLOR: "1" } });
   await window.waitFor(/> shop +1\.0\.0 +off/);
@@ -77,7 +77,7 @@ test("with NO_COLOR nothing is coloured, and the words still say it", async () =
   expect(window.written()).not.toMatch(/\u001b\[[0-9;]*m/);
 });
 
-test("nothing is drawn while nothing changes", async () => {
+test("writes nothing to the terminal while no data changes", async () => {
   const { daemon, window } = await lookAt({ "/api/workers": [listedWorker("shop")] }, "--screen workers --refresh 1s");
   await window.waitFor(/> shop +1\.0\.0/);
   await window.waitFor("ready");

@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
 });
 
-/** One version of site, as it was. */
+/** Restores site to one version with its original files. */
 beforeEach(async () => {
   await session.shell.run("workers delete site --yes");
   const { status, stderr } = await session.shell.run("workers upload site");
@@ -40,7 +40,7 @@ const textOf = async (url: string) => (await fetch(session.daemon.url + url)).te
 const statusOf = async (url: string) => (await fetch(session.daemon.url + url)).status;
 const version = "workers/site/1.0.0";
 
-/** The dashboard in the folder of the only version of site. */
+/** Opens the dashboard in the folder of the only version of site. */
 async function inVersion(words = "", options: Partial<WindowOptions> = {}): Promise<TerminalWindow> {
   const window = await session.tui(`--screen files ${words}`, options);
   await window.waitFor("> workers/");
@@ -65,7 +65,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("at %dx%d a folder is listed, folders first", async (columns, rows) => {
+])("lists a folder at %dx%d, folders first", async (columns, rows) => {
   const window = await inVersion("", { columns, rows });
   await window.waitFor("index.html");
   await window.waitFor("ready");
@@ -73,7 +73,7 @@ test.each([
   await expect(steady(window.text())).toMatchFileSnapshot(`screens/files-${columns}x${rows}.txt`);
 });
 
-test("enter goes into folders and esc back to where one was, up to the directories of workers and plugins", async () => {
+test("enter opens folders and esc returns to the previous selection, up to the root", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor(`${version}/docs`);
@@ -91,7 +91,7 @@ test("enter goes into folders and esc back to where one was, up to the directori
   await window.waitFor("> guard/");
 });
 
-test("a text file is shown without its escape codes, another one is not", async () => {
+test("shows a text file with escape codes escaped, and rejects a binary file", async () => {
   const window = await inVersion();
   window.press(keys.enter);
   await window.waitFor("notes.txt");
@@ -106,7 +106,7 @@ test("a text file is shown without its escape codes, another one is not", async 
   await window.waitFor("failed: image.bin is no text");
 });
 
-test("a file is renamed and served under its new name at once; undo takes that back", async () => {
+test("serves a renamed file under its new name immediately, and undoes the rename", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("R");
@@ -122,7 +122,7 @@ test("a file is renamed and served under its new name at once; undo takes that b
   expect(await textOf("/site/about.html")).toContain("first");
 });
 
-test("a folder is made and a file moved into it; what is refused says why", async () => {
+test("creates a folder, moves a file into it, and shows why a path is rejected", async () => {
   const window = await inVersion();
   window.press("n");
   await window.waitFor(`new folder in ${version}:`);
@@ -141,7 +141,7 @@ test("a folder is made and a file moved into it; what is refused says why", asyn
   expect(await statusOf("/site/pages/about.html")).toBe(200);
 });
 
-test("a file goes after its name is typed, and not before", async () => {
+test("deletes a file only after its name is typed", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("d");
@@ -158,7 +158,7 @@ test("a file goes after its name is typed, and not before", async () => {
   expect(await statusOf("/site/about.html")).toBe(404);
 });
 
-test("a folder is uploaded with what is in it; what would be written over is asked about", async () => {
+test("uploads a folder with its content and asks before it overwrites a file", async () => {
   const window = await inVersion();
   window.press("u");
   await window.waitFor(`file or folder to put into ${version}: ./`);
@@ -180,7 +180,7 @@ test("a folder is uploaded with what is in it; what would be written over is ask
   await window.waitFor("failed: there is no file or folder");
 });
 
-test("a file and a folder are saved here, over nothing that is there", async () => {
+test("saves a file and a folder locally and never overwrites", async () => {
   const window = await inVersion();
   await select(window, "about.html");
   window.press("s");
@@ -198,7 +198,7 @@ test("a file and a folder are saved here, over nothing that is there", async () 
   expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
 });
 
-test("an upload under way shows how far it is; esc cancels it, and nothing was written", async () => {
+test("shows the progress of an upload; esc cancels it and writes nothing", async () => {
   await writeFile(path.join(session.shell.home, "large.bin"), Buffer.alloc(16 * 1024 * 1024, 1));
   const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
   onTestFinished(() => way.close());
@@ -211,7 +211,7 @@ test("an upload under way shows how far it is; esc cancels it, and nothing was w
   expect(await statusOf("/site/large.bin")).toBe(404);
 });
 
-test("x shows the same as commands; read-only mode offers to look and to save only", async () => {
+test("x shows equal commands; read-only mode offers only reading and saving", async () => {
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");
@@ -225,7 +225,7 @@ test("x shows the same as commands; read-only mode offers to look and to save on
   expect(looking.text()).toContain("save");
 });
 
-test("a key of one kind sees that kind's directories, one that may not change is told so", async () => {
+test("shows only permitted directories, and names the permission that is missing", async () => {
   const made = await session.shell.run("keys create --permission workers:read --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);

@@ -23,7 +23,7 @@ async function run(words: string): Promise<string> {
   return stdout;
 }
 
-/** The names in the list of keys, as another program sees it. */
+/** Returns the names in the list of keys, as another program sees it. */
 async function keyNames(): Promise<string[]> {
   const { keys: listed } = JSON.parse(await run("keys list --json")) as { keys: { name: string }[] };
   return listed.map(({ name }) => name);
@@ -40,7 +40,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("at %dx%d the keys are listed, the one in use is marked", async (columns, rows) => {
+])("lists the keys at %dx%d and marks the one in use", async (columns, rows) => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns, rows });
   await window.waitFor("as operator (admin)");
   await window.waitFor("operator (this one)");
@@ -53,7 +53,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/keys-${columns}x${rows}.txt`);
 });
 
-test("the key in use is not revoked, and says why", async () => {
+test("does not revoke the key in use and shows why", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
   await window.waitFor("operator (this one)");
   window.press(`/operator${keys.enter}`);
@@ -63,7 +63,7 @@ test("the key in use is not revoked, and says why", async () => {
   expect(await keyNames()).toContain("operator");
 });
 
-test("a key is created, shown once, copied, and nowhere to be seen when it is closed", async () => {
+test("shows and copies a new key once and clears it from the terminal when closed", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -105,7 +105,7 @@ test("a key is created, shown once, copied, and nowhere to be seen when it is cl
   expect(window.remembered()).not.toContain(secret.slice(12));
 });
 
-test("ctrl-c while a key is shown leaves nothing of it in the terminal", async () => {
+test("leaves no trace of a shown key in the terminal after ctrl-c", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -123,7 +123,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("at %dx%d the form has room for every permission", async (columns, rows) => {
+])("the form shows every permission at %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen keys", { columns, rows });
   await window.waitFor("as root (admin)");
   await window.waitFor("ci-deploy");
@@ -140,9 +140,9 @@ test.each([
 
 test.each([
   ["no name", keys.tab + keys.tab + keys.tab, "a name is needed"],
-  ["a namespace that is none", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
-  ["a lifetime that is none", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
-])("the form refuses %s, and nothing is created", async (_what, typed, reason) => {
+  ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
+  ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
+])("the form rejects %s and creates nothing", async (_what, typed, reason) => {
   const before = await keyNames();
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
@@ -155,7 +155,7 @@ test.each([
   expect(await keyNames()).toEqual(before);
 });
 
-test("what the daemon refuses is said in the form, which stays as it was filled in", async () => {
+test("the form shows the daemon's rejection and keeps its content", async () => {
   const window = await session.tui("--screen keys");
   await window.waitFor("ci-deploy");
   window.press("c");
@@ -166,7 +166,7 @@ test("what the daemon refuses is said in the form, which stays as it was filled 
   expect(await keyNames()).not.toContain("n".repeat(101));
 });
 
-test("a key is revoked when its name is typed, and not before", async () => {
+test("revokes a key only after its name is typed", async () => {
   await run("keys create --role viewer --name leaving --out leaving.key");
   const window = await session.tui("--screen keys");
   await window.waitFor("leaving");
@@ -184,13 +184,13 @@ test("a key is revoked when its name is typed, and not before", async () => {
   expect(await keyNames()).not.toContain("leaving");
 });
 
-test("a key without keys:read is told so, and is offered nothing", async () => {
+test("names the missing permission without keys:read and offers no action", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
   await window.waitFor("The key blind has no permission keys:read");
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("a viewer sees keys and can neither create nor revoke", async () => {
+test("shows keys to a viewer and offers neither create nor revoke", async () => {
   await run("keys create --role viewer --name looker --out looker.key");
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file looker.key`);
   await window.waitFor("looker (this one)");
@@ -206,7 +206,7 @@ test("a viewer sees keys and can neither create nor revoke", async () => {
   expect(await keyNames()).toEqual(before);
 });
 
-test("read-only mode can neither create nor revoke", async () => {
+test("offers neither create nor revoke in read-only mode", async () => {
   const window = await session.tui("--screen keys --readonly");
   await window.waitFor("ci-deploy");
   await window.waitFor("read-only");
@@ -215,7 +215,7 @@ test("read-only mode can neither create nor revoke", async () => {
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
-test("without keys the screen says how to make one; while the daemon is away the form keeps what was filled in", async () => {
+test("shows how to create a first key; the form keeps its content without the daemon", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");
@@ -234,7 +234,7 @@ test("without keys the screen says how to make one; while the daemon is away the
   }
 });
 
-test("a name made of escape codes is shown, not obeyed, and its key can be revoked", async () => {
+test("escapes control characters in a key's name and can revoke that key", async () => {
   const own = await DashboardSession.open();
   try {
     await own.shell.run("keys create --role viewer --name plain --out plain.key");
@@ -259,7 +259,7 @@ test("a name made of escape codes is shown, not obeyed, and its key can be revok
   }
 });
 
-test("for a screen reader no key is made on the screen, where it would stay", async () => {
+test("creates no key on the screen with --accessible, where it would stay visible", async () => {
   const before = await keyNames();
   const window = await session.tui("--screen keys --accessible");
   await window.waitFor("ci-deploy");

@@ -7,7 +7,7 @@ import { steadyText } from "./steady-text.js";
 
 let session: DashboardSession;
 
-/** Writes what it is asked for. */
+/** Logs the text of the request. */
 const writer = `export default { fetch: (request) => {
   const { searchParams } = new URL(request.url);
   console[searchParams.get("level") ?? "log"](searchParams.get("text"));
@@ -34,7 +34,7 @@ const say = async (name: string, text: string, level = "log") => {
   expect(await answer.text()).toBe("written");
 };
 
-/** The Logs screen on one worker, from where the workers are listed. */
+/** Opens the Logs screen and selects one worker. */
 async function openLogs(name: string, size: { columns: number; rows: number }) {
   const window = await session.tui("--screen logs", size);
   await window.waitFor("f follow");
@@ -48,7 +48,7 @@ const steady = (text: string) =>
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
     .replace(/Started in \d+ ms/g, "Started in 1 ms");
 
-test("lines appear as they are written; a filter hides others, n and N go from match to match", async () => {
+test("shows new lines live; a filter hides others, n and N move between matches", async () => {
   await say("talker", "first order");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("first order");
@@ -78,7 +78,7 @@ test("lines appear as they are written; a filter hides others, n and N go from m
   await window.waitFor("nothing fits the filter");
 });
 
-test("a pause holds the screen and counts what comes meanwhile", async () => {
+test("a pause freezes the screen and counts new lines", async () => {
   await say("talker", "before the pause");
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await window.waitFor("before the pause");
@@ -92,7 +92,7 @@ test("a pause holds the screen and counts what comes meanwhile", async () => {
   expect(window.text()).not.toContain("paused");
 });
 
-test("what is read stays in place when new lines come; G follows again", async () => {
+test("keeps the scroll position when new lines arrive; G follows again", async () => {
   for (let index = 0; index < 40; index += 1) await say("talker", `line ${index} of many`);
   const window = await openLogs("talker", { columns: 100, rows: 20 });
   await window.waitFor("line 39 of many");
@@ -108,7 +108,7 @@ test("what is read stays in place when new lines come; G follows again", async (
   await window.waitFor(/^> .*something new/m);
 });
 
-test("long lines are wrapped on w, times go away on t", async () => {
+test("wraps long lines on w and hides times on t", async () => {
   await say("talker", `${"long ".repeat(30)}END`);
   const window = await openLogs("talker", { columns: 80, rows: 24 });
   await window.waitFor(/long long/);
@@ -120,7 +120,7 @@ test("long lines are wrapped on w, times go away on t", async () => {
   await window.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(window.text()));
 });
 
-test("what a worker writes cannot steer the terminal", async () => {
+test("escapes control characters in log lines", async () => {
   const window = await openLogs("talker", { columns: 100, rows: 24 });
   await say("talker", "\u001b[2J\u001b]0;owned\u0007 harmless");
   await window.waitFor("\\x1b]0;owned\\x07 harmless");
@@ -128,7 +128,7 @@ test("what a worker writes cannot steer the terminal", async () => {
   expect(window.text()).toContain("[6 Logs]");
 });
 
-test("without a choice all workers are followed, in the order of what they wrote", async () => {
+test("follows all workers by default, in the order of their lines", async () => {
   await say("talker", "one of talker");
   await say("other", "two of other");
   await say("talker", "three of talker");
@@ -145,7 +145,7 @@ test("without a choice all workers are followed, in the order of what they wrote
   await window.waitFor("runtimectl workers logs other -f");
 });
 
-test("l on a worker shows its log; one that wrote nothing says so", async () => {
+test("l on a worker opens its log, with a hint if it is empty", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("l logs");
   window.press("l");
@@ -159,8 +159,8 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("at %dx%d the log is a line for each line", async (columns, rows) => {
-  // Each size adds the same two, and is looked at when as many are there.
+])("shows one row per log line at %dx%d", async (columns, rows) => {
+  // Each size adds the same two lines; the screen is compared once all of them are shown.
   await say("shots", "an order\n  of two lines");
   await say("shots", "an error", "error");
   shots += 1;
@@ -171,7 +171,7 @@ test.each([
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
 });
 
-test("when the daemon comes back the log goes on below a mark", async () => {
+test("continues the log below a mark after a restart of the daemon", async () => {
   const first = await startDaemon();
   const { directory } = first;
   const port = new URL(first.url).port;

@@ -14,7 +14,7 @@ const files = (name: string): [string, string][] => [
   [`${name}/index.html`, name],
 ];
 
-/** The dashboard on a daemon with many workers, and with one that is part of the image. */
+/** Opens the dashboard on a daemon with many workers and a built-in one. */
 async function openMany() {
   const directory = await mkdtemp(path.join(tmpdir(), "runtimed-test-"));
   const names = Array.from({ length: count }, (_, index) => `w${String(index).padStart(4, "0")}`);
@@ -35,7 +35,7 @@ async function openMany() {
   return { window, daemon };
 }
 
-test("among 2,000 workers one is found, a built-in one cannot be deleted, and the list outlives the daemon", async () => {
+test("finds one of 2,000 workers, protects a built-in one, keeps the list when away", async () => {
   const { window, daemon } = await openMany();
   window.press("/w1999");
   await window.waitFor(/^> w1999/m);

@@ -18,7 +18,7 @@ const lookAt = (...asked: Asked) => openOnFakeDaemon(shell, ...asked);
 const sessionOf = (permissions: readonly string[]) => ({ authenticated: true, principal: { ...principal, name: "blind", permissions } });
 const refused = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no permission workers:read.");
 
-test.each(["workers", "logs"])("a key without workers:read is told so on the screen %s, and offered nothing", async (screen) => {
+test.each(["workers", "logs"])("the screen %s names the missing permission workers:read and offers no action", async (screen) => {
   const answers = { "/api/admin/session": sessionOf(["plugins:read"]), "/api/workers": refused, "/api/metrics.json": refused };
   const { window } = await lookAt(answers, `--screen ${screen}`);
   await window.waitFor("The key blind has no permission workers:read, which this screen needs.");
@@ -28,7 +28,7 @@ test.each(["workers", "logs"])("a key without workers:read is told so on the scr
   await window.waitFor(/plugins +0/);
 });
 
-test("a key that loses a permission meanwhile is told so, and its keys are gone", async () => {
+test("removes actions and lists when the key loses a permission", async () => {
   const answers: Record<string, unknown> = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install", "workers:remove"]),
     "/api/workers": [listedWorker("shop")],
@@ -47,7 +47,7 @@ test("a key that loses a permission meanwhile is told so, and its keys are gone"
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("what the key lost between a look and a deed is said, and the list stays", async () => {
+test("shows the rejection when the key lost a permission, and keeps the list", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:install"]),
     "/api/workers": [listedWorker("shop")],
@@ -62,10 +62,10 @@ test("what the key lost between a look and a deed is said, and the list stays", 
 });
 
 test.each([
-  ["another shape", [{ name: 7 }]],
-  ["no JSON", new WireAnswer(200, "<html>a proxy</html>")],
-  ["a body that ends early", new WireAnswer(200, '[{"name": "sho')],
-])("an answer that makes no sense is said beside the last that did: %s", async (_name, nonsense) => {
+  ["an unexpected shape", [{ name: 7 }]],
+  ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
+  ["a truncated body", new WireAnswer(200, '[{"name": "sho')],
+])("shows an invalid response beside the last valid list: %s", async (_name, nonsense) => {
   const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
   const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
   await window.waitFor(/> shop +1\.0\.0 +on/);
@@ -79,7 +79,7 @@ test.each([
   expect(window.text()).not.toContain("not up to date");
 });
 
-test("the plugins say that they are on their way until the daemon answers", async () => {
+test("shows that plugins are loading until the daemon responds", async () => {
   const plugin = {
     name: "guard",
     version: "1.2.0",
@@ -98,7 +98,7 @@ test("the plugins say that they are on their way until the daemon answers", asyn
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-test("ui.refresh says how often the daemon is asked, and --refresh wins over it", async () => {
+test("ui.refresh sets the refresh interval and --refresh overrides it", async () => {
   await writeTree(shell.home, { "seldom/config.yaml": "ui: { refresh: 1h }\n" });
   const env = { RUNTIMECTL_CONFIG_DIR: `${shell.home}/seldom` };
   const [seldom, often] = await Promise.all([
@@ -114,7 +114,7 @@ test("ui.refresh says how often the daemon is asked, and --refresh wins over it"
   await expect.poll(() => asked(seldom)).toBe(2);
 });
 
-test("a ui.refresh that is none is refused before anything is drawn", async () => {
+test("rejects an invalid ui.refresh before it draws", async () => {
   await writeTree(shell.home, { "wrong/config.yaml": "ui: { refresh: often }\n" });
   const window = await openTui(shell, "", { env: { RUNTIMECTL_CONFIG_DIR: `${shell.home}/wrong` } });
   expect(await window.ended).toBe(2);
@@ -122,7 +122,7 @@ test("a ui.refresh that is none is refused before anything is drawn", async () =
   expect(window.written()).not.toContain("\u001b[?1049h");
 });
 
-test("what is pasted is no keys, except where something is typed", async () => {
+test("ignores pasted text as keys and accepts it in text inputs", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -147,7 +147,7 @@ test("what is pasted is no keys, except where something is typed", async () => {
 test.each([
   [20, 5],
   [1, 1],
-])("at %dx%d it only asks for room, takes no key but ctrl-c, and goes on when there is room", async (columns, rows) => {
+])("only asks for room at %dx%d and accepts no key but ctrl-c until resized", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
   const asksForRoom = columns === 1 ? /^r$/ : /room for 60x15 is\s+needed, here 20x5/;
@@ -162,7 +162,7 @@ test.each([
   expect(await window.ended).toBe(0);
 });
 
-test("a question that can be seen no more is not answered by keys", async () => {
+test("a prompt outside of the visible screen accepts no keys", async () => {
   const answers = {
     "/api/admin/session": sessionOf(["workers:read", "workers:remove"]),
     "/api/workers": [listedWorker("shop", ["1.0.0", "1.1.0"])],
@@ -181,7 +181,10 @@ test("a question that can be seen no more is not answered by keys", async () => 
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-/** Presses keys that show nothing, and waits until they were read: ctrl-z, where no shell waits, gives the screen back for a moment. */
+/**
+ * Presses keys without visible effect and waits until they were read: ctrl-z outside of a job-control shell briefly
+ * leaves the alternate screen.
+ */
 async function pressed(window: TerminalWindow, text: string): Promise<void> {
   const left = () => window.written().split("\u001b[?1049l").length;
   const before = left();
@@ -189,7 +192,7 @@ async function pressed(window: TerminalWindow, text: string): Promise<void> {
   await window.waitFor(() => left() > before && window.isAlternateScreen);
 }
 
-test("a storm of resizes ends in one whole picture", async () => {
+test("draws one complete screen after many resizes", async () => {
   const workers = Array.from({ length: 300 }, (_, index) => listedWorker(`worker-${index}`));
   const { window } = await lookAt({ "/api/workers": workers }, "--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("> worker-0");

@@ -17,7 +17,7 @@ afterAll(() => session?.close());
 
 const statusOf = async (path: string) => (await fetch(session.daemon.url + path)).status;
 
-test("tab completes commands, verbs, flags, paths and what is installed", async () => {
+test("tab completes commands, flags, paths and installed names", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(":");
@@ -36,7 +36,7 @@ test("tab completes commands, verbs, flags, paths and what is installed", async 
   await window.waitFor("runtimectl workers disable app@1.0.0");
 });
 
-test("a command runs as in a shell, and up brings its line back", async () => {
+test("runs a command and recalls lines with the up key", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
@@ -54,7 +54,7 @@ test("a command runs as in a shell, and up brings its line back", async () => {
   await window.waitFor(/runtimectl help exit-codes\s*\n/);
 });
 
-test("what destroys is asked by the dashboard's own dialog, and declined it changes nothing", async () => {
+test("confirms a deletion in a dialog and changes nothing when declined", async () => {
   const upload = await session.shell.run("workers upload other");
   expect(upload.status, upload.stderr).toBe(0);
   const window = await session.tui();
@@ -74,7 +74,7 @@ test("what destroys is asked by the dashboard's own dialog, and declined it chan
   expect(await statusOf("/other/")).toBe(404);
 });
 
-test("on a production profile the profile's name is what must be typed", async () => {
+test("requires the profile's name to delete on a production profile", async () => {
   const added = await session.shell.run(`auth login --url ${session.daemon.url} --key-file root.key --profile live --production`);
   expect(added.status, added.stderr).toBe(0);
   const window = await session.tui("--profile live", { columns: 100, rows: 24 });
@@ -90,7 +90,7 @@ test("on a production profile the profile's name is what must be typed", async (
   await session.shell.run("profile use default");
 });
 
-test("a key that a command makes is revealed as one made on the screen, and not kept anywhere", async () => {
+test("shows a key created by a command once and keeps it nowhere", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:keys create --role viewer --name from-palette${keys.enter}`);
@@ -109,7 +109,7 @@ test("a key that a command makes is revealed as one made on the screen, and not 
   expect(window.remembered()).not.toContain(secret.slice(12));
 });
 
-test("a line that holds a key is refused, and does not come back with up", async () => {
+test("rejects a line that contains a key and does not recall it", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:workers list${keys.enter}`);
@@ -122,7 +122,7 @@ test("a line that holds a key is refused, and does not come back with up", async
   await window.waitFor(/runtimectl workers list\s*\n/);
 });
 
-test("what does not exist is said with the nearest that does, and the dashboard goes on", async () => {
+test("rejects an unknown command and keeps running", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:wrkers list${keys.enter}`);
@@ -136,7 +136,7 @@ test("what does not exist is said with the nearest that does, and the dashboard 
 test.each([
   [60, 15],
   [80, 24],
-])("at %dx%d help has every key of the screen, by scrolling where it must", async (columns, rows) => {
+])("help lists every key of the screen at %dx%d, by scrolling if needed", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("plugin-gateway");
   await window.waitFor("q quit");
@@ -149,7 +149,7 @@ test.each([
   await window.waitFor("plugin-gateway");
 });
 
-test("keys of config.yaml count, and two actions on one key are refused with both names", async () => {
+test("applies keys of config.yaml and rejects two actions on one key", async () => {
   const own = await DashboardSession.open();
   try {
     const { stdout } = await own.shell.run("auth status --json");
