@@ -18,7 +18,7 @@ test("a state directory is locked once and can be locked again after its release
   new StateLock(directory).release();
 });
 
-test("a second daemon on a state directory exits with one line; the first keeps serving", async () => {
+test("a second daemon on a state directory exits with an error while the first serves", async () => {
   const first = await startDaemon();
   onTestFinished(first.dispose);
   const stateDirectory = path.join(first.directory, "state");

@@ -8,7 +8,7 @@ import { steadyText } from "./steady-text.js";
 
 let session: DashboardSession;
 
-/** Told by the plugin itself when it does not start. */
+/** Thrown by the plugin itself when it starts. */
 const hostileReason = "\u001b[2J\u001b]0;owned\u0007no database";
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("at %dx%d the plugins are listed with what they are", async (columns, rows) => {
+])("lists the plugins with their details at %dx%d", async (columns, rows) => {
   const window = await session.tui("--screen plugins", { columns, rows });
   await window.waitFor("as root (admin)");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
@@ -58,7 +58,7 @@ test.each([
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/plugins-${columns}x${rows}.txt`);
 });
 
-test("a plugin that is not loaded says why, without its escape codes", async () => {
+test("shows why a plugin failed to load, with escape codes escaped", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0 +failed/);
   window.press(`/broken${keys.enter}`);
@@ -69,7 +69,7 @@ test("a plugin that is not loaded says why, without its escape codes", async () 
   await window.waitFor("nothing fits the filter");
 });
 
-test("a plugin is switched off, and undo switches it on again", async () => {
+test("disables a plugin, and undo enables it again", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
@@ -83,7 +83,7 @@ test("a plugin is switched off, and undo switches it on again", async () => {
   expect(await answer("/guard/")).toBe("guard");
 });
 
-test("one that cannot be loaded is switched on with a warning that says why", async () => {
+test("enables a plugin that fails to load with a warning that contains the reason", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor(/broken +2\.0\.0/);
   window.press(`/broken${keys.enter}`);
@@ -94,7 +94,7 @@ test("one that cannot be loaded is switched on with a warning that says why", as
   await window.waitFor("warning: broken is on, but could not be loaded");
 });
 
-test("a reload shows each plugin as it was before and after", async () => {
+test("a reload shows the state of each plugin before and after", async () => {
   const window = await session.tui("--screen plugins", { columns: 100, rows: 30 });
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   const folder = path.join(session.daemon.directory, "plugins/late");
@@ -108,7 +108,7 @@ test("a reload shows each plugin as it was before and after", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a plugin is deleted when its name is typed, and not before", async () => {
+test("deletes a plugin only after its name is typed", async () => {
   const folder = path.join(session.daemon.directory, "plugins/gone");
   await writeTree(folder, {
     "manifest.yaml": "name: gone\nversion: 0.1.0\nbase: /gone\n",
@@ -133,7 +133,7 @@ test("a plugin is deleted when its name is typed, and not before", async () => {
   expect(await answer("/gone/")).not.toBe("gone");
 });
 
-test("a built-in plugin is not deleted, and says why", async () => {
+test("does not delete a built-in plugin and shows why", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press(`/gateway${keys.enter}`);
@@ -143,7 +143,7 @@ test("a built-in plugin is not deleted, and says why", async () => {
   expect((await session.shell.run("plugins list")).stdout).toContain("plugin-gateway");
 });
 
-test("a folder is uploaded from the screen, found by its path", async () => {
+test("uploads a folder whose path is completed with tab", async () => {
   const window = await session.tui("--screen plugins");
   await window.waitFor("plugin-gateway");
   window.press("u");
@@ -156,7 +156,7 @@ test("a folder is uploaded from the screen, found by its path", async () => {
   expect(await answer("/extra/")).toBe("extra");
 });
 
-test("a key that may not see plugins is told which permission it lacks", async () => {
+test("names the missing permission when the key is not allowed to read plugins", async () => {
   const created = await session.shell.run("keys create --name blind --permission workers:read --out blind.key");
   expect(created.status, created.stderr).toBe(0);
   const window = await session.tui(`--screen plugins --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
@@ -165,7 +165,7 @@ test("a key that may not see plugins is told which permission it lacks", async (
   await writeFile(path.join(session.shell.home, "blind.key"), "");
 });
 
-test("read-only mode offers nothing that changes a plugin", async () => {
+test("offers no action that changes a plugin in read-only mode", async () => {
   const window = await session.tui("--screen plugins --readonly");
   await window.waitFor(/@team\/guard +1\.2\.0 +loaded/);
   window.press(`/guard${keys.enter}`);
@@ -177,7 +177,7 @@ test("read-only mode offers nothing that changes a plugin", async () => {
   expect(await answer("/guard/")).toBe("guard");
 });
 
-test("while the daemon is away the plugins stay on the screen, and it says so", async () => {
+test("keeps the list of plugins while the daemon is away", async () => {
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen plugins");

@@ -26,14 +26,14 @@ afterAll(() => session?.close());
 
 const listed = async (words: string) => (await session.shell.run(words)).stdout;
 
-/** What is destroyed by a key, and how one sees that it is there. */
+/** Deletions by key: screen, key, name, command that lists the names, message. */
 const deeds = [
   ["workers", "D", "app", "workers list", "app is deleted"],
   ["plugins", "d", "guard", "plugins list", "guard is deleted"],
   ["keys", "d", "visitor", "keys list", "(visitor) is revoked"],
 ] as const;
 
-test.each(deeds)("on a production profile what is destroyed on the screen %s goes after the profile's name only", async (...deed) => {
+test.each(deeds)("requires the profile's name to delete on the screen %s of a production profile", async (...deed) => {
   const [screen, key, name, list, done] = deed;
   const window = await session.tui(`--screen ${screen} --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");
@@ -55,7 +55,7 @@ test.each(deeds)("on a production profile what is destroyed on the screen %s goe
   expect(await listed(list)).not.toContain(name);
 });
 
-test("a command of the palette asks for it, too, and --yes is not enough", async () => {
+test("requires the profile's name for a command of the palette, even with --yes", async () => {
   await session.shell.run("workers upload app");
   const window = await session.tui("--profile prod --key-file root.key");
   await window.waitFor("PRODUCTION");

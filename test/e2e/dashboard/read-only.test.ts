@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => session?.close());
 
-test("read-only mode offers no action, and keys for them do nothing", async () => {
+test("offers no action in read-only mode and ignores their keys", async () => {
   const window = await session.tui("--screen workers --readonly");
   await window.waitFor(/app +1\.0\.0 +on/);
   await window.waitFor("read-only");
@@ -21,7 +21,7 @@ test("read-only mode offers no action, and keys for them do nothing", async () =
   expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
 });
 
-test("in read-only mode a command that would change something is refused, one that reads is not", async () => {
+test("rejects a command that changes data in read-only mode and runs one that reads", async () => {
   const window = await session.tui("--readonly");
   await window.waitFor("ready");
   window.press(`:workers delete app --yes${keys.enter}`);

@@ -23,7 +23,7 @@ async function open(words: string, [columns, rows]: readonly [number, number]): 
   return openTui(shell, words, { columns, rows, env: { RUNTIMECTL_URL: daemon.url, RUNTIMECTL_KEY: "a-key" } });
 }
 
-/** What a person sees, with the port that is another each time in a form of the same length. */
+/** Returns the text of the window with the port replaced by zeros of the same length. */
 function seen(window: TerminalWindow): string {
   return `\n${window.text().replace(/127\.0\.0\.1:(\d+)/g, (_, port: string) => `127.0.0.1:${"0".repeat(port.length)}`)}\n`;
 }
@@ -34,7 +34,7 @@ const sizes = [
   [140, 45],
 ] as const;
 
-test.each(sizes)("Overview at %dx%d", async (...size) => {
+test.each(sizes)("shows the overview at %dx%d", async (...size) => {
   const window = await open("", size);
   await window.waitFor("2 (3 versions)");
   await window.waitFor("in flight");
@@ -42,14 +42,14 @@ test.each(sizes)("Overview at %dx%d", async (...size) => {
   await expect(seen(window)).toMatchFileSnapshot(`screens/overview-${size.join("x")}.txt`);
 });
 
-test.each(sizes)("Workers at %dx%d", async (...size) => {
+test.each(sizes)("shows the workers at %dx%d", async (...size) => {
   const window = await open("--screen workers", size);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
   await expect(seen(window)).toMatchFileSnapshot(`screens/workers-${size.join("x")}.txt`);
 });
 
-test("in one pane enter opens the detail, and esc goes back", async () => {
+test("enter opens the details and esc returns to the list at 60x15", async () => {
   const window = await open("--screen workers", sizes[0]);
   await window.waitFor("> @team/shop");
   await window.waitFor("ready");
@@ -60,7 +60,7 @@ test("in one pane enter opens the detail, and esc goes back", async () => {
   await window.waitFor("> @team/shop");
 });
 
-test("a filter shows what fits it, !word what does not, and esc all again", async () => {
+test("a filter shows matches, !word shows the others and esc shows all again", async () => {
   const window = await open("--screen workers", sizes[1]);
   await window.waitFor("> @team/shop");
   window.press(`/shop${keys.enter}`);
@@ -73,7 +73,7 @@ test("a filter shows what fits it, !word what does not, and esc all again", asyn
   await window.waitFor("> @team/shop");
 });
 
-test("help shows the keys that mean something here, and no others", async () => {
+test("help lists only the keys of the current screen", async () => {
   const window = await open("", sizes[1]);
   await window.waitFor("ready");
   window.press("?");
@@ -82,7 +82,7 @@ test("help shows the keys that mean something here, and no others", async () => 
   await expect(seen(window)).toMatchFileSnapshot("screens/help-80x24.txt");
 });
 
-test("for screen readers there are plain lines on the terminal as it is", async () => {
+test("prints plain lines outside of the alternate screen with --accessible", async () => {
   const window = await open("--screen workers --accessible", sizes[1]);
   await window.waitFor("@team/shop");
   expect(window.isAlternateScreen).toBe(false);

@@ -1,4 +1,4 @@
-/** What a window shows, with all that differs from run to run written as something of the same length. */
+/** Replaces everything in a window's text that differs between runs by text of the same length. */
 export function steadyText(text: string): string {
   return text
     .replace(/127\.0\.0\.1:\d+/g, (found) => found.replace(/\d/g, "0"))

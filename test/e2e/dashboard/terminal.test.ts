@@ -16,7 +16,7 @@ function onlyChildOf(pid: number | undefined): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ")[0]);
 }
 
-/** The dashboard's process: the only child of `script`, whose shell it has replaced. */
+/** Returns the pid of the dashboard, the only child of `script`, whose shell it has replaced. */
 function dashboardIn(window: TerminalWindow): number {
   return onlyChildOf(window.process.pid);
 }
@@ -27,7 +27,7 @@ function expectRestored(window: TerminalWindow): void {
   expect(window.text()).not.toContain("Overview");
 }
 
-test.each(["a pipe as stdin", "a pipe as stdout"])("without a terminal it ends at once and names another way: %s", async (side) => {
+test.each(["a pipe as stdin", "a pipe as stdout"])("exits without a terminal and suggests another command: %s", async (side) => {
   const { shell } = session;
   const run = side === "a pipe as stdin" ? await shell.run("tui") : await shell.runInTerminal("tui | cat");
   if (side === "a pipe as stdin") expect(run.status).toBe(2);
@@ -38,7 +38,7 @@ test.each(["a pipe as stdin", "a pipe as stdout"])("without a terminal it ends a
 test.each([
   ["q", "q", 0],
   ["ctrl-c", keys.ctrlC, 0],
-])("%s ends it and gives the terminal back", async (_name, bytes, status) => {
+])("%s quits and restores the terminal", async (_name, bytes, status) => {
   const window = await session.tui();
   await window.waitFor("ready");
   expect(window.isAlternateScreen).toBe(true);
@@ -51,7 +51,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
   ["SIGHUP", 129],
-] as const)("%s ends it and gives the terminal back", async (signal, status) => {
+] as const)("%s quits and restores the terminal", async (signal, status) => {
   const window = await session.tui();
   await window.waitFor("ready");
   process.kill(dashboardIn(window), signal);
@@ -59,7 +59,7 @@ test.each([
   expectRestored(window);
 });
 
-test("ctrl-z gives the terminal to the shell, fg brings the dashboard back", async () => {
+test("ctrl-z suspends the dashboard and fg resumes it", async () => {
   const window = await session.inShell();
   window.press(`${session.line("")}\r`);
   await window.waitFor("Overview");
@@ -77,7 +77,7 @@ test("ctrl-z gives the terminal to the shell, fg brings the dashboard back", asy
   await window.ended;
 });
 
-test("a fault of its own gives the terminal back before it is told", async () => {
+test("restores the terminal before it reports an uncaught error", async () => {
   const window = await session.tui("", { env: { NODE_OPTIONS: `--require ${session.shell.home}/fault.cjs` } });
   await window.waitFor("ready");
   process.kill(dashboardIn(window), "SIGUSR2");
@@ -88,17 +88,17 @@ test("a fault of its own gives the terminal back before it is told", async () =>
 
 const isRunning = (pid: number) => existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 
-test("when the window is closed it ends, without a crash of Node", async () => {
+test("exits without a crash when its window is closed", async () => {
   const window = await session.tui("2> closed.txt");
   await window.waitFor("ready");
   const dashboard = dashboardIn(window);
-  // With it goes the pseudo-terminal, which nobody else has.
+  // The pseudo-terminal closes with it, because no other process has it open.
   window.process.kill("SIGKILL");
   await expect.poll(() => isRunning(dashboard)).toBe(false);
   expect(readFileSync(path.join(session.shell.home, "closed.txt"), "utf8")).toBe("");
 });
 
-test("when the shell that it runs in is killed it ends, too", async () => {
+test("exits when its shell is killed", async () => {
   const { home: cwd } = session.shell;
   const window = await TerminalWindow.open(`${session.line("2> orphaned.txt")}; true`, { columns: 80, rows: 24, cwd });
   onTestFinished(() => window.close());

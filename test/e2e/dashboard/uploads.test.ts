@@ -10,7 +10,7 @@ import { DashboardSession } from "./dashboard-session.js";
 
 let session: DashboardSession;
 
-/** So much does not fit into what lies between the two ends. */
+/** Exceeds the buffers between client and daemon. */
 const heavyBytes = 16 * 1024 * 1024;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => session?.close());
 
-/** Bytes that do not shrink, the same every time. */
+/** Returns bytes that do not compress, the same in each run. */
 function incompressible(sizeBytes: number): Buffer {
   const pieces = Array.from({ length: sizeBytes / 64 }, (_, index) => createHash("sha512").update(String(index)).digest());
   return Buffer.concat(pieces);
@@ -35,7 +35,7 @@ const packedHere = async () => (await readdir(session.shell.home)).filter((name)
 
 const spooled = () => readdir(path.join(session.daemon.directory, "state/spool"));
 
-/** The dashboard on a way that takes 1 MB of what is sent, with an upload of `heavy` under way. */
+/** Opens the dashboard on a connection that transfers only 1 MB, and starts an upload of `heavy`. */
 async function uploading(): Promise<{ way: HeldWay; window: TerminalWindow }> {
   const way = await HeldWay.to(session.daemon.url, 1024 * 1024);
   onTestFinished(() => way.close());
@@ -48,7 +48,7 @@ async function uploading(): Promise<{ way: HeldWay; window: TerminalWindow }> {
   return { way, window };
 }
 
-test("an upload shows how far it is, and is done when the line lets it through", async () => {
+test("shows the progress of an upload and completes it when the connection continues", async () => {
   const { way, window } = await uploading();
   window.press("qj:2");
   expect(await statusOf("/heavy/")).toBe(404);
@@ -60,7 +60,7 @@ test("an upload shows how far it is, and is done when the line lets it through",
   await session.shell.run("workers delete heavy --yes");
 });
 
-test("an upload under way is cancelled by esc, and leaves nothing on either side", async () => {
+test("cancels an upload on esc and leaves nothing on either side", async () => {
   const { way, window } = await uploading();
   window.press(keys.esc);
   await window.waitFor("cancelled; nothing was installed");
@@ -72,7 +72,7 @@ test("an upload under way is cancelled by esc, and leaves nothing on either side
   await window.waitFor("folder or archive to upload: ./");
 });
 
-test("an upload that the daemon's end cuts off says so, and can be tried again", async () => {
+test("offers to retry an upload when the connection closes", async () => {
   const { way, window } = await uploading();
   way.close();
   await window.waitFor("folder or archive to upload: ./heavy");
@@ -80,7 +80,7 @@ test("an upload that the daemon's end cuts off says so, and can be tried again",
   expect(await packedHere()).toEqual([]);
 });
 
-test("a zip is looked at before it is sent", async () => {
+test("shows the content of a zip archive before it is sent", async () => {
   const files = { "manifest.yaml": "name: zipped\nversion: 2.1.0\n", "index.html": "zip" };
   await writeFile(path.join(session.shell.home, "zipped.zip"), zipOf(files));
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
@@ -95,7 +95,7 @@ test("a zip is looked at before it is sent", async () => {
   expect(await statusOf("/zipped/")).toBe(200);
 });
 
-test("a zip that is none is sent for the daemon to judge, which refuses it", async () => {
+test("sends an invalid zip archive and shows the daemon's rejection", async () => {
   await writeFile(path.join(session.shell.home, "torn.zip"), zipOf({ "manifest.yaml": "name: torn\n" }).subarray(0, 40));
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");

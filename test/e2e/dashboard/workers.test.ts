@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
 });
 
-/** Two versions of app, both on. */
+/** Ensures two enabled versions of app. */
 beforeEach(async () => {
   for (const words of ["workers upload app", "workers upload next", "workers enable app@1.0.0", "workers enable app@1.1.0"]) {
     const run = await session.shell.run(words);
@@ -35,7 +35,7 @@ const get = (url: string) => fetch(session.daemon.url + url);
 const statusOf = async (url: string) => (await get(url)).status;
 const textOf = async (url: string) => (await get(url)).text();
 
-/** Uploads write sizes that depend on the machine's zlib, a run writes times of its own. */
+/** Compressed sizes depend on the machine's zlib, times and rates on the run. */
 const steady = (text: string) =>
   steadyText(text)
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
@@ -48,7 +48,7 @@ test.each([
   [60, 15],
   [80, 24],
   [140, 45],
-])("at %dx%d a version is shown with what answers, its load and the end of its log", async (columns, rows) => {
+])("shows a version with its state, load and last log lines at %dx%d", async (columns, rows) => {
   expect(await statusOf("/app/hello")).toBe(200);
   const window = await session.tui("--screen workers", { columns, rows });
   await window.waitFor(/app +1\.1\.0 +on/);
@@ -62,14 +62,14 @@ test.each([
   await expect(onlyLastLogLine(shown)).toMatchFileSnapshot(`screens/worker-detail-${columns}x${rows}.txt`);
 });
 
-/** What was written before does not matter. */
+/** Earlier log lines depend on the tests that ran before. */
 function onlyLastLogLine(text: string): string {
   const lines = text.split("\n");
   const last = lines.findLastIndex((line) => line.includes("00:00:00.000"));
   return lines.filter((line, index) => index === last || !line.includes("00:00:00.000")).join("\n");
 }
 
-test("a version is switched off, and undo switches it on again", async () => {
+test("disables a version, and undo enables it again", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor(/app +1\.1\.0 +on/);
   await window.waitFor("e on/off");
@@ -84,7 +84,7 @@ test("a version is switched off, and undo switches it on again", async () => {
   expect(await window.ended).toBe(0);
 });
 
-test("a rollback lets the version before answer, and undo takes it back", async () => {
+test("a rollback activates the previous version, and undo reverts it", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
@@ -95,7 +95,7 @@ test("a rollback lets the version before answer, and undo takes it back", async 
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("a restart lets fresh isolates answer", async () => {
+test("a restart replaces the isolates", async () => {
   expect(await textOf("/app/")).toBe("next");
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("t restart");
@@ -104,7 +104,7 @@ test("a restart lets fresh isolates answer", async () => {
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("one version goes after y; any other key leaves it", async () => {
+test("deletes one version on y and keeps it on any other key", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
@@ -120,7 +120,7 @@ test("one version goes after y; any other key leaves it", async () => {
   expect(await textOf("/app/")).toBe("app");
 });
 
-test("a whole worker goes only after its name is typed", async () => {
+test("deletes a whole worker only after its name is typed", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("D delete all versions");
   window.press("D");
@@ -138,7 +138,7 @@ test("a whole worker goes only after its name is typed", async () => {
   expect(await statusOf("/app/")).toBe(404);
 });
 
-test("an upload is completed, looked at, cancelled, and then really done", async () => {
+test("completes the path of an upload, previews it, cancels it and uploads it", async () => {
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
   await window.waitFor("u upload");
   window.press("u");
@@ -164,7 +164,7 @@ test("an upload is completed, looked at, cancelled, and then really done", async
   await session.shell.run("workers delete @team/shop --yes");
 });
 
-test("what cannot be uploaded says why, and the path can be corrected", async () => {
+test("shows why a folder cannot be uploaded and lets the path be corrected", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`ushady${keys.enter}`);
@@ -174,7 +174,7 @@ test("what cannot be uploaded says why, and the path can be corrected", async ()
   expect(await window.ended).toBe(0);
 });
 
-test("the URL is shown and copied by the terminal's own clipboard; x shows the same as commands", async () => {
+test("shows and copies the URL with the terminal's clipboard; x shows equal commands", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("o open");
   window.press("o");
@@ -189,7 +189,7 @@ test("the URL is shown and copied by the terminal's own clipboard; x shows the s
     expect(window.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("a key that may only look is told which permission it lacks, and changes nothing", async () => {
+test("names the missing permissions of a read-only key and changes nothing", async () => {
   const made = await session.shell.run("keys create --role viewer --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await session.tui(`--screen workers --url ${session.daemon.url} --key-file looker.key`, { columns: 170, rows: 45 });
@@ -207,7 +207,7 @@ test("a key that may only look is told which permission it lacks, and changes no
   expect(await textOf("/app/")).toBe("next");
 });
 
-test("on the production profile one version, too, goes only after the profile's name is typed", async () => {
+test("requires the profile's name to delete a version on a production profile", async () => {
   await session.shell.run(`profile add prod --url ${session.daemon.url} --production`);
   const window = await session.tui(`--screen workers --profile prod --key-file root.key`);
   await window.waitFor("PRODUCTION");
@@ -224,7 +224,7 @@ test("on the production profile one version, too, goes only after the profile's 
   expect(await statusOf("/app@1.1.0/")).toBe(404);
 });
 
-test("a filter that nothing fits says so, and esc shows all again", async () => {
+test("shows a hint when no version matches the filter, and esc shows all", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor(/app +1\.1\.0 +on/);
   window.press(`/zzz${keys.enter}`);
@@ -233,7 +233,7 @@ test("a filter that nothing fits says so, and esc shows all again", async () => 
   await window.waitFor(/app +1\.1\.0 +on/);
 });
 
-test("nothing that was packed for an upload stays behind", async () => {
+test("deletes the packed archive of an upload on exit", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`unext${keys.enter}`);

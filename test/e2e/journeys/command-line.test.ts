@@ -25,7 +25,7 @@ afterAll(async () => {
   await shell?.close();
 });
 
-test("auth and profiles: sign in, look, switch, sign out", async () => {
+test("signs in, shows the status, switches profiles and signs out", async () => {
   const login = succeeded(await shell.runProgram(`auth login --url ${daemon.url} --key-stdin`, { input: `${daemon.rootKey}\n` }));
   expect(login.stderr).toContain(`signed in to ${daemon.url} as root (admin)`);
   const credentials = path.join(shell.home, ".config/runtimectl/credentials.json");
@@ -53,7 +53,7 @@ test("auth and profiles: sign in, look, switch, sign out", async () => {
   expect(await readFile(credentials, "utf8")).not.toContain("prod");
 });
 
-test("a wrong key is not saved", async () => {
+test("stores no key that the daemon rejects", async () => {
   const before = await readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8");
   const login = await shell.run(`auth login --profile wrong --url ${daemon.url} --key-stdin`, { input: "not-the-key" });
   expect(login.status).toBe(4);
@@ -61,7 +61,7 @@ test("a wrong key is not saved", async () => {
   expect((await shell.run("profile list")).stdout).not.toContain("wrong");
 });
 
-test("workers: upload a folder, see it served, switch it off and on, replace it, delete it", async () => {
+test("uploads, serves, disables, enables, replaces and deletes a worker", async () => {
   const dryRun = succeeded(await shell.runProgram("workers upload app --dry-run"));
   expect(dryRun.stdout.split("\n").map((line) => line.split("\t")[2])).toEqual(["index.js", "manifest.yaml", ".env", undefined]);
   expect((await shell.runProgram("workers list")).stdout).not.toContain("@team/app");
@@ -92,7 +92,7 @@ test("workers: upload a folder, see it served, switch it off and on, replace it,
   expect((await shell.runProgram("workers delete @team/app --yes")).status).toBe(6);
 });
 
-test("an older version is uploaded beside, and the URL printed is the one under which it answers", async () => {
+test("uploads an older version and prints the URL that serves it", async () => {
   await writeTree(shell.home, {
     "new/manifest.yaml": "name: two\nversion: 2.0.0\n",
     "new/index.js": 'export default { fetch: () => new Response("2") };',
@@ -106,7 +106,7 @@ test("an older version is uploaded beside, and the URL printed is the one under 
   expect(await (await fetch(old.stdout.trim())).text()).toBe("1");
 });
 
-test("a ready archive is sent as it is, tgz and zip", async () => {
+test("uploads an existing archive unchanged", async () => {
   execFileSync("tar", ["czf", path.join(shell.home, "ready.tgz"), "-C", path.join(shell.home, "app"), "index.js", "manifest.yaml"]);
   const upload = JSON.parse(succeeded(await shell.run("workers upload ready.tgz --json")).stdout) as { sha256: string };
   expect(upload.sha256).toBe(
@@ -117,7 +117,7 @@ test("a ready archive is sent as it is, tgz and zip", async () => {
   succeeded(await shell.run("workers delete @team/app --yes"));
 });
 
-test("keys: created with nothing but a role, used, listed, revoked", async () => {
+test("creates a key with a role only, uses it, lists it and revokes it", async () => {
   const created = succeeded(await shell.run("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
   expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, ends \d{4}-\d\d-\d\d\n/);
@@ -148,14 +148,14 @@ test("keys: created with nothing but a role, used, listed, revoked", async () =>
   expect((await shell.run(`keys revoke ${id} --yes`)).status).toBe(6);
 });
 
-test("a key cannot revoke itself, and says so as a conflict", async () => {
+test("rejects the revocation of the key in use with exit code 7", async () => {
   const created = JSON.parse((await shell.run("keys create --role admin --json")).stdout) as { id: number; key: string };
   const run = await shell.run(`keys revoke ${created.id} --yes --json`, { env: { RUNTIMECTL_KEY: created.key } });
   expect(run).toMatchObject({ status: 7, stdout: "" });
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "KEY_SELF_REVOKE_FORBIDDEN" } });
 });
 
-test("api: any call, signed in, with Origin", async () => {
+test("api sends any call with the key and an Origin header", async () => {
   expect(JSON.parse(succeeded(await shell.run("api GET keys/meta")).stdout)).toHaveProperty("roles");
   const body = '{"name":"by api","role":"viewer","expiresIn":"1d"}';
   const created = JSON.parse(succeeded(await shell.run("api POST keys -d -", { input: body })).stdout) as {
@@ -169,7 +169,7 @@ test("api: any call, signed in, with Origin", async () => {
   expect((await shell.run("api GET //evil/api")).status).toBe(2);
 });
 
-test("api: status, headers, and headers of one's own; a credential is none of them", async () => {
+test("api prints status and headers, and rejects credentials and paths outside the API", async () => {
   const whole = succeeded(await shell.run("api GET workers -i")).stdout;
   expect(whole).toMatch(/^status 200\n/);
   expect(whole).toContain("\ncontent-type: application/json");
@@ -190,7 +190,7 @@ test("api: status, headers, and headers of one's own; a credential is none of th
     expect(await shell.run(`api GET ${climbing}`), climbing).toMatchObject({ status: 2, stdout: "" });
 });
 
-test("a production profile needs its own name for what cannot be undone", async () => {
+test("requires the profile's name to delete on a production profile", async () => {
   succeeded(await shell.run("workers upload app"));
   succeeded(await shell.run(`profile add live --url ${daemon.url} --production`));
   succeeded(await shell.run("auth login -p live --key-file root.key"));
@@ -202,7 +202,7 @@ test("a production profile needs its own name for what cannot be undone", async 
   succeeded(await shell.run("profile use default"));
 });
 
-test("credentials that others can read are refused", async () => {
+test("rejects a credentials file that other users can read", async () => {
   const file = path.join(shell.home, ".config/runtimectl/credentials.json");
   await chmod(file, 0o644);
   const run = await shell.run("workers list --json");
@@ -211,7 +211,7 @@ test("credentials that others can read are refused", async () => {
   expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: "CREDENTIALS_UNSAFE" } });
 });
 
-test("a project file chooses among the profiles, and nothing else", async () => {
+test("a project file selects a profile and rejects other settings", async () => {
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: nobody\n" });
   expect((await shell.run("workers list")).stderr).toContain("there is no profile nobody");
   await writeTree(shell.home, { ".runtimectl.yaml": "profile: default\nurl: http://127.0.0.1:1\n" });

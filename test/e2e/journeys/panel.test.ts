@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const get = (url: string) => fetch(house.daemon.url + url);
 
-test("an operator signs in, uploads a folder, disables it, creates a key and signs out in a real browser", async () => {
+test("an operator deploys, disables, creates a key and signs out in a real browser", async () => {
   const folder = path.join(await temporaryDirectory(), "site");
   await writeTree(folder, { "manifest.yaml": "name: site\nversion: 1.0.0\n", "index.html": "the site" });
   const page = await house.open("apps");
@@ -41,7 +41,7 @@ test("an operator signs in, uploads a folder, disables it, creates a key and sig
   expect((await fetch(`${house.daemon.url}/api/workers`, { headers: { "x-api-key": key } })).status).toBe(200);
 
   await page.goto(`${house.daemon.url}/cpanel/`);
-  // Calls that are still open would be answered with 401.
+  // Open calls would fail with 401 after the sign-out.
   await page.getByText("per second").waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByText("You have signed out.").waitFor();

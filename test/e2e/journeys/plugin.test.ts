@@ -21,7 +21,7 @@ async function configure(settings: string): Promise<void> {
 
 const rowOfGateway = async () => (await root.plugins.list()).find(({ name }) => name === "plugin-gateway");
 
-test("the gateway ships switched off, is put to work by a manifest alone, and is as before when that is deleted", async () => {
+test("the gateway is disabled by default, enabled by a manifest, disabled on deletion", async () => {
   const shipped = { source: "built-in", enabled: false, status: "disabled", removable: false };
   expect(await rowOfGateway()).toMatchObject(shipped);
 
@@ -35,7 +35,7 @@ test("the gateway ships switched off, is put to work by a manifest alone, and is
   await expect.poll(async () => (await root.metrics.show({})).plugins).toEqual([]);
 });
 
-test("settings that cannot be used are named", async () => {
+test("reports the invalid setting of the gateway", async () => {
   await configure("enabled: true\nrateLimits:\n  - { limit: 1, window: 1 fortnight }\n");
   const row = await rowOfGateway();
   expect(row).toMatchObject({ status: "failed" });

@@ -32,7 +32,7 @@ async function stop(): Promise<void> {
   running = undefined;
 }
 
-/** Runs what `npm start` runs after the build, until it has printed the next steps; returns the origin that they name. */
+/** Runs the part of `npm start` that follows the build, until it has printed the next steps; returns the origin that they name. */
 async function quickStart(): Promise<{ url: string; output: string }> {
   const env = { PATH: process.env["PATH"] ?? "", PORT: "0", RUNTIMECTL_CONFIG_DIR: path.join(home, "config") };
   const child = spawn(process.execPath, [path.join(home, "clone/dist/server/quick-start.js")], {
@@ -54,13 +54,13 @@ async function quickStart(): Promise<{ url: string; output: string }> {
   });
 }
 
-/** The status of a request that names a host. */
+/** Returns the status of a request with this Host header. */
 async function statusFor(url: string, host: string): Promise<number> {
   const send = createSender(url);
   return (await send({ path: "/hello/", headers: { host } }).finally(() => send.close())).status;
 }
 
-test("the first start makes a private root key, a profile that works and a worker that answers; later starts keep them", async () => {
+test("the first start creates key, profile and sample worker; later starts keep them", async () => {
   const first = await quickStart();
   expect(await (await fetch(`${first.url}/hello/?name=you`)).text()).toBe("Hello, you!\n");
   const keyFile = path.join(home, "clone/.runtime/root.key");

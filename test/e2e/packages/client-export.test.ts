@@ -100,7 +100,7 @@ describe("runtimectl/client against a daemon", () => {
     expect(result).toEqual({ name: "ApiError", code: "AUTH_REQUIRED", status: 401, hasId: true });
   });
 
-  test("keeps the key when the address redirects", async () => {
+  test("does not send the key to a redirect target", async () => {
     const result = await printed(`
       import { createServer } from "node:http";
       import { once } from "node:events";

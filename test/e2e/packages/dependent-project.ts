@@ -10,7 +10,7 @@ import { writeTree } from "../../support/write-tree.js";
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 const compiler = path.join(root, "node_modules/typescript/bin/tsc");
 const run = promisify(execFile);
-/** The compiler reads all of Node's types, which takes a busy machine a while. */
+/** The compiler reads all of Node's types, which takes up to a minute on a busy machine. */
 export const compileTimeoutMs = 120_000;
 
 /** A project that depends on this package and on nothing else. Deleted when the test ends. */
@@ -34,7 +34,7 @@ export class DependentProject {
       await symlink(path.join(root, "node_modules", name), path.join(this.directory, "node_modules", name));
   }
 
-  /** What the compiler reports of a TypeScript program; empty when it compiles. */
+  /** Returns the errors of the compiler for a TypeScript program, or an empty text. */
   async typeErrors(program: string, compilerOptions: Record<string, unknown>): Promise<string> {
     const options = { strict: true, noEmit: true, target: "es2023", preserveSymlinks: true, ...compilerOptions };
     await writeTree(this.directory, {

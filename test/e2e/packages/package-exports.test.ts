@@ -34,19 +34,19 @@ beforeEach(async () => {
 });
 
 describe("runtimectl/plugin", () => {
-  test("types a plugin where Node's types are, down to its own declarations", { timeout: compileTimeoutMs }, async () => {
+  test("type-checks a plugin with Node's types and library checks", { timeout: compileTimeoutMs }, async () => {
     await project.addNodeTypes();
     const options = { module: "nodenext", lib: ["es2023"], types: ["node"], skipLibCheck: false, exactOptionalPropertyTypes: true };
     expect(await project.typeErrors(plugin, options)).toBe("");
   });
 
-  test("types a plugin where only a browser's types are", { timeout: compileTimeoutMs }, async () => {
+  test("type-checks a plugin with a browser's types", { timeout: compileTimeoutMs }, async () => {
     const options = { module: "preserve", moduleResolution: "bundler", lib: ["es2023", "dom"], types: [], skipLibCheck: true };
-    // fromNodeHandler is of no use there: its parameters are of node:http.
+    // Declarations are not checked here: fromNodeHandler has parameter types of node:http.
     expect((await project.typeErrors(plugin, options)).split("\n").filter((line) => line.includes("error"))).toEqual([]);
   });
 
-  test("is code, too", async () => {
+  test("exports functions at run time", async () => {
     const program =
       'import { definePlugin, fromNodeHandler } from "runtimectl/plugin"; console.log(typeof definePlugin({}), typeof fromNodeHandler);';
     expect(await project.printed(program)).toBe("object function\n");

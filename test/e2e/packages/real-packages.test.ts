@@ -13,7 +13,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 
 const nodeModules = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const run = promisify(execFile);
-/** A browser on a slow machine. */
+/** For a browser on a slow machine. */
 const browserTestTimeoutMs = 120_000;
 
 let daemon: TestDaemon;
@@ -31,14 +31,14 @@ afterAll(async () => {
   await rm(workspace, { recursive: true, force: true });
 });
 
-/** Uploads with the real command line and returns the URL that it says answers now. */
+/** Uploads with the real command line and returns the URL that it prints. */
 async function upload(source: string): Promise<string> {
   const finished = await runRuntimectl(daemon, ["workers", "upload", source, "--json"]);
   expect(finished, finished.stderr).toMatchObject({ status: 0 });
   return (JSON.parse(finished.stdout) as { url: string }).url;
 }
 
-/** The tarball that `npm pack` makes of an installed package: the bytes that the registry would serve. */
+/** Creates the tarball of an installed package with `npm pack`: the bytes that the registry would serve. */
 async function npmPack(name: string): Promise<string> {
   const { stdout } = await run(
     "npm",
@@ -54,7 +54,7 @@ async function browse(url: string): Promise<{ page: Awaited<ReturnType<Browser["
   const page = await browser.newPage();
   page.on("pageerror", (error) => failures.push(`page: ${error.message}`));
   page.on("response", (response) => {
-    // Chromium asks every origin for an icon; a worker need not have one.
+    // Chromium requests an icon from every origin; a worker is not required to have one.
     if (response.status() >= 400 && !response.url().endsWith("/favicon.ico")) failures.push(`${response.status()} ${response.url()}`);
   });
   await page.goto(url, { waitUntil: "load" });
@@ -62,7 +62,7 @@ async function browse(url: string): Promise<{ page: Awaited<ReturnType<Browser["
 }
 
 test(
-  "the npm tarball of swagger-ui-dist, as it is, shows Swagger UI in a browser",
+  "the unchanged npm tarball of swagger-ui-dist shows Swagger UI in a browser",
   async () => {
     const url = await upload(await npmPack("swagger-ui-dist"));
     const { page, failures } = await browse(url);
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "the npm tarball of reveal.js, as it is, runs its slides in a browser",
+  "the unchanged npm tarball of reveal.js shows its slides in a browser",
   async () => {
     const url = await upload(await npmPack("reveal.js"));
     const { page, failures } = await browse(url);
@@ -86,7 +86,7 @@ test(
   browserTestTimeoutMs,
 );
 
-test("a Hono app with its node_modules answers its routes, parameters and middleware", async () => {
+test("a Hono app with node_modules serves routes, parameters and middleware", async () => {
   const folder = await appFolder("hono-app", "hono", {
     "index.js": `
       import { Hono } from "hono";
@@ -113,7 +113,7 @@ test("a Hono app with its node_modules answers its routes, parameters and middle
   expect((await fetch(`${url}nothing`)).status).toBe(404);
 });
 
-test("an itty-router app with its node_modules answers its routes and parameters", async () => {
+test("an itty-router app with node_modules serves routes and parameters", async () => {
   const folder = await appFolder("itty-app", "itty-router", {
     "index.js": `
       import { AutoRouter } from "itty-router";
@@ -128,7 +128,7 @@ test("an itty-router app with its node_modules answers its routes and parameters
 });
 
 test(
-  "a single-page app built by Vite runs below its base, deep links included",
+  "a single-page app built by Vite runs below its base path, with deep links",
   async () => {
     const folder = path.join(workspace, "spa");
     await mkdir(folder, { recursive: true });
@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  "the documentation page shows every operation, and asks no other host",
+  "the documentation page shows every operation and requests no other host",
   async () => {
     const foreign: string[] = [];
     const page = await browser.newPage();
@@ -179,7 +179,7 @@ test(
   browserTestTimeoutMs,
 );
 
-/** A folder as a developer has it: a package.json with a dependency, and the dependency installed below it. */
+/** Creates a folder with a package.json that has a dependency, and with the installed dependency. */
 async function appFolder(name: string, dependency: string, files: Record<string, string>): Promise<string> {
   const folder = path.join(workspace, name);
   await mkdir(path.join(folder, "node_modules"), { recursive: true });

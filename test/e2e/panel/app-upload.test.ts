@@ -21,7 +21,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-/** An archive on the disk. */
+/** Writes an archive to the disk. */
 async function archive(manifest: string, content: Record<string, string | Uint8Array> = { "index.html": "new" }): Promise<string> {
   const file = path.join(await temporaryDirectory(), "app.tgz");
   await writeFile(file, await packFiles({ "manifest.yaml": manifest, ...content }));
@@ -30,7 +30,7 @@ async function archive(manifest: string, content: Record<string, string | Uint8A
 
 const installed = async () => ((await house.ask("/api/workers")) as { name: string }[]).map(({ name }) => name);
 
-test("an archive that is dropped is shown with what it replaces before anything is sent, then installed", async () => {
+test("previews a dropped archive with the version it replaces, then installs it", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: shop\nversion: "1.0.0"\n', { "index.html": "new shop" })]);
@@ -49,7 +49,7 @@ test("an archive that is dropped is shown with what it replaces before anything 
   await page.getByRole("cell", { name: "just now by root, panel" }).waitFor();
 });
 
-test("a folder that is dropped is packed as runtimectl packs, without what may hold secrets and what its rules leave out", async () => {
+test("packs a dropped folder by the rules of runtimectl, without secret files", async () => {
   const folder = path.join(await temporaryDirectory(), "site");
   const long = `${"a-folder-with-a-long-name/".repeat(5)}page.html`;
   await writeTree(folder, {
@@ -82,7 +82,7 @@ test("a folder that is dropped is packed as runtimectl packs, without what may h
   expect((await fetch(`${house.daemon.url}/site/draft.txt`)).status).toBe(404);
 });
 
-test("a zip is chosen by keyboard, and read as well", async () => {
+test("reads and installs a zip archive chosen by keyboard", async () => {
   const file = path.join(await temporaryDirectory(), "zipped.zip");
   await writeFile(
     file,
@@ -100,7 +100,7 @@ test("a zip is chosen by keyboard, and read as well", async () => {
   expect(await installed()).toContain("zipped");
 });
 
-test("what cannot be installed is refused before it is sent, with the daemon's own code", async () => {
+test("rejects an invalid archive before it is sent, with the daemon's error code", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop" }).waitFor();
   const before = await installed();
@@ -127,7 +127,7 @@ test("what cannot be installed is refused before it is sent, with the daemon's o
   expect(await installed()).toEqual(before);
 });
 
-test("a key learns before it sends that a namespace is not its own, and a viewer that it may not install", async () => {
+test("disables the upload outside of the key's namespaces and without permission", async () => {
   const page = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   await page.getByText("No app is installed").waitFor();
   await expectAccessible(page);
@@ -143,7 +143,7 @@ test("a key learns before it sends that a namespace is not its own, and a viewer
   await expectAccessible(viewer);
 });
 
-test("an upload that is cancelled installs nothing, and can be sent again", async () => {
+test("cancels a running upload, which installs nothing and can be sent again", async () => {
   const way = await HeldWay.to(house.daemon.url, 1024 * 1024);
   const page = await house.open("apps", { url: way.url });
   onTestFinished(async () => {
@@ -166,7 +166,7 @@ test("an upload that is cancelled installs nothing, and can be sent again", asyn
   await page.getByRole("dialog", { name: "large 1.0.0 is installed" }).waitFor();
 }, 60_000);
 
-test("what the daemon refuses says why and under which request, and can be tried again", async () => {
+test("shows the daemon's rejection with its request id and offers to try again", async () => {
   const page = await house.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
   await dropPaths(page, [await archive('name: cpanel\nversion: "1.0.0"\n')]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { expectAccessible } from "./expect-accessible.js";
 import { openPanelFixture, versionFiles as files, type PanelFixture } from "./panel-fixture.js";
 
-// axe looks four times at each state, which takes seconds on a busy machine.
+// axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 const chatty = `
@@ -46,7 +46,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("apps are found by name, namespace and state, and the address keeps the filters", async () => {
+test("filters apps by name, namespace and state and keeps the filters in the URL", async () => {
   const page = await house.open("apps");
   await page.getByRole("link", { name: "shop", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "cpanel" }).count()).toBe(0);
@@ -70,7 +70,7 @@ test("apps are found by name, namespace and state, and the address keeps the fil
   await page.getByRole("link", { name: "cpanel" }).waitFor();
 });
 
-test("an app that answers every request with 500 has no green badge, and counts its errors", async () => {
+test("shows the error rate of an app that always fails, without a green badge", async () => {
   for (let request = 0; request < 5; request += 1) expect((await fetch(`${house.daemon.url}/always500/`)).status).toBe(500);
   const page = await house.open("apps");
   const row = page.getByRole("row", { name: "always500" });
@@ -83,7 +83,7 @@ test("an app that answers every request with 500 has no green badge, and counts 
   expect(await page.locator(".badge-good").count()).toBe(0);
 });
 
-test("an app's page says which version serves, and another one serves at a press, and the first one again by Undo", async () => {
+test("shows the active version, switches it and reverts it with Undo", async () => {
   const page = await house.open("apps/shop");
   await page.getByText("Serving 1.1.0").waitFor();
   await expectAccessible(page);
@@ -97,7 +97,7 @@ test("an app's page says which version serves, and another one serves at a press
   await page.getByText("shop 1.1.0 is restarted").waitFor();
 });
 
-test("the last version that is switched off leaves the app unanswered, and the page says so", async () => {
+test("shows that no version is enabled when the last one is disabled", async () => {
   const page = await house.open("apps/@team/blog");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
   await page.getByText("Every version is off: nothing answers.").waitFor();
@@ -107,7 +107,7 @@ test("the last version that is switched off leaves the app unanswered, and the p
   await page.getByText("Serving 1.0.0").waitFor();
 });
 
-test("an app is deleted once its name is typed, and not before", async () => {
+test("deletes an app only after its name is typed", async () => {
   const page = await house.open("apps/doomed-a");
   await page.getByRole("button", { name: "Delete app…" }).click();
   const dialog = page.getByRole("alertdialog");
@@ -123,7 +123,7 @@ test("an app is deleted once its name is typed, and not before", async () => {
   expect((await fetch(`${house.daemon.url}/doomed-a/`)).status).toBe(404);
 });
 
-test("what was deleted elsewhere, and what never was, has a page that says so", async () => {
+test("shows a page for an unknown app and for an unknown path", async () => {
   const page = await house.open("apps/no-such-app");
   await page.getByText("No app named no-such-app is installed").waitFor();
   await expectAccessible(page);
@@ -131,7 +131,7 @@ test("what was deleted elsewhere, and what never was, has a page that says so", 
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
-test("a viewer sees everything and is offered no change, a key of a namespace sees its own, and one without the permission is told", async () => {
+test("shows actions and apps by the permissions and namespaces of the key", async () => {
   const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key may look, and change nothing.").waitFor();
   expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
@@ -144,7 +144,7 @@ test("a viewer sees everything and is offered no change, a key of a namespace se
   await expectAccessible(blind);
 });
 
-test("a log follows live, is narrowed by level and text, and stands still while it is paused", async () => {
+test("follows a log live, filters it by level and text, and pauses it", async () => {
   await fetch(`${house.daemon.url}/chatty/before`);
   const page = await house.open("apps/chatty/logs");
   const log = page.getByRole("region", { name: "Log of chatty" });
@@ -169,7 +169,7 @@ test("a log follows live, is narrowed by level and text, and stands still while 
   await expectAccessible(page);
 });
 
-test("a log of stack traces opens at its end and follows it until the user scrolls up", async () => {
+test("scrolls a log of stack traces to its end until the user scrolls up", async () => {
   const fail = (first: number, count: number) => fetch(`${house.daemon.url}/failing/${first}/${count}`);
   await fail(0, 120);
   const page = await house.open("apps/failing/logs");
@@ -199,7 +199,7 @@ test("a log of stack traces opens at its end and follows it until the user scrol
   await expect.poll(toEnd).toBeLessThan(2);
 });
 
-test("names that are long break where there is little room", async () => {
+test("breaks long names when there is little room", async () => {
   const page = await house.open(`apps/${longName}`);
   await page.getByText("Serving 1.0.0-").waitFor();
   await expectAccessible(page);
@@ -208,7 +208,7 @@ test("names that are long break where there is little room", async () => {
   await expectAccessible(page);
 });
 
-test("a list of apps that waits or fails says so, and so does a log that is refused", async () => {
+test("shows loading, a failed list of apps and a rejected log", async () => {
   const page = await house.open("overview", { provoked: [403] });
   const gate = new EventEmitter();
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };

@@ -1,6 +1,6 @@
 import { packFiles } from "../../support/pack-files.js";
 
-/** A plugin with pages of its own: one that works, one that is missing, one that must not be framed, one that others serve. */
+/** A plugin with pages: one that works, one that is missing, one that forbids frames, one served outside of the plugin. */
 export const boardManifest = `name: "@team/board"
 version: 1.2.0
 base: /board
@@ -12,7 +12,7 @@ menus:
   - { title: Elsewhere, icon: chart, path: /elsewhere/ }
 `;
 
-/** Says in its page what it can reach of the panel around it. */
+/** Writes into its page what it can access of the panel around it. */
 const boardScript = `
 const tried = (attempt) => { try { return String(attempt()); } catch (error) { return error.name; } };
 document.getElementById("reach").textContent =
@@ -35,7 +35,7 @@ export default {
   },
 };`;
 
-/** An archive of a plugin with one file of code. */
+/** Packs a plugin with one code file. */
 export async function packPlugin(manifest: string, code = "export default {};"): Promise<Buffer> {
   return packFiles({ "manifest.yaml": manifest, "plugin.js": code });
 }

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { narrow, wide } from "./panel-browser.js";
 
-/** Light and dark, where there is much room and where there is little; neighbours differ in one thing only. */
+/** Color schemes and sizes, ordered so that each differs from the one before in one thing only. */
 const looks = [
   ["light", wide],
   ["dark", wide],
@@ -11,14 +11,20 @@ const looks = [
   ["light", narrow],
 ] as const;
 
-/** All of axe's usual rules, and the one of WCAG 2.2 AA that is not on by itself. A frame that does not answer would not be looked at. */
+/**
+ * axe's default rules and the WCAG 2.2 AA rule that is disabled by default. The wait is long because axe skips a frame
+ * that does not respond.
+ */
 const options = { resultTypes: ["violations"], rules: { "target-size": { enabled: true } }, pingWaitTime: 20_000 };
 
-/** The frame of a plugin has an origin of its own. */
+/** The frame of a plugin has another origin. */
 const axeSource = `${readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8")}
 axe.configure({ allowedOrigins: ["<unsafe_all_origins>"] });`;
 
-/** Another theme or size is on the screen. A page that draws nothing, since nobody looks at it, is not waited for. */
+/**
+ * Resolves when the page has been drawn with the new color scheme or size, or after 1 s for a page in the background,
+ * which draws nothing.
+ */
 const untilDrawn = `new Promise((resolve) => {
   const settle = () => {
     // What is skipped while nobody sees it keeps the colours of the look before.
@@ -30,16 +36,16 @@ const untilDrawn = `new Promise((resolve) => {
   setTimeout(settle, 1000);
 })`;
 
-/** What axe does not look for: one main heading, nothing that moves, and nothing beside the page that only scrolling sideways would show. */
+/** Checks that axe does not make: one main heading, no animations, and no horizontal overflow. */
 const shape = `({
   headings: document.querySelectorAll("h1").length,
   moving: document.getAnimations().length,
   overflowPx: document.documentElement.scrollWidth - document.documentElement.clientWidth,
 })`;
 
-/** In every look axe finds nothing, and nothing is wider than the page. What is open stays open meanwhile. */
+/** Expects no violation in any color scheme and size; keeps open dialogs open. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // A section comes when its code is there.
+  // The code of a section is loaded on demand.
   await page.locator("h1").first().waitFor({ state: "attached" });
   await loadAxe(page);
   const found: string[] = [];
@@ -63,7 +69,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Loads axe into each frame, where it stays for the next look: loading it takes longer than a look. */
+/** Loads axe into each frame once, because loading it takes longer than a check. */
 async function loadAxe(page: Page): Promise<void> {
   for (const frame of page.frames()) if (!(await frame.evaluate<boolean>(`"axe" in window`))) await frame.evaluate(axeSource);
 }

@@ -8,7 +8,7 @@ import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
-// axe looks four times at each state, which takes seconds on a busy machine.
+// axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let house: PanelFixture;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     "shop/1.0.0/assets/long.txt": "x".repeat(600_000),
     "shop/1.0.0/old/gone.txt": "soon gone",
   });
-  // What is no path and what is not there, a name that is taken, and a file that somebody else has changed.
+  // Provoked: an invalid path, a missing file, an existing name, and a file that another client has changed.
   page = await house.open("apps/shop", { provoked: [400, 404, 409, 412] });
 });
 
@@ -38,11 +38,11 @@ const served = async (below: string) => (await fetch(`${house.daemon.url}/shop/$
 const openAt = (folder: string, file?: string) =>
   page.goto(`${house.daemon.url}/cpanel/apps/shop/files?path=workers/shop/${folder}${file === undefined ? "" : `&file=${file}`}`);
 const names = () => page.getByRole("rowheader").allTextContents();
-/** What leads to an entry, or back to a folder above. */
+/** The link of an entry, or of a parent folder. */
 const entry = (name: string) => page.getByRole("link", { name, exact: true });
 const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
 
-test("folders are walked through by links, the address says where, and the browser's button leads back", async () => {
+test("opens folders by links, with the path in the URL and browser history", async () => {
   await page.getByRole("link", { name: "Files", exact: true }).click();
   await page.getByText("Files are changed inside of a version.").waitFor();
   await entry("1.0.0/").click();
@@ -57,7 +57,7 @@ test("folders are walked through by links, the address says where, and the brows
   await entry("index.html").waitFor();
 });
 
-test("a text is changed and served at once, with its line ends as they were", async () => {
+test("serves an edited text immediately and keeps its line endings", async () => {
   await openAt("1.0.0/assets", "style.css");
   const text = page.getByRole("textbox", { name: "Text of style.css" });
   await text.fill("body { color: blue }\np { margin: 0 }\n");
@@ -71,7 +71,7 @@ test("a text is changed and served at once, with its line ends as they were", as
   expect(await served("assets/style.css")).toBe("body { color: blue }\r\np { margin: 0 }\r\n");
 });
 
-test("what somebody else changed meanwhile is not overwritten unless that is confirmed", async () => {
+test("asks before it overwrites a file that changed or was deleted meanwhile", async () => {
   await entry("1.0.0").click();
   await entry("index.html").click();
   const text = page.getByRole("textbox", { name: "Text of index.html" });
@@ -100,11 +100,11 @@ test("what somebody else changed meanwhile is not overwritten unless that is con
   expect(await readdir(version())).not.toContain("index.html");
   await gone.getByRole("button", { name: "Save again" }).click();
   await expect.poll(() => served("")).toBe("mine");
-  // Who leaves before the answer is there is asked whether to give the text up.
+  // Leaving before the response has arrived opens a dialog about unsaved text.
   await page.getByText("Not saved").waitFor({ state: "hidden" });
 });
 
-test("what is not text, and what is too large, is told as that and not shown", async () => {
+test("names a binary file and a file that is too large, and does not show them", async () => {
   await entry("1.0.0").click();
   await entry("assets/").click();
   await entry("logo.bin").click();
@@ -116,14 +116,14 @@ test("what is not text, and what is too large, is told as that and not shown", a
   await expectAccessible(page);
 });
 
-test("a path that leads elsewhere shows nothing", async () => {
+test("shows no files for a path outside of the version", async () => {
   await openAt("1.0.0/../../other");
   await page.getByText("The files could not be read").waitFor();
   await expectAccessible(page);
   expect(await names()).toEqual([]);
 });
 
-test("files come by a drop or by the button, once it is shown what they replace", async () => {
+test("uploads files by drop or button after showing which files they replace", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "new näme.txt": "new", "index.html": "uploaded", "folder/in.txt": "in", "folder/far/below.txt": "below" });
   const at = (name: string) => path.join(directory, name);
@@ -136,7 +136,7 @@ test("files come by a drop or by the button, once it is shown what they replace"
   expect(await served("")).toBe("mine");
   await dialog.getByRole("button", { name: "Upload" }).click();
   await entry("new näme.txt").waitFor();
-  // While it is open nothing is dropped below it, and the list is there before it closes.
+  // While the dialog is open the page accepts no drop; the list is updated before the dialog closes.
   await dialog.waitFor({ state: "hidden" });
   expect([await served(""), await served("new%20n%C3%A4me.txt")]).toEqual(["uploaded", "new"]);
   await dropPaths(page, [at("folder"), at("index.html")]);
@@ -164,7 +164,7 @@ test("files come by a drop or by the button, once it is shown what they replace"
   await entry("in.txt").waitFor();
 });
 
-test("entries are made, renamed, moved and, once their name is typed, deleted", async () => {
+test("creates, renames and moves entries, and deletes them after the name is typed", async () => {
   await press("New folder");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("pages");
@@ -196,7 +196,7 @@ test("entries are made, renamed, moved and, once their name is typed, deleted", 
   expect((await fetch(`${house.daemon.url}/shop/old/gone.txt`)).status).toBe(404);
 });
 
-test("an empty folder, and a file that cannot be read, say so", async () => {
+test("shows an empty folder and a file that cannot be read", async () => {
   await mkdir(path.join(version(), "empty"));
   await openAt("1.0.0/empty");
   await page.getByText("This folder is empty").waitFor();
@@ -206,7 +206,7 @@ test("an empty folder, and a file that cannot be read, say so", async () => {
   await expectAccessible(page);
 });
 
-test("a key that may only read is offered no change, and what comes with the daemon is not shown", async () => {
+test("shows files read-only to a viewer and hides files of built-in apps", async () => {
   const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", { key: await house.key({ role: "viewer" }) });
   await viewer.getByText("This key may look, and change nothing.").waitFor();
   expect(
@@ -224,7 +224,7 @@ test("a key that may only read is offered no change, and what comes with the dae
   await expectAccessible(page);
 });
 
-test("a save that breaks an app is told with the error and undone, and one that does not with what the app answers", async () => {
+test("shows the error of a save that breaks an app, and undoes the save", async () => {
   const editor = await house.open("apps/coder/files?path=workers/coder/1.0.0&file=index.js", { provoked: [502] });
   const text = editor.getByRole("textbox", { name: "Text of index.js" });
   await text.fill("const greeting = 1;\nnothing.isThere();\nexport default {};\n");
@@ -247,7 +247,7 @@ test("a save that breaks an app is told with the error and undone, and one that 
   await expect.poll(() => alert.count()).toBe(0);
 });
 
-test("a deleted file that breaks an app is told with the error, and an upload that mends it with what the app answers", async () => {
+test("shows the error of a deletion that breaks an app, and the repair by an upload", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { "index.js": 'export default { fetch: () => new Response("mended") };\n' });
   const folder = await house.open("apps/coder/files?path=workers/coder/1.0.0", { provoked: [502] });
@@ -267,7 +267,7 @@ test("a deleted file that breaks an app is told with the error, and an upload th
   expect(await (await fetch(`${house.daemon.url}/coder/`)).text()).toBe("mended");
 });
 
-test("the files of a plugin are changed in the same way", async () => {
+test("edits the files of a plugin in the same way", async () => {
   const plugin = path.join(house.daemon.directory, "plugins/greeter");
   await writeTree(plugin, { "manifest.yaml": "name: greeter\nversion: 1.0.0\n", "plugin.js": "export default {};" });
   const headers = { "x-api-key": house.daemon.rootKey };

@@ -6,7 +6,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
 
-// axe looks four times at each state, which takes seconds on a busy machine.
+// axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let daemon: TestDaemon;
@@ -30,7 +30,7 @@ async function identify(key: string): Promise<number> {
   return (await fetch(`${daemon.url}/api/admin/session`, { headers: { "x-api-key": key } })).status;
 }
 
-test("a key is made with the rights that were chosen, shown once, and not let go before it is said to be stored", async () => {
+test("creates a key with the selected permissions and shows it until marked as stored", async () => {
   const page = await openKeys();
   await page.getByText("There is no key yet").waitFor();
   await expectAccessible(page);
@@ -68,7 +68,7 @@ test("a key is made with the rights that were chosen, shown once, and not let go
   expect(browser.complaints).toEqual([]);
 });
 
-test("a key is revoked once its name is typed; until then, and after a cancel, it works", async () => {
+test("revokes a key only after its name is typed", async () => {
   const { key } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "doomed", role: "viewer", expiresIn: "7d" } }))
     .data;
   const page = await openKeys();
@@ -96,7 +96,7 @@ test("a key is revoked once its name is typed; until then, and after a cancel, i
   expect(await identify(key)).toBe(401);
 });
 
-test("a key is rotated: a twin is shown, and the old one goes on for the time that was chosen", async () => {
+test("rotates a key, shows the new one and keeps the old one for the grace period", async () => {
   const { key, id } = (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name: "turning", role: "viewer" } })).data;
   const page = await openKeys();
   await page.getByRole("button", { name: "Rotate turning" }).click();
@@ -110,7 +110,7 @@ test("a key is rotated: a twin is shown, and the old one goes on for the time th
   expect(listed.find((each) => each.id === id)?.expiresAt).toBeLessThan(Date.now() / 1000 + 86_500);
 });
 
-test("the own key is marked and offers no revoking; nothing beyond it can be given", async () => {
+test("marks the own key, which can neither be revoked nor exceeded by new keys", async () => {
   const permissions = ["keys:read", "keys:create", "keys:revoke", "workers:read"] as const;
   const body = { name: "keeper", role: "custom", permissions: [...permissions], namespaces: ["@team"] } as const;
   const { key } = (
@@ -134,7 +134,7 @@ test("the own key is marked and offers no revoking; nothing beyond it can be giv
   expect((await connect(daemon.url, daemon.rootKey).keys.list()).keys.map(({ name }) => name)).not.toContain("beyond");
 });
 
-test("a list that waits, fails or is filtered to nothing says so", async () => {
+test("shows loading, a failed list of keys and a filter without matches", async () => {
   const page = await openKeys({ at: "keys?search=nobody", provoked: [500] });
   await page.getByText("No key matches").waitFor();
   await expectAccessible(page);

@@ -8,7 +8,7 @@ import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixtu
 // Several pages are opened in a row.
 vi.setConfig({ testTimeout: 90_000 });
 
-/** Nothing that is due in five seconds or later ever comes: whatever appears has been told, and was not asked for in turn. */
+/** Drops every timer of 5 s or more, so that updates come from events and not from polling. */
 const withoutTurns = `{
   const set = window.setTimeout;
   window.setTimeout = (act, afterMs, ...given) => (afterMs >= 5000 ? 0 : set(act, afterMs, ...given));
@@ -26,13 +26,13 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-/** A page that is told of changes by the daemon alone. */
+/** Opens a page that receives updates only by events. */
 async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {}): Promise<Page> {
   const page = await house.open(at, how);
   onTestFinished(() => page.context().close());
   await page.addInitScript(withoutTurns);
   const address = page.url();
-  // The stream that is there ends before the next is waited for.
+  // The existing stream closes before the test waits for the next one.
   await page.goto("about:blank");
   const isFollowing = page.waitForResponse("**/api/events");
   await page.goto(address);
@@ -40,7 +40,7 @@ async function openTold(at: string, how: Parameters<PanelFixture["open"]>[1] = {
   return page;
 }
 
-/** The page itself lets go of it. */
+/** Resolves when the page itself aborts the stream. */
 const untilStreamEnds = (page: Page) =>
   page.waitForEvent("requestfailed", { predicate: (request) => request.url().endsWith("/api/events") });
 const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
@@ -48,7 +48,7 @@ const toggle = (scope: string, name: string, verb: "disable" | "enable") =>
 const upload = (files: Record<string, string>) => packFiles(files).then((archive) => uploadOf("package.tgz", archive));
 const rowOf = (page: Page, name: string) => page.getByRole("rowheader", { name });
 
-test("an app that somebody else uploads, switches off and deletes shows as that at once, in the list and on its page", async () => {
+test("shows uploads, disabling and deletion by other clients immediately", async () => {
   const [list, overview] = [await openTold("apps"), await openTold("overview")];
   await rowOf(list, "shop").waitFor();
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
@@ -65,7 +65,7 @@ test("an app that somebody else uploads, switches off and deletes shows as that 
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();
 });
 
-test("plugins and the pages that they bring, keys and files come and go in the same way", async () => {
+test("shows changes of plugins, their pages, keys and files immediately", async () => {
   const page = await openTold("plugins");
   await page.getByRole("table", { name: "Plugins" }).waitFor();
   const manifest = "name: notes\nversion: 1.0.0\nbase: /notes\nmenus:\n  - { title: Notes, icon: note, path: /notes/ }\n";
@@ -87,10 +87,10 @@ test("plugins and the pages that they bring, keys and files come and go in the s
   await rowOf(files, "assets/").waitFor();
 });
 
-test("a page asks for nothing because of what its key may not see", async () => {
+test("sends no requests for events that its key is not allowed to see", async () => {
   const page = await openTold("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });
   const everything = await openTold("apps");
-  // What its beginning asked for has come when a first change shows.
+  // The initial requests are complete once a first change is visible.
   await toggle("@team", "blog", "disable");
   await page.getByRole("cell", { name: "off" }).waitFor();
   let questions = 0;
@@ -100,7 +100,7 @@ test("a page asks for nothing because of what its key may not see", async () => 
     await everything.getByRole("row", { name: "shop off" }).waitFor();
     await toggle("_", "shop", "enable");
     await everything.getByRole("row", { name: "shop 1.0.0" }).waitFor();
-    // One at most: the second event of the first change may have come after its row.
+    // One at most: the second event of the first change can arrive after its row is updated.
     expect(questions, round).toBeLessThanOrEqual(1);
   }
   await toggle("@team", "blog", "enable");
@@ -108,21 +108,21 @@ test("a page asks for nothing because of what its key may not see", async () => 
   expect(questions).toBeGreaterThan(0);
 });
 
-test("a page whose key is revoked says so without being touched, and signing out ends the stream, both without an error", async () => {
+test("ends the session when its key is revoked, and closes the stream on sign-out", async () => {
   const { id, key } = (await client.keys.create({ body: { name: "leaving", role: "admin" } })).data;
-  // Within the second for which a stream trusts a key, the list may be asked for with the one that was revoked.
+  // For up to 1 s after the revocation the stream is still open, so the list can be requested with the revoked key.
   const page = await openTold("apps", { key, provoked: [401] });
   await rowOf(page, "shop").waitFor();
   await client.keys.revoke({ params: { id: String(id) } });
   const dialog = page.getByRole("alertdialog", { name: "Your session has ended" });
-  // Whoever is told something is asked for the key again, but for the first second; else every 15 s.
+  // An event makes the daemon check the key again, at most once per second; without events every 15 s.
   await expect
     .poll(async () => {
       await client.workers.restart({ params: { scope: "_", name: "shop", version: "1.0.0" } });
       return dialog.isVisible();
     })
     .toBe(true);
-  // So that it surely is asked for.
+  // Guarantees a request with the revoked key.
   await page.evaluate(`fetch("/api/workers")`);
   await dialog.getByLabel("API key").fill(house.daemon.rootKey);
   const isFollowing = page.waitForResponse("**/api/events");
@@ -134,7 +134,7 @@ test("a page whose key is revoked says so without being touched, and signing out
   await end;
 });
 
-test("a page that nobody looks at leaves its connection to others, and knows the news when somebody looks again", async () => {
+test("closes its stream while hidden and catches up when it is visible again", async () => {
   const page = await openTold("keys");
   const end = untilStreamEnds(page);
   const look = (isHidden: boolean) =>
@@ -151,7 +151,7 @@ test("a page that nobody looks at leaves its connection to others, and knows the
   await rowOf(page, "meanwhile").waitFor();
 });
 
-test("without a stream the lists are asked for in turn", async () => {
+test("polls the lists when no event stream is available", async () => {
   const page = await house.browser.page(`${house.daemon.url}/cpanel/keys`, { provoked: [503] });
   onTestFinished(() => page.context().close());
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open; try again in a moment." };

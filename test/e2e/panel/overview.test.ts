@@ -4,7 +4,7 @@ import { packFiles } from "../../support/pack-files.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { openPanelFixture, versionFiles, type PanelFixture } from "./panel-fixture.js";
 
-// axe looks four times at each state, which takes seconds on a busy machine.
+// axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let house: PanelFixture;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.dispose());
 
-test("the overview counts what there is, shows the traffic as it comes, and says which keys end soon", async () => {
+test("the overview shows counts, live traffic and keys that expire soon", async () => {
   const page = await house.open("overview");
   const main = page.getByRole("main");
   await main.getByRole("link", { name: "1 app" }).waitFor();
@@ -32,7 +32,7 @@ test("the overview counts what there is, shows the traffic as it comes, and says
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("numbers that cannot be read, and a daemon that is not ready, are said to be so", async () => {
+test("the overview shows that metrics cannot be read and the daemon is not ready", async () => {
   const page = await house.open("keys", { provoked: [403] });
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
@@ -43,10 +43,10 @@ test("numbers that cannot be read, and a daemon that is not ready, are said to b
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("a daemon that is away is unreachable since a time, and leaves no badge in the colour of health", async () => {
+test("shows since when the daemon is unreachable and removes the colors of badges", async () => {
   const own = await openPanelFixture(versionFiles("shop", "1.0.0", "the shop"));
   onTestFinished(() => own.dispose());
-  // The code of a section cannot be loaded from a daemon that is away.
+  // The code of a section cannot be loaded while the daemon is away.
   const page = await own.open("apps", { provoked: [/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/] });
   await page.getByText("1.0.0", { exact: true }).waitFor();
   const sections = page.getByRole("navigation", { name: "Sections" });
@@ -63,8 +63,8 @@ test("a daemon that is away is unreachable since a time, and leaves no badge in 
   expect(own.browser.complaints).toEqual([]);
 });
 
-test("a section whose code cannot be loaded says so, and the others go on", async () => {
-  // React tells the console what a section threw.
+test("shows an error for a section whose code cannot be loaded; others keep working", async () => {
+  // React logs the error of a section to the console.
   const page = await house.open("overview", { provoked: [404, /dynamically imported module/] });
   await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));
   const sections = page.getByRole("navigation", { name: "Sections" });

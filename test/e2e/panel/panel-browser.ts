@@ -4,16 +4,16 @@ import { openBrowser } from "../../support/open-browser.js";
 export const wide = { width: 1280, height: 800 };
 export const narrow = { width: 360, height: 740 };
 
-/** What a page did that no page of the panel may do. */
+/** A violation that no page of the panel is allowed to cause. */
 interface Complaint {
   readonly page: string;
   readonly text: string;
 }
 
-/** A line of the console that a test provokes: a status, since a browser writes a line for every answer above 399, or its text. */
+/** A console line that a test provokes: by status, since a browser logs a line for every response above 399, or by its text. */
 export type Provoked = number | RegExp;
 
-/** A browser whose pages are watched: console errors, requests to other hosts, reports of the content security policy. */
+/** A browser whose pages are checked for console errors, requests to other hosts and violations of the content security policy. */
 export class PanelBrowser {
   readonly #browser: Browser;
   readonly #complaints: Complaint[] = [];
@@ -27,7 +27,7 @@ export class PanelBrowser {
     this.#browser = browser;
   }
 
-  /** A page of its own, with cookies of its own, at a path of the daemon. Each line that is `provoked` must come. */
+  /** Opens a page with a cookie store of its own. Each line of `provoked` must appear in the console. */
   async page(url: string, options: { provoked?: readonly Provoked[]; isNarrow?: boolean; isDark?: boolean } = {}): Promise<Page> {
     const context = await this.#browser.newContext({
       viewport: options.isNarrow ? narrow : wide,
@@ -40,7 +40,7 @@ export class PanelBrowser {
     return page;
   }
 
-  /** Everything that pages did wrong so far, and what was provoked and has not come; the caller expects it to be empty. */
+  /** Violations so far, and provoked lines that have not appeared; the caller expects an empty list. */
   get complaints(): readonly Complaint[] {
     const missing = this.#provoked.filter(({ hasCome }) => !hasCome);
     return [...this.#complaints, ...missing.map(({ page, line }) => ({ page, text: `provoked, and never came: ${line}` }))];
@@ -76,7 +76,7 @@ function isLine(text: string, line: Provoked): boolean {
   return typeof line === "number" ? text.includes(`the server responded with a status of ${line}`) : line.test(text);
 }
 
-/** Signs in at the gate and waits for the shell. */
+/** Signs in and waits for the navigation. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key").fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();

@@ -8,27 +8,27 @@ import { writeTree } from "../../support/write-tree.js";
 import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
 
 interface OpenOptions {
-  /** The root key, if none is given. */
+  /** Default: the root key. */
   readonly key?: string;
-  /** Another way to the daemon. */
+  /** Another URL of the daemon. */
   readonly url?: string;
   readonly provoked?: readonly Provoked[];
 }
 
-/** A daemon with workers on its disk and a watched browser in front of it. */
+/** A daemon with workers on its disk and a browser whose pages are checked. */
 export interface PanelFixture {
   readonly daemon: TestDaemon;
   readonly browser: PanelBrowser;
-  /** A new key of these rights. */
+  /** Creates a key with these permissions. */
   readonly key: (rights: Readonly<Record<string, unknown>>) => Promise<string>;
-  /** A page below the panel, signed in. */
+  /** Opens a signed-in page at a path below the panel. */
   readonly open: (path: string, how?: OpenOptions) => Promise<Page>;
-  /** The body that the API answers with, asked by root. */
+  /** Returns the body of a GET with the root key. */
   readonly ask: (path: string) => Promise<unknown>;
   readonly dispose: () => Promise<void>;
 }
 
-/** `files` lie in the directory of the workers, by path. */
+/** `files` are written to the worker directory, by path. */
 export async function openPanelFixture(files: Readonly<Record<string, string>>): Promise<PanelFixture> {
   const directory = await mkdtemp(path.join(tmpdir(), "runtimed-test-"));
   await writeTree(path.join(directory, "workers"), files);
@@ -50,14 +50,14 @@ export async function openPanelFixture(files: Readonly<Record<string, string>>):
     },
     ask: async (asked) => (await fetch(`${daemon.url}${asked}`, { headers })).json(),
     dispose: async () => {
-      // A browser writes a line when a daemon is killed in the midst of a stream.
+      // A browser logs a line when a daemon is killed during a stream.
       await browser.close();
       await daemon.dispose();
     },
   };
 }
 
-/** The files of one version of a static worker. */
+/** Returns the files of one version of a static worker. */
 export function versionFiles(name: string, version: string, text: string, more = ""): Record<string, string> {
   const folder = `${name}/${version}`;
   return { [`${folder}/manifest.yaml`]: `name: "${name}"\nversion: "${version}"\n${more}`, [`${folder}/index.html`]: text };

@@ -2,12 +2,12 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface PathProxy {
-  /** Where the daemon is below a path: `http://127.0.0.1:43210/tools/runtime`. */
+  /** The daemon's URL below a path: `http://127.0.0.1:43210/tools/runtime`. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
-/** A proxy as operators set them up: takes a path off, keeps `Host`, knows nothing of the daemon. */
+/** A proxy in a common setup: strips a path prefix, keeps `Host`, adds no other header. */
 export async function startPathProxy(target: string, prefix: string): Promise<PathProxy> {
   const server = http.createServer((request, response) => {
     if (!request.url?.startsWith(`${prefix}/`)) {

@@ -7,7 +7,7 @@ import { signIn } from "./panel-browser.js";
 import { openPanelFixture, type PanelFixture } from "./panel-fixture.js";
 import { startPathProxy } from "./path-proxy.js";
 
-// axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
+// axe checks a page up to six times in some of these tests, for seconds each on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let house: PanelFixture;
@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(house.browser.complaints).toEqual([]);
 });
 
-test("a plugin's own page is shown in a frame that reaches nothing of the panel, and sends no session", async () => {
+test("shows a plugin's page in a frame without access to the panel or its session", async () => {
   const page = await house.open("plugins");
   const asked = page.waitForRequest((request) => request.url().endsWith("/board/dot.svg"));
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
@@ -40,7 +40,7 @@ test("a plugin's own page is shown in a frame that reaches nothing of the panel,
   await page.context().close();
 });
 
-test("what cannot be framed says why; what the plugin does not serve itself opens in a tab; what is in no menu is not opened", async () => {
+test("shows why a page cannot be framed, opens others in a tab, rejects other paths", async () => {
   const page = await house.open("plugins", { provoked: [404] });
   const menu = page.getByRole("navigation", { name: "Pages of plugins" });
   await menu.getByRole("link", { name: "Missing" }).click();
@@ -58,10 +58,10 @@ test("what cannot be framed says why; what the plugin does not serve itself open
   }
   await page.context().close();
 });
-test("behind a path of a proxy a plugin's page is shown; at a listener of its own the panel says where it is instead", async () => {
+test("shows plugin pages below a proxy path, and a link with a separate admin listener", async () => {
   const proxy = await startPathProxy(house.daemon.url, "/tools/runtime");
   onTestFinished(proxy.close);
-  // What the page itself asks for at the root is not the daemon's there.
+  // Root-relative requests of the page itself do not reach the daemon through the proxy.
   const below = await house.browser.page(`${proxy.url}/cpanel/plugins/@team/board?at=/board/`, { provoked: [404] });
   await signIn(below, house.daemon.rootKey);
   await below.frameLocator("iframe").getByRole("heading", { name: "The board" }).waitFor();

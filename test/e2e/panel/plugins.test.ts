@@ -12,7 +12,7 @@ import { dropPaths } from "./drop-paths.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn, type Provoked } from "./panel-browser.js";
 
-// axe looks at a page up to six times in some of these, for seconds at a time on a busy machine.
+// axe checks a page up to six times in some of these tests, for seconds each on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let daemon: TestDaemon;
@@ -66,7 +66,7 @@ async function countChanges(page: Page): Promise<number> {
 
 const statusOf = async (name: string) => (await client.plugins.list()).find((plugin) => plugin.name === name)?.status;
 
-test("the list says what became of each plugin and why, filters by both, and loads what was put there by hand", async () => {
+test("lists plugins with state and reason, filters them, and reloads from disk", async () => {
   const page = await open("plugins");
   await rowOf(page, "@team/board").getByText("loaded", { exact: true }).waitFor();
   await rowOf(page, "broken")
@@ -91,7 +91,7 @@ test("the list says what became of each plugin and why, filters by both, and loa
   expect(browser.complaints).toEqual([]);
 });
 
-test("a plugin is switched off and on again, and its page says what it does and who needs it", async () => {
+test("disables and enables a plugin and shows its details and dependents", async () => {
   const page = await open("plugins");
   await page.getByRole("button", { name: "Disable @team/board" }).click();
   await page.getByText("@team/board is off.").waitFor();
@@ -115,7 +115,7 @@ test("a plugin is switched off and on again, and its page says what it does and 
   expect(browser.complaints).toEqual([]);
 });
 
-test("an archive is shown before it is sent, what is refused says why and installs nothing, and a name is typed to delete", async () => {
+test("previews an archive, shows why it is rejected, and deletes by typed name", async () => {
   const page = await open("plugins", { provoked: [400] });
   const choose = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent("filechooser");
@@ -160,7 +160,7 @@ test("an archive is shown before it is sent, what is refused says why and instal
   expect(browser.complaints).toEqual([]);
 });
 
-test("a folder that is dropped is packed as a plugin, and one that cannot be loaded says why", async () => {
+test("packs a dropped folder as a plugin and shows why it failed to load", async () => {
   const page = await open("plugins");
   await rowOf(page, "basis").waitFor();
   const folder = path.join(await temporaryDirectory(), "lonely");
@@ -192,7 +192,7 @@ test("a folder that is dropped is packed as a plugin, and one that cannot be loa
   expect(browser.complaints).toEqual([]);
 });
 
-test("a list that is awaited, fails, and comes back says so", async () => {
+test("shows loading, a failed list of plugins, and the list after a retry", async () => {
   const page = await open("overview", { provoked: [500] });
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => (answer = resolve));
@@ -216,7 +216,7 @@ test("a list that is awaited, fails, and comes back says so", async () => {
   expect(browser.complaints).toEqual([]);
 });
 
-test("who may only read is offered nothing that changes, and who may not read is told so on each page", async () => {
+test("offers no changes to a read-only key, and names the missing read permission", async () => {
   const viewer = await open("plugins", { key: await newKey({ role: "viewer" }) });
   await rowOf(viewer, "basis").waitFor();
   expect(await countChanges(viewer)).toBe(0);

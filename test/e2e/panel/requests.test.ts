@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => house.dispose());
 
-/** What a page without any file of the panel asks for until `isShown` resolves: paths, and the bytes that came over the network. */
+/** Loads the panel without a cache until `isShown` resolves; returns the requested paths and the bytes received. */
 async function loadOf(page: Page, isShown: () => Promise<unknown>): Promise<{ paths: string[]; bytes: number }> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");
@@ -32,7 +32,7 @@ test("makes at most 8 requests at the sign-in page, for at most 150 KB", async (
   expect(bytes).toBeLessThanOrEqual(150 * 1024);
 });
 
-test("asks for the page, two scripts, one style sheet and the icon at the overview", async () => {
+test("requests the page, two scripts, one style sheet and the icon at the overview", async () => {
   const page = await house.open("overview");
   const { paths } = await loadOf(page, () => page.getByText(/since the start/).waitFor());
   const files = paths.filter((path) => path.startsWith("/cpanel/"));

@@ -36,7 +36,7 @@ async function keyOf({ role, permissions, namespaces }: Principal): Promise<stri
   return (await connect(daemon.url, daemon.rootKey, { apiBase: "/_/api" }).keys.create({ body })).data.key;
 }
 
-/** Which apps are seen, and which of the lists of plugins and keys; whether a key can be made. */
+/** Visible apps, whether the lists of plugins and keys are visible, and whether a key can be created. */
 const cases: readonly [string, Principal | "root", { apps: string[] | "no"; plugins: boolean; keys: boolean; newKey: boolean }][] = [
   ["the root key", "root", { apps: ["@team/shop", "todos"], plugins: true, keys: true, newKey: true }],
   ["an admin", { role: "admin" }, { apps: ["@team/shop", "todos"], plugins: true, keys: true, newKey: true }],
@@ -50,7 +50,7 @@ const cases: readonly [string, Principal | "root", { apps: string[] | "no"; plug
   ["a key for one namespace", { role: "admin", namespaces: ["@team"] }, { apps: ["@team/shop"], plugins: true, keys: true, newKey: true }],
 ];
 
-/** The colour of the ground that a theme's page lies on. */
+/** Background color of the page in each theme. */
 const grounds = { light: "rgb(247, 247, 245)", dark: "rgb(16, 17, 19)" } as const;
 
 describe.each([
@@ -59,7 +59,7 @@ describe.each([
   ["behind a proxy that serves the daemon below a path", "light", () => proxy.url],
   ["behind a proxy that serves the daemon below a path", "dark", () => proxy.url],
 ] as const)("%s, %s", (_where, theme, base) => {
-  test.each(cases)("%s sees what it may and is offered what it may do", async (who, principal, { apps, plugins, keys, newKey }) => {
+  test.each(cases)("shows %s only the permitted lists and actions", async (who, principal, { apps, plugins, keys, newKey }) => {
     const key = principal === "root" ? daemon.rootKey : await keyOf(principal);
     const page = await browser.page(`${base()}/cpanel/apps`, { isDark: theme === "dark" });
     const expectTheme = async () =>
@@ -71,7 +71,7 @@ describe.each([
     else for (const app of apps) await page.getByRole("rowheader", { name: app }).waitFor();
     if (apps !== "no" && apps.length === 1) expect(await page.getByText("todos").count()).toBe(0);
     if (apps === "no") await expectAccessible(page);
-    // That looked at it in both.
+    // The check emulates both color schemes.
     await page.emulateMedia({ colorScheme: theme });
     const sections = page.getByRole("navigation", { name: "Sections" });
     await sections.getByRole("link", { name: "Plugins" }).click();

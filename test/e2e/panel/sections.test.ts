@@ -4,10 +4,10 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn } from "./panel-browser.js";
 
-// axe looks at five screens in two looks each, for seconds at a time on a busy machine.
+// axe checks five screens in four color schemes and sizes each, for seconds at a time on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
-/** What the first screen may load of scripts, compressed. */
+/** Limit for the compressed scripts of the first screen. */
 const firstScreenBytes = 200_000;
 
 let daemon: TestDaemon;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([daemon.dispose(), browser.close()]);
 });
 
-test("whoever opens the panel signs in, lands on the overview, and reaches every section by its link", async () => {
+test("opens the overview after sign-in and every section by its link", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(page.url()).toBe(`${daemon.url}/cpanel/overview`);
@@ -37,7 +37,7 @@ test("whoever opens the panel signs in, lands on the overview, and reaches every
   expect(browser.complaints).toEqual([]);
 });
 
-test("the first screen loads at most 200 kB of scripts, compressed", async () => {
+test("the first screen loads at most 200 kB of compressed scripts", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await signIn(page, daemon.rootKey);
   await page.getByText("per second").waitFor();

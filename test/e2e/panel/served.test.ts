@@ -13,7 +13,7 @@ async function page(pathBelow: string): Promise<Response> {
   return await fetch(`${daemon.url}/cpanel/${pathBelow}`, { headers: { accept: "text/html" } });
 }
 
-test("pages come under a strict policy, are asked for again each time, and need no key", async () => {
+test("serves pages without a key, with a strict content security policy and no-cache", async () => {
   for (const pathBelow of ["", "overview", "apps/@team/shop", "no/such/page"]) {
     const answer = await page(pathBelow);
     expect(answer.status).toBe(200);
@@ -36,11 +36,11 @@ test.each([
   ["overview", "./"],
   ["apps/shop", "../"],
   ["apps/@team/shop", "../../"],
-])("the page at %j says where the panel lies, whatever a proxy puts before the path", async (pathBelow, base) => {
+])("serves the page at %j with a relative base URL, independent of a proxy's path", async (pathBelow, base) => {
   expect(await (await page(pathBelow)).text()).toContain(`<base href="${base}">`);
 });
 
-test("files with a hash in their name are kept for a year, and there is nothing inline", async () => {
+test("serves hashed files with a max-age of one year and pages without inline code", async () => {
   const html = await (await page("")).text();
   expect(html).not.toMatch(/<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/);
   const names = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => name as string);
@@ -54,7 +54,7 @@ test("files with a hash in their name are kept for a year, and there is nothing 
   expect((await fetch(`${daemon.url}/cpanel/manifest.yaml`)).status).toBe(404);
 });
 
-test("the panel is listed as built in, and can be neither deleted nor replaced", async () => {
+test("lists the panel as built in and rejects its deletion", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   expect(await client.workers.list()).toMatchObject([{ name: "cpanel", source: "built-in", removable: false }]);
   const params = { scope: "_", name: "cpanel" };
@@ -62,7 +62,7 @@ test("the panel is listed as built in, and can be neither deleted nor replaced",
   expect((await page("")).status).toBe(200);
 });
 
-test("with RUNTIME_CPANEL=off there is no panel, and everything else is as it was", async () => {
+test("serves no panel with RUNTIME_CPANEL=off", async () => {
   const without = await startDaemon({ env: { RUNTIME_CPANEL: "off" } });
   try {
     expect((await fetch(`${without.url}/cpanel/`)).status).toBe(404);

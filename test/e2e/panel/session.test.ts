@@ -5,7 +5,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { expectAccessible } from "./expect-accessible.js";
 import { PanelBrowser, signIn } from "./panel-browser.js";
 
-// axe looks four times at each state, which takes seconds on a busy machine.
+// axe checks each state four times, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 let daemon: TestDaemon;
@@ -22,14 +22,14 @@ async function newKey(name: string): Promise<{ id: number; key: string }> {
   return (await connect(daemon.url, daemon.rootKey).keys.create({ body: { name, role: "admin" } })).data;
 }
 
-/** Everything that the page's own scripts could find again. */
+/** Returns everything that scripts of the page can read. */
 async function kept(page: Page): Promise<string> {
   return await page.evaluate<string>(
     `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state, document.documentElement.outerHTML, [...document.querySelectorAll("input")].map((input) => input.value)])`,
   );
 }
 
-test("a wrong key is refused with code and request id; the right one opens the page that was asked for, and is kept nowhere", async () => {
+test("shows code and request id for a wrong key, and stores a valid key nowhere", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/keys?search=x`, { provoked: [401] });
   await page.getByLabel("API key").fill("rtk_wrong");
   await page.keyboard.press("Enter");
@@ -51,11 +51,11 @@ test("a wrong key is refused with code and request id; the right one opens the p
   expect(browser.complaints).toEqual([]);
 });
 
-test("whoever comes without encryption from elsewhere is warned before a key is written", async () => {
+test("warns before the key is typed when the connection is not encrypted", async () => {
   const elsewhere = await PanelBrowser.open();
   onTestFinished(() => elsewhere.close());
   const page = await elsewhere.page(`${daemon.url}/cpanel/`);
-  // A name that stands for the daemon in this page only.
+  // Resolves to the daemon in this page only.
   await page.context().route("http://panel.test/**", async (route) => {
     const { pathname, search } = new URL(route.request().url());
     await route.fulfill({ response: await route.fetch({ url: daemon.url + pathname + search }) });
@@ -65,7 +65,7 @@ test("whoever comes without encryption from elsewhere is warned before a key is 
   await expectAccessible(page);
 });
 
-test("the choice of a theme outlives the page, and is all that is stored before somebody signs in", async () => {
+test("keeps the selected theme, which is all that is stored before sign-in", async () => {
   const page = await browser.page(`${daemon.url}/cpanel/`);
   await page.getByLabel("Theme").selectOption("dark");
   expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("dark");
@@ -75,10 +75,10 @@ test("the choice of a theme outlives the page, and is all that is stored before 
   expect(await page.evaluate("JSON.stringify({ ...localStorage })")).toBe('{"cpanel.theme":"dark"}');
 });
 
-test("a session that ends in the midst of work is announced, and signing in again goes on with the work", async () => {
+test("asks for the key when the session ends during work, and keeps the work", async () => {
   const { id, key } = await newKey("soon-revoked");
   const page = await browser.page(`${daemon.url}/cpanel/keys/new`, { provoked: [401, 503] });
-  // Else the end is told before anything is pressed.
+  // Without this, the event stream reports the end of the session before the button is pressed.
   const error = { code: "TOO_MANY_STREAMS", message: "Too many event streams are open." };
   await page.route("**/api/events", (route) => route.fulfill({ status: 503, json: { error } }));
   await signIn(page, key);
@@ -99,7 +99,7 @@ test("a session that ends in the midst of work is announced, and signing in agai
   expect(browser.complaints).toEqual([]);
 });
 
-test("a session says five minutes ahead that it ends, also after a reload, and can be renewed in place", async () => {
+test("warns five minutes before a session expires, and renews it in place", async () => {
   const short = await startDaemon({ env: { RUNTIME_CPANEL_SESSION_TTL: "4m" } });
   try {
     const page = await browser.page(`${short.url}/cpanel/`);
@@ -121,7 +121,7 @@ test("a session says five minutes ahead that it ends, also after a reload, and c
   }
 });
 
-test("a daemon that goes is said to be away, what was known stays, and the page goes on when it is back", async () => {
+test("keeps the data while the daemon is away and continues when it returns", async () => {
   const first = await startDaemon();
   const unanswered = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|status of 503/;
   const page = await browser.page(`${first.url}/cpanel/keys`, { provoked: [unanswered] });

@@ -54,7 +54,7 @@ test("a valid key in a header skips onRequest; a cookie, an unknown and a revoke
   expect(await get("/app/x", cookie)).toBe(`401 {"guarded":"app","seen":[["cookie","other=1"]]}`);
 });
 
-test("the app's public routes skip onRequest, and nothing that only looks like them does", async () => {
+test("public routes of the app skip onRequest, similar paths do not", async () => {
   expect(await get("/app/open/page")).toBe("200 app /open/page");
   for (const path of ["/app/open/%2e%2e/x", "/app/open/..%2fx", "/app//open/page", "/app/opened", "/app@1/open\\..\\x"])
     expect(await get(path), path).toContain("401 ");
@@ -62,7 +62,7 @@ test("the app's public routes skip onRequest, and nothing that only looks like t
   expect(posted.status).toBe(401);
 });
 
-test("no plugin answers for the API, discovery or the panel, whatever it tries", async () => {
+test("plugins cannot serve or change the API, discovery or the panel", async () => {
   const greedy = `export default {
     onRequest: (request) => new URL(request.url).pathname === "/rewrite" ? new Request(new URL("/api/keys", request.url)) : new Response("stolen"),
     onResponse: () => new Response("changed"),
@@ -76,7 +76,7 @@ test("no plugin answers for the API, discovery or the panel, whatever it tries",
   await client.plugins.remove({ params: { name: "greedy" } });
 });
 
-test("a key of a namespace sees and manages the plugins of that namespace alone", async () => {
+test("a key sees and manages only the plugins of its namespaces", async () => {
   const plugin = { "manifest.yaml": `name: "@team/own"\n`, "plugin.js": "export default {};" };
   await client.plugins.upload({ file: uploadOf("own.tgz", await packFiles(plugin)) });
   const body = { name: "team", role: "editor", expiresIn: "1d", namespaces: ["@team"] } as const;
@@ -96,7 +96,7 @@ test("a key of a namespace sees and manages the plugins of that namespace alone"
   await team.plugins.remove({ params: { name: "@team/own" } });
 });
 
-test("a plugin's app is a worker in isolates of its own, at the plugin's base", async () => {
+test("serves a plugin's app from isolates of its own at the plugin's base", async () => {
   const files = {
     "manifest.yaml": `name: with-app\nbase: /tool\nentrypoint: index.js\nenv: { GREETING: hi }\n`,
     "index.js": `export default { fetch: (request, env) => new Response([env.GREETING, new URL(request.url).pathname, request.headers.get("x-base")].join(" ")) };`,

@@ -27,7 +27,7 @@ async function textOf(path: string, headers: Record<string, string> = {}): Promi
   return `${response.status} ${await response.text()}`;
 }
 
-/** Everything else is as if the bad plugin were not there. */
+/** Expects that the daemon, its worker and the other plugin are unaffected. */
 async function expectTheRestWell(): Promise<void> {
   expect(daemon.process.exitCode).toBeNull();
   expect(await textOf("/api/health/ready")).toContain("200 ");
@@ -36,7 +36,7 @@ async function expectTheRestWell(): Promise<void> {
   expect(await textOf("/good/")).toBe("200 good");
 }
 
-describe("a plugin that cannot be loaded is left out with its reason, and the rest is untouched:", () => {
+describe("a plugin that fails to load affects nothing else", () => {
   test.each([
     ["missing dependency", "export default {};", "dependencies: [nobody]\n", "nobody"],
     ["dependency on itself", "export default {};", "dependencies: [bad]\n", "circle"],
@@ -44,10 +44,15 @@ describe("a plugin that cannot be loaded is left out with its reason, and the re
     ["throw at import", "throw new Error('at import');", "", "At import."],
     ["throw in onInit", "export default { onInit() { throw new Error('in onInit'); } };", "", "In onInit."],
     ["rejection in onInit", "export default { onInit: () => Promise.reject(new Error('in onInit')) };", "", "In onInit."],
-    ["factory that returns rubbish", "export default () => [];", "", "an array"],
-    ["server route of the API", `export default { server: { routes: { "/api/keys": () => new Response("mine") } } };`, "", "/api/keys"],
-    ["server route of another plugin", `export default { server: { routes: { "/good/x": () => new Response("mine") } } };`, "", "/good"],
-  ])("%s", async (_what, code, manifest, reason) => {
+    ["factory with an invalid result", "export default () => [];", "", "an array"],
+    ["server route below the API", `export default { server: { routes: { "/api/keys": () => new Response("mine") } } };`, "", "/api/keys"],
+    [
+      "server route below another plugin's base",
+      `export default { server: { routes: { "/good/x": () => new Response("mine") } } };`,
+      "",
+      "/good",
+    ],
+  ])("reports the reason: %s", async (_what, code, manifest, reason) => {
     await upload("bad", code, manifest);
     const listed = (await client.plugins.list()).find(({ name }) => name === "bad");
     expect(listed).toMatchObject({ status: "failed", enabled: true });
@@ -61,10 +66,10 @@ describe("a plugin that cannot be loaded is left out with its reason, and the re
   });
 
   test.each([
-    ["bad", "base: /a/b\n"],
+    ["invalid", "base: /a/b\n"],
     ["reserved", "base: /api\n"],
-    ["taken", "base: /good\n"],
-  ])("a base that is %s is refused when it is uploaded, and nothing has changed", async (_what, manifest) => {
+    ["in use", "base: /good\n"],
+  ])("rejects an upload with a base that is %s, and changes nothing", async (_what, manifest) => {
     const before = await client.plugins.list();
     await expect(upload("bad", "export default {};", manifest)).rejects.toMatchObject({ code: "INVALID_PACKAGE_METADATA" });
     expect(await client.plugins.list()).toEqual(before);
@@ -72,13 +77,13 @@ describe("a plugin that cannot be loaded is left out with its reason, and the re
   });
 });
 
-/** Code that only a marked request comes to. */
+/** Code that runs only for marked requests. */
 const onMark = (body: string) => `if (request.headers.get("x-mark") !== "yes") return; ${body}`;
 
-describe("a plugin that fails at work does no harm beyond what it was asked for:", () => {
+describe("a plugin that fails at run time affects only its own requests", () => {
   test.each([
     ["onRequest that throws", `onRequest(request) { ${onMark("throw new Error('x')")} }`, "503"],
-    ["onRequest that gives rubbish", `onRequest(request) { ${onMark("return 7")} }`, "503"],
+    ["onRequest with an invalid result", `onRequest(request) { ${onMark("return 7")} }`, "503"],
     ["onResponse that throws", `onResponse() { throw new Error("x"); }`, "200"],
     ["onResponse that rejects", `async onResponse() { throw new Error("x"); }`, "200"],
     ["onServerStart that throws", `onServerStart() { throw new Error("x"); }`, "200"],
@@ -91,9 +96,9 @@ describe("a plugin that fails at work does no harm beyond what it was asked for:
       "500",
     ],
     ["a timer that throws", `onInit() { setTimeout(() => { throw new Error("in a timer"); }, 1); }`, "200"],
-    ["a promise that nobody awaits", `onInit() { void Promise.reject(new Error("nobody awaits me")); }`, "200"],
-    ["a rejection that is no error", `onInit() { void Promise.reject("a text"); }`, "200"],
-  ])("%s", async (_what, hook, statusOfMarked) => {
+    ["an unhandled rejection", `onInit() { void Promise.reject(new Error("nobody awaits me")); }`, "200"],
+    ["a rejection with a text", `onInit() { void Promise.reject("a text"); }`, "200"],
+  ])("keeps everything else running: %s", async (_what, hook, statusOfMarked) => {
     await upload("bad", `export default { ${hook} };`);
     expect((await client.plugins.list()).find(({ name }) => name === "bad")).toMatchObject({ status: "loaded" });
     await client.workers.restart({ params: { scope: "_", name: "app", version: "1.0.0" } });
@@ -103,7 +108,7 @@ describe("a plugin that fails at work does no harm beyond what it was asked for:
     await expectTheRestWell();
   });
 
-  test("a hook that never ends holds up its own requests alone, for ten seconds", { timeout: 60_000 }, async () => {
+  test("ends a request whose onRequest hook never settles with an error after 10 s", { timeout: 60_000 }, async () => {
     await upload("bad", `export default { onRequest(request) { ${onMark("return new Promise(() => {})")} } };`);
     const stuck = textOf("/app/", { "x-mark": "yes" });
     await expectTheRestWell();

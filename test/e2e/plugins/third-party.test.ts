@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => daemon.dispose());
 
-/** Makes a folder with packages from npm in it, unchanged, and uploads it as a person would. */
+/** Creates a folder with unchanged packages from npm and uploads it with runtimectl. */
 async function upload(
   name: string,
   packages: readonly string[],
@@ -38,7 +38,7 @@ async function get(target: string, headers: Record<string, string> = {}): Promis
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-test("a Hono app with middleware is a plugin as it is", async () => {
+test("a Hono app with middleware works as a plugin without changes", async () => {
   await upload("hono-plugin", ["hono"], {
     manifest: "base: /hono\n",
     code: `
@@ -77,7 +77,7 @@ test("a Hono app with middleware is a plugin as it is", async () => {
   expect((await get("/hono/nothing")).status).toBe(404);
 });
 
-test("a Koa app is a plugin through the documented adapter", async () => {
+test("a Koa app works as a plugin with the documented adapter", async () => {
   await upload("koa-plugin", ["koa"], {
     manifest: "base: /koa\n",
     code: `
@@ -104,7 +104,7 @@ test("a Koa app is a plugin through the documented adapter", async () => {
   expect(await get("/koa/fails")).toMatchObject({ status: 418, text: "teapot" });
 });
 
-test("Auth.js guards a worker as a plugin: sign-in, session, and nothing without", async () => {
+test("Auth.js protects a worker as a plugin and accepts its sessions", async () => {
   const client = connect(daemon.url, daemon.rootKey);
   const page = { "manifest.yaml": manifestOf("secret", "1.0.0"), "index.html": "the secret page" };
   await client.workers.upload({ file: uploadOf("secret.tgz", await packFiles(page)) });

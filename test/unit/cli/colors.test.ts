@@ -20,7 +20,7 @@ async function run(words: string, { isTerminal = true, env = {} }: { isTerminal?
   });
 }
 
-test("colors states and headings of a list on a terminal, and no names", async () => {
+test("colors headings and states of a list on a terminal, but no names", async () => {
   const { stdout, stderr } = await run("workers list");
   expect(stdout).toContain(`${bold("NAME")}  ${bold("VERSION")}  ${bold("STATE")}`);
   expect(stdout).toContain(`\non    1.0.0    ${green("on")} `);
@@ -28,11 +28,11 @@ test("colors states and headings of a list on a terminal, and no names", async (
   expect(stderr).not.toContain("\x1b");
 });
 
-test("colors the outcome of each check of doctor", async () => {
+test("colors the result of each check of doctor", async () => {
   expect((await run("doctor")).stdout).toContain(`${green("ok")}    settings`);
 });
 
-test("colors the names of facts", async () => {
+test("colors the labels of status", async () => {
   expect((await run("status")).stdout).toContain(`${bold("daemon")} `);
 });
 

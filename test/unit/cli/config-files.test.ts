@@ -8,7 +8,7 @@ import { findProject } from "../../../src/cli/config/project-file.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 
-test("changes keep what people wrote: comments, order, and settings we do not know", async () => {
+test("keeps comments, order and unknown settings when a config file changes", async () => {
   const directory = await temporaryDirectory();
   const text =
     "# mine\ncurrent: home\nprofiles:\n  # the small one\n  home: { url: http://a, color: red } # do not touch\n  other:\n    url: http://b\nui: { colour: x }\n";
@@ -23,16 +23,13 @@ test("changes keep what people wrote: comments, order, and settings we do not kn
   );
 });
 
-test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])(
-  "a config file that cannot be used is named: %j",
-  async (text) => {
-    const directory = await temporaryDirectory();
-    await writeFile(path.join(directory, "config.yaml"), text);
-    expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
-  },
-);
+test.each(["profiles: [a]\n", "profiles: { home: { url: 7 } }\n", "a: [\n"])("rejects an invalid config file: %j", async (text) => {
+  const directory = await temporaryDirectory();
+  await writeFile(path.join(directory, "config.yaml"), text);
+  expect(() => ConfigFile.open(directory)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", exitCode: 2 }) as Error);
+});
 
-test("without a config file there are no profiles, and with one they are read", async () => {
+test("reads profiles from the config file, and none without one", async () => {
   const directory = await temporaryDirectory();
   expect(await readProfiles(directory)).toEqual({ current: undefined, profiles: new Map() });
   const config = ConfigFile.open(directory);
@@ -41,7 +38,7 @@ test("without a config file there are no profiles, and with one they are read", 
   expect((await readProfiles(directory)).profiles).toEqual(new Map([["home", { url: "http://127.0.0.1:8000" }]]));
 });
 
-test("credentials are written for their owner only, in one step", async () => {
+test("writes credentials readable only by their owner", async () => {
   const directory = path.join(await temporaryDirectory(), "new");
   const credentials = CredentialsFile.open(directory);
   credentials.set("home", { origin: "http://a", key: "secret" });
@@ -51,7 +48,7 @@ test("credentials are written for their owner only, in one step", async () => {
   expect(CredentialsFile.open(directory).get("home")).toEqual({ origin: "http://a", key: "secret" });
 });
 
-test.each([0o644, 0o640, 0o660, 0o604])("credentials of mode %o are refused", async (mode) => {
+test.each([0o644, 0o640, 0o660, 0o604])("rejects credentials with mode %o", async (mode) => {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "credentials.json");
   await writeFile(file, '{"profiles":{}}');
@@ -59,14 +56,14 @@ test.each([0o644, 0o640, 0o660, 0o604])("credentials of mode %o are refused", as
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE", exitCode: 4 }) as Error);
 });
 
-test("credentials behind a link are refused", async () => {
+test("rejects credentials behind a symbolic link", async () => {
   const directory = await temporaryDirectory();
   await writeFile(path.join(directory, "elsewhere"), '{"profiles":{}}', { mode: 0o600 });
   await symlink("elsewhere", path.join(directory, "credentials.json"));
   expect(() => CredentialsFile.open(directory)).toThrow(expect.objectContaining({ code: "CREDENTIALS_UNSAFE" }) as Error);
 });
 
-test("a project file is found above, up to the root of the repository", async () => {
+test("finds a project file in parent folders up to the root of the repository", async () => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": "profile: outer\n", "repo/.git/HEAD": "", "repo/a/b/c": "", "plain/d/e": "" });
   expect(await findProject(path.join(directory, "repo/a/b"), directory)).toBeUndefined();
@@ -75,7 +72,7 @@ test("a project file is found above, up to the root of the repository", async ()
   expect(await findProject(path.join(directory, "repo/a/b"), directory)).toMatchObject({ profile: "inner" });
 });
 
-test.each(["url", "key", "keyFile", "cacert", "insecure"])("a project file that sets %s is refused", async (name) => {
+test.each(["url", "key", "keyFile", "cacert", "insecure"])("rejects a project file that sets %s", async (name) => {
   const directory = await temporaryDirectory();
   await writeTree(directory, { ".runtimectl.yaml": `profile: a\n${name}: b\n` });
   await expect(findProject(directory, directory)).rejects.toThrow(

@@ -26,11 +26,11 @@ test.each([
   [3599, "in 59m"],
   [86_399, "in 23h"],
   [86_400 * 89, "in 89d"],
-])("writes the end of a key in %i s as %s", (seconds, text) => {
+])("writes the expiry of a key in %i s as %s", (seconds, text) => {
   expect(endsIn(nowSeconds + seconds, nowMs)).toBe(text);
 });
 
-test("writes the end of a key to the minute within two days of it", () => {
+test("writes the expiry of a key with its time if it is less than two days away", () => {
   expect(endOn(nowSeconds + 3600, nowMs)).toBe("2026-01-31 13:00 UTC (in 1h)");
   expect(endOn(nowSeconds - 3600, nowMs)).toBe("2026-01-31 11:00 UTC (expired)");
   expect(endOn(nowSeconds + 86_400 * 10, nowMs)).toBe("2026-02-10");
@@ -38,7 +38,7 @@ test("writes the end of a key to the minute within two days of it", () => {
 
 const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-describe("times of lists", () => {
+describe("times in output", () => {
   const key = { keyPrefix: "rtk_1", role: "viewer", permissions: ["workers:read"], namespaces: ["*"], createdAt: secondsAgo(86_400) };
   const file = { path: "workers/app/index.js", isDirectory: false, size: 12 };
   const entry = { id: 1, at: Date.now(), action: "key.created", outcome: "done", clientAddress: "::1", requestId: "id-1" };
@@ -71,7 +71,7 @@ describe("times of lists", () => {
     ["keys show 7", /^last used +\d{4}-\d\d-\d\d \d\d:\d\d UTC \(5m ago\)$/m, new RegExp(`^last used +${dateTime}$`, "m")],
     ["files ls workers/app", / 5m ago$/m, new RegExp(`\t${dateTime}$`, "m")],
     ["audit", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  key\.created/m, new RegExp(`^${dateTime}\tkey\\.created`, "m")],
-  ])("%s has them for people on a terminal, and as RFC 3339 in a pipe", async (words, forPeople, forPrograms) => {
+  ])("%s prints them relative or short on a terminal, and as RFC 3339 in a pipe", async (words, forPeople, forPrograms) => {
     expect(await shown(words, true)).toMatch(forPeople);
     expect(await shown(words, false)).toMatch(forPrograms);
   });

@@ -5,8 +5,8 @@ const none = { total: 0, failed: 0, perSecond: 0, failedPerSecond: 0 };
 
 test.each([
   ["no request", [none], 0, "ok"],
-  ["the last minute only", [{ ...none, total: 1000, failed: 900, perSecond: 2 }], 0, "ok"],
-  ["all since the start when the last minute had none", [{ ...none, total: 20, failed: 20 }], 1, "failing"],
+  ["only the last minute", [{ ...none, total: 1000, failed: 900, perSecond: 2 }], 0, "ok"],
+  ["all requests since the start if the last minute had none", [{ ...none, total: 20, failed: 20 }], 1, "failing"],
   [
     "several versions",
     [
@@ -16,7 +16,7 @@ test.each([
     0.01,
     "degraded",
   ],
-  ["a few failures of many", [{ ...none, perSecond: 1000, failedPerSecond: 1 }], 0.001, "ok"],
+  ["a small share of failures", [{ ...none, perSecond: 1000, failedPerSecond: 1 }], 0.001, "ok"],
 ])("takes %s into account", (_what, counts, share, health) => {
   expect(failureShare(counts)).toBeCloseTo(share);
   expect(requestHealth(failureShare(counts))).toBe(health);

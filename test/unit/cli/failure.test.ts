@@ -17,40 +17,40 @@ function outputTo(written: string[], json: boolean): Output {
 
 const answer = (status: number) => ({ status, requestId: "id-1", text: "" });
 
-describe("each kind of failure has its exit code", () => {
+describe("reportFailure returns an exit code per kind of failure", () => {
   test.each<[string, Error, number]>([
-    ["written wrongly", usageError("no"), 2],
+    ["invalid usage", usageError("no"), 2],
     ["no valid key", new ApiError("AUTH_REQUIRED", "no"), 4],
     ["missing permission", new ApiError("PERMISSION_DENIED", "no"), 5],
     ["another namespace", new ApiError("NAMESPACE_DENIED", "no"), 5],
     ["unknown worker", new ApiError("WORKER_NOT_FOUND", "no"), 6],
     ["self-revocation", new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "no"), 7],
-    ["a bad archive", new ApiError("INVALID_ARCHIVE", "no"), 1],
-    ["too large", new ApiError("ARCHIVE_TOO_LARGE", "no"), 1],
-    ["a failing daemon", new ApiError("INTERNAL_ERROR", "no"), 8],
-    ["a store that cannot be written", new ApiError("KEY_STORE_UNAVAILABLE", "no"), 8],
-    ["too slow", timeoutFailure("http://a", 1000), 8],
+    ["an invalid archive", new ApiError("INVALID_ARCHIVE", "no"), 1],
+    ["an archive that is too large", new ApiError("ARCHIVE_TOO_LARGE", "no"), 1],
+    ["an internal error of the daemon", new ApiError("INTERNAL_ERROR", "no"), 8],
+    ["a key store that cannot be written", new ApiError("KEY_STORE_UNAVAILABLE", "no"), 8],
+    ["a timeout", timeoutFailure("http://a", 1000), 8],
     ["a proxy's 502", new UnexpectedAnswerError("no", answer(502)), 8],
     ["a web page", new UnexpectedAnswerError("no", answer(200)), 1],
     ["Ctrl-C", new CommandError("INTERRUPTED", "no", { exitCode: 130 }), 130],
-    ["anything else", new TypeError("no"), 1],
-  ])("%s", (_, error, exitCode) => {
+    ["any other error", new TypeError("no"), 1],
+  ])("returns the exit code for %s", (_, error, exitCode) => {
     const written: string[] = [];
     expect(reportFailure(error, outputTo(written, true))).toBe(exitCode);
     expect(JSON.parse(written.join(""))).toMatchObject({ error: { message: "message" in error ? error.message : "", exitCode } });
   });
 
-  test("every code of the API has one that is documented", () => {
+  test("returns a documented exit code for every error code of the API", () => {
     for (const code of Object.keys(errorTable) as ErrorCode[]) {
       const exitCode = reportFailure(new ApiError(code, "no"), outputTo([], true));
       expect([1, 4, 5, 6, 7, 8]).toContain(exitCode);
-      // What may succeed a little later: the daemon's own failures, and limits of a rate.
+      // Retryable failures: internal errors of the daemon and rate limits.
       expect(exitCode === 8, code).toBe(errorTable[code][0] >= 500 || errorTable[code][0] === 429);
     }
   });
 });
 
-test("in words: message, details, hint, code and request id, with nothing that a terminal would obey", () => {
+test("reportFailure prints message, details, hint, code and request id, escaped", () => {
   const error = new ApiError("NAMESPACE_DENIED", "not \x1b]52;c;aGk=\x07 yours\u202e", { details: [{ path: "a\x1b[2J" }] });
   error.requestId = "id-1";
   const written: string[] = [];

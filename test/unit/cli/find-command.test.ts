@@ -13,7 +13,7 @@ test.each([
     ["-p", "prod", "workers", "--url", "http://a", "list", "-v"],
     ["-p", "prod", "--url", "http://a", "-v"],
   ],
-])("%j is the command workers list", (given, rest) => {
+])("finds the command workers list in %j", (given, rest) => {
   expect(matchCommand(given)).toMatchObject({ kind: "command", words: "workers list", rest });
 });
 
@@ -34,7 +34,7 @@ test.each([
   ["top", "tui"],
   ["rm", "workers delete"],
   ["workers list", "workers list"],
-])("%s is short for %s", (given, words) => {
+])("resolves the alias %s to %s", (given, words) => {
   expect(matchCommand([...given.split(" "), "@team/app", "--json"])).toMatchObject({
     kind: "command",
     words,
@@ -47,7 +47,7 @@ const helpOn = (words: readonly string[]) => {
   return found.kind === "help" ? found.text({ widthColumns: 80, hasColor: false }) : found.kind;
 };
 
-test("another word for a noun shows the noun's help, and its suggestions are the noun's", () => {
+test("help and suggestions for an alias of a noun are those of the noun", () => {
   expect(helpOn(["app"])).toBe(helpOn(["workers"]));
   expect(helpOn(["app"])).toContain("runtimectl workers logs");
   expect(matchCommand(["app", "lsit"])).toMatchObject({ kind: "unknown", word: "lsit", noun: "workers" });
@@ -55,7 +55,7 @@ test("another word for a noun shows the noun's help, and its suggestions are the
   expect(matchCommand(["auth", "ls"])).toMatchObject({ kind: "unknown", word: "ls", noun: "auth" });
 });
 
-test("every word that another stands for is there, and hides none that is", () => {
+test("aliases resolve to existing commands and hide none", () => {
   const nouns = Object.keys(commandTable);
   expect(nouns).toEqual(expect.arrayContaining(Object.values(nounAliases)));
   for (const alias of [...Object.keys(nounAliases), ...Object.keys(commandAliases)]) expect(nouns).not.toContain(alias);
@@ -67,19 +67,19 @@ test("every word that another stands for is there, and hides none that is", () =
   for (const word of Object.keys(commandHints)) expect([...nouns, ...Object.keys(commandAliases)]).not.toContain(word);
 });
 
-test("every global flag that takes a value is known to the search for the command", () => {
+test("the command search knows every global flag that takes a value", () => {
   const taking = globalOptions
     .filter((option) => option.flags.includes("<"))
     .flatMap((option) => option.flags.replace(/ <.*/, "").split(", "));
   expect(globalFlagsWithValue).toEqual(new Set(taking));
 });
 
-test("words from Object's prototype are no commands", () => {
+test("names of Object's prototype are unknown commands", () => {
   expect(matchCommand(["constructor"])).toMatchObject({ kind: "unknown" });
   expect(matchCommand(["workers", "toString"])).toMatchObject({ kind: "unknown" });
 });
 
-test("every command has examples that begin with itself, and no flag of its own hides a global one", async () => {
+test("examples of a command contain it, and its flags hide no global flag", async () => {
   const globalFlags = new Set(globalOptions.flatMap((option) => option.flags.split(/[ ,]+/)));
   for (const { words, definition } of await commandTree()) {
     expect(definition.examples.some(([line]) => line.includes(`runtimectl ${words}`))).toBe(true);
@@ -91,9 +91,9 @@ test("every command has examples that begin with itself, and no flag of its own 
 test.each([
   ["a key as an argument", [`rtk_${"a".repeat(43)}`]],
   ["a key in a body", ["-d", `{"key":"rtk_${"a".repeat(43)}"}`]],
-  ["most of a key", [`--x=rtk_${"a".repeat(30)}`]],
+  ["a truncated key", [`--x=rtk_${"a".repeat(30)}`]],
   ["a password in a URL", ["--url", "https://me:secret@host"]],
-])("%s is refused without being repeated", (_, words) => {
+])("rejects %s without repeating it", (_, words) => {
   const error = (() => {
     try {
       refuseSecrets(words);

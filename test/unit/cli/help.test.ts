@@ -5,7 +5,7 @@ import { commandTree } from "../../../src/cli/command/reference.js";
 
 const tree = await commandTree();
 
-/** Every page of help, by what asks for it. */
+/** Returns every help page with the words that print it. */
 function pages(style: { widthColumns: number; hasColor: boolean }): (readonly [words: string, text: string])[] {
   return [
     ["", rootHelp(style)],
@@ -16,17 +16,17 @@ function pages(style: { widthColumns: number; hasColor: boolean }): (readonly [w
   ];
 }
 
-/** A line of one word, or a command to copy on a line of its own, keeps its length. */
+/** A line of one word, or a command to copy, keeps its length. */
 const isWhole = (line: string) => !line.trim().includes(" ") || /^ {2}\S*(?:runtimectl|curl|sudo|kubectl|npx)/.test(line);
 
 describe.each([60, 80, 100, 140])("help at %i columns", (widthColumns) => {
-  test.each(pages({ widthColumns, hasColor: false }))("runtimectl %s --help fits", (_, text) => {
+  test.each(pages({ widthColumns, hasColor: false }))("wraps runtimectl %s --help", (_, text) => {
     const tooLong = text.split("\n").filter((line) => line.length > widthColumns && !isWhole(line));
     expect(tooLong).toEqual([]);
   });
 });
 
-test("every command stands once in the help of runtimectl", () => {
+test("runtimectl --help lists every command once", () => {
   const text = rootHelp({ widthColumns: 80, hasColor: false });
   for (const [name, { summary }] of Object.entries(commandTable)) {
     const lines = text.split("\n").filter((line) => new RegExp(`^  ${name} +${summary}$`).test(line));
@@ -34,7 +34,7 @@ test("every command stands once in the help of runtimectl", () => {
   }
 });
 
-test("titles are bold in color, and nothing is colored without", () => {
+test("titles are bold in color and plain without color", () => {
   expect(rootHelp({ widthColumns: 80, hasColor: true })).toContain("\x1b[1mManage:\x1b[0m\n");
   expect(rootHelp({ widthColumns: 80, hasColor: false })).not.toContain("\x1b");
 });

@@ -13,7 +13,7 @@ async function listed(rows: readonly object[], flags: readonly string[] = []): P
   return (await runInProcess(["workers", "list", "--url", daemon.url, ...flags], { cwd: home, env })).stdout;
 }
 
-test("marks the version that answers", async () => {
+test("marks the active version", async () => {
   const app = { ...row, name: "app", versions: ["2.0.0-rc.1", "1.1.0", "1.0.0"], disabledVersions: ["1.1.0"] };
   const off = { ...row, name: "off", versions: ["1.0.0"], disabledVersions: ["1.0.0"] };
 
@@ -31,7 +31,7 @@ test("marks one version of a worker that is built in and uploaded", async () => 
   expect(await listed(rows, ["--all"])).toBe("cpanel\t1.0.0\ton\t\tbuilt-in\ncpanel\t1.1.0\ton\tlive\tuploaded\n");
 });
 
-test("has which version answers in the document, beside the fields that were there", async () => {
+test("prints in JSON whether each version is active", async () => {
   const { workers } = JSON.parse(await listed([{ ...row, name: "app", versions: ["1.1.0", "1.0.0"] }], ["--json"])) as { workers: unknown };
 
   expect(workers).toEqual([

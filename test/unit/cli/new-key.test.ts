@@ -23,7 +23,7 @@ async function create(flags: readonly string[], isTerminal: boolean) {
   return { daemon, home, ...(await runInProcess(words, { cwd: home, env, isTerminal })) };
 }
 
-test("ends with the variables for a shell at a terminal", async () => {
+test("prints the variables for a shell on a terminal", async () => {
   const { daemon, stdout, stderr } = await create([], true);
 
   expect(stdout).toBe(`${key}\n`);
@@ -31,7 +31,7 @@ test("ends with the variables for a shell at a terminal", async () => {
   expect(stderr).toContain("runtimectl help ci\n");
 });
 
-test("names the file of a key that was written to one", async () => {
+test("prints the path of the key file in the variables with --out", async () => {
   const { daemon, home, stderr } = await create(["--out", "ci.key"], true);
 
   expect(stderr).toContain(`\nexport RUNTIMECTL_URL=${daemon.url} RUNTIMECTL_KEY_FILE=${home}/ci.key\n`);

@@ -8,17 +8,17 @@ test.each([
   ["@team/app@1.2.0", "@team/app", "1.2.0"],
   ["@team/app@1.2.0-rc.1+build.5", "@team/app", "1.2.0-rc.1+build.5"],
   ["@team/app@latest", "@team/app", "latest"],
-])("%s is the package %s in version %s", (text, name, version) => {
+])("parses %s as the package %s in version %s", (text, name, version) => {
   expect(parsePackageReference(text)).toEqual({ name, version });
 });
 
 test.each(["", "@", "@team", "@team/", "App", "a b", "../a", "hello@", "hello@1.0", "hello@^1.2.0", "hello@../..", "@team/app@1@2"])(
-  "%j names no package",
+  "rejects %j as a package name",
   (text) => {
     expect(() => parsePackageReference(text)).toThrow(expect.objectContaining({ exitCode: 2 }) as Error);
   },
 );
 
-test("a command on one version asks which", () => {
+test("a command for one version fails without a version and names the package", () => {
   expect(() => parseVersionReference("@team/app")).toThrow("which version of @team/app?");
 });

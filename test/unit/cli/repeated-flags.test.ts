@@ -16,11 +16,11 @@ test.each([
   ["runtimectl --help", "runtimectl --help"],
   ["the runtimectl of another version", "the runtimectl of another version"],
   ["nothing to repeat", "nothing to repeat"],
-])("of a command with -p prod, %j becomes %j", (text, expected) => {
+])("repeats -p prod in commands: %j becomes %j", (text, expected) => {
   expect(repeatFlags(text, { profile: "prod" })).toBe(expected);
 });
 
-test("every flag that chooses the daemon is repeated, as a shell takes it, and none where none was given", () => {
+test("repeats every given connection flag with shell quoting", () => {
   const flags = { profile: "prod", url: "https://rt.example.org", keyFile: "my keys/it's.key" };
   expect(repeatFlags("runtimectl status", flags)).toBe(
     `runtimectl -p prod --url https://rt.example.org --key-file 'my keys/it'\\''s.key' status`,

@@ -3,7 +3,7 @@ import { findWorker, type Listing } from "../../../src/cli/commands/workers/inst
 import { answeringVersion, type InstalledVersion } from "../../../src/shared/worker-versions.js";
 import { planRollback } from "../../../src/cli/commands/workers/rollback-plan.js";
 
-/** Newest first; those in brackets are off. */
+/** A worker with these versions, newest first; versions in parentheses are disabled. */
 const workerOf = (versions: string) => ({
   name: "app",
   versions: versions.split(" ").map((word): InstalledVersion => {
@@ -24,11 +24,11 @@ test.each([
   ["2.0.0-rc.2 2.0.0-rc.1 (1.0.0)", "2.0.0-rc.2"],
   ["2.0.0+build-7 1.0.0", "2.0.0+build-7"],
   ["(1.0.0)", undefined],
-])("of %s, %s answers", (versions, answering) => {
+])("finds in %s the active version %s", (versions, answering) => {
   expect(answeringVersion(workerOf(versions).versions)?.version).toBe(answering);
 });
 
-test("a worker that is built in and uploaded, too, is one worker, with all versions from the newest down", async () => {
+test("merges built-in and uploaded versions of a worker, newest first", async () => {
   const row = { name: "app", removable: true, disabledVersions: [] };
   const rows = [
     { ...row, source: "built-in", path: "/built-in", versions: ["1.10.0", "1.2.0"] },
@@ -42,7 +42,7 @@ test("a worker that is built in and uploaded, too, is one worker, with all versi
   expect(answeringVersion(versions)).toEqual({ version: "1.10.0", enabled: true, source: "built-in", path: "/built-in" });
 });
 
-describe("what a rollback switches", () => {
+describe("planRollback", () => {
   test.each([
     ["1.2.0 1.1.0 1.0.0", undefined, { from: "1.2.0", to: "1.1.0", off: ["1.2.0"] }],
     ["1.2.0 (1.1.0) 1.0.0", undefined, { from: "1.2.0", to: "1.1.0", off: ["1.2.0"] }],
@@ -57,7 +57,7 @@ describe("what a rollback switches", () => {
     ["latest 2.0.0 1.0.0", "1.0.0", { from: "latest", to: "1.0.0", off: ["latest", "2.0.0"] }],
     ["(2.0.0) 1.0.0", "2.0.0", { from: "1.0.0", to: "2.0.0", off: [] }],
     ["(1.1.0) (1.0.0)", "1.0.0", { from: undefined, to: "1.0.0", off: [] }],
-  ] as const)("of %s to %s", (versions, wanted, plan) => {
+  ] as const)("plans %s to %s", (versions, wanted, plan) => {
     expect(planOf(versions, wanted)).toEqual(plan);
   });
 
@@ -66,7 +66,7 @@ describe("what a rollback switches", () => {
     ["1.1.0", "1.1.0", "ANSWERS_ALREADY"],
     ["(1.1.0) (1.0.0)", undefined, "NO_EARLIER_VERSION"],
     ["1.1.0 1.0.0", "1.0.1", "WORKER_VERSION_NOT_FOUND"],
-  ])("of %s to %s is refused: %s", (versions, wanted, code) => {
+  ])("rejects %s to %s: %s", (versions, wanted, code) => {
     expect(() => planOf(versions, wanted)).toThrow(expect.objectContaining({ code }) as Error);
   });
 });

@@ -5,7 +5,7 @@ import type { Context } from "../../../src/cli/command/command.js";
 import { Output, type Terminal } from "../../../src/cli/output/output.js";
 import { ApiError } from "../../../src/shared/api-error.js";
 
-/** Acts on some words, each of which fails as told; answers with what was tried, shown and thrown. */
+/** Runs a batch whose items fail with the given errors; returns the labels tried, the document shown and the error thrown. */
 async function actOn(failures: Readonly<Record<string, Error | undefined>>) {
   let stdout = "";
   const terminal: Terminal = {
@@ -39,7 +39,7 @@ async function actOn(failures: Readonly<Record<string, Error | undefined>>) {
 const refused = new ApiError("KEY_NOT_FOUND", "no such key");
 const unreachable = new CommandError("UNREACHABLE", "gone", { exitCode: 8 });
 
-test("what is refused for one does not keep the others, and the command ends with 9", async () => {
+test("continues after a rejected item and exits with 9", async () => {
   const { tried, thrown, shown } = await actOn({ a: undefined, b: refused, c: undefined });
 
   expect(tried).toEqual(["a", "b", "c"]);
@@ -53,7 +53,7 @@ test("what is refused for one does not keep the others, and the command ends wit
   });
 });
 
-test("a lost connection ends it: the rest is not tried, and is listed as such", async () => {
+test("stops when the connection is lost and lists the rest as not tried", async () => {
   const { tried, thrown, shown } = await actOn({ a: undefined, b: unreachable, c: undefined });
 
   expect(tried).toEqual(["a", "b"]);
@@ -61,7 +61,7 @@ test("a lost connection ends it: the rest is not tried, and is listed as such", 
   expect(shown).toMatchObject({ words: [{ said: true }, { error: { code: "UNREACHABLE" } }, { error: { code: "NOT_TRIED" } }] });
 });
 
-test("when nothing was done, the first failure is the command's, and nothing is shown", async () => {
+test("throws the first failure and prints nothing when no item succeeded", async () => {
   expect(await actOn({ a: unreachable, b: undefined })).toEqual({ tried: ["a"], thrown: unreachable, shown: undefined });
   expect(await actOn({ a: refused, b: refused })).toEqual({ tried: ["a", "b"], thrown: refused, shown: undefined });
 });

@@ -7,7 +7,7 @@ import { runInProcess, type InProcessOptions, type InProcessRun } from "../../su
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
 
-/** Runs the words with nothing in the environment but a new home folder. */
+/** Runs the words with a new home folder as the only environment. */
 async function run(words: string, options: Partial<InProcessOptions> = {}): Promise<InProcessRun> {
   const home = options.cwd ?? (await temporaryDirectory());
   return runInProcess(words.split(" "), { cwd: home, ...options, env: { HOME: home, TMPDIR: home, ...options.env } });
@@ -26,7 +26,7 @@ test.each([
   ["workers logs shop --tail 5", "runtimectl workers logs <name> --limit <count>"],
   ["keys revoke 1 --force", "--yes"],
   ["keys revoke 1 --constructor", "runtimectl keys revoke --help"],
-])("names what to write instead of the option of another tool: %s", async (words, hint) => {
+])("suggests the equivalent of an option of another tool: %s", async (words, hint) => {
   const result = await run(words);
   expect(result.status).toBe(2);
   expect(result.stderr).toContain(hint);

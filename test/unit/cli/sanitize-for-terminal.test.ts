@@ -4,21 +4,21 @@ import { alignedTable, tabSeparated } from "../../../src/cli/output/table.js";
 
 const hostile = "a\x1b[31m\x07\r\n\u009b\u202e\u2066\u200b\u2028\u{e0001}z";
 
-test("a name made of escape codes is written out", () => {
+test("escapes control characters in text", () => {
   expect(sanitizeForTerminal(hostile)).toBe("a\\x1b[31m\\x07\\x0d\\x0a\\x9b\\u{202e}\\u{2066}\\u{200b}\\u{2028}\\u{e0001}z");
 });
 
-test("in JSON it is still the same name, and harmless", () => {
+test("encodes control characters in JSON as ASCII without loss", () => {
   const text = printableJson({ name: hostile });
   expect(JSON.parse(text)).toEqual({ name: hostile });
   expect(text).toMatch(/^[\x20-\x7e]+$/);
 });
 
-test("a tab in a name makes no column", () => {
+test("escapes a tab in tab-separated output", () => {
   expect(tabSeparated([["a\tb", "c"]])).toBe("a\\x09b\tc");
 });
 
-test("a table drops columns from the right when it does not fit, and aligns wide characters", () => {
+test("a table drops columns from the right to fit and aligns wide characters", () => {
   const rows = [
     ["名前", "1.0.0", "on"],
     ["b", "2", "off"],

@@ -32,7 +32,7 @@ describe("auth login with a key in the environment", () => {
   test.each([
     ["RUNTIMECTL_KEY", "key-in-variable", "printenv RUNTIMECTL_KEY | runtimectl "],
     ["RUNTIMECTL_KEY_FILE", "some.key", '--key-file "$RUNTIMECTL_KEY_FILE"'],
-  ])("keeps nothing and explains how to when %s is set", async (variable, value, way) => {
+  ])("stores nothing and explains how to store a key when %s is set", async (variable, value, way) => {
     const { status, stderr, credentials } = await run("auth login", { env: { [variable]: value, CI: "true" } });
 
     expect({ status, credentials }).toEqual({ status: 2, credentials: undefined });
@@ -40,7 +40,7 @@ describe("auth login with a key in the environment", () => {
     expect(stderr).toContain(way);
   });
 
-  test("keeps the key that is given explicitly", async () => {
+  test("stores a key given by a flag", async () => {
     const env = { RUNTIMECTL_KEY: "key-in-variable" };
 
     expect((await run("auth login --key-stdin", { env, input: "key-in-pipe\n" })).credentials).toContain("key-in-pipe");
@@ -59,7 +59,7 @@ describe("a key that the daemon rejects", () => {
   test.each([
     ["auth login --store none", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
     ["workers list", "RUNTIMECTL_KEY", "hint: unset RUNTIMECTL_KEY, or set it to a key of this daemon\n"],
-  ])("is reported by %s with the variable that holds it", async (words, variable, hint) => {
+  ])("is reported by %s with the variable that contains it", async (words, variable, hint) => {
     const { status, stderr } = await run(words, { env: { [variable]: "wrong" }, accepts: false });
 
     expect(status).toBe(4);

@@ -6,7 +6,7 @@ import { keys } from "../../support/terminal-window.js";
 const refusedKey = WireAnswer.refusal(401, "INVALID_KEY", "The key is not known.");
 const profiles = `current: home\nprofiles:\n  home:\n    url: http://home.test\n  prod:\n    url: http://prod.test\n    production: true\n`;
 
-test("shows since when the daemon is away and when it tries again, and goes on when it is back", async () => {
+test("shows how long the daemon has been away and the next retry, and recovers", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
@@ -19,11 +19,11 @@ test("shows since when the daemon is away and when it tries again, and goes on w
   expect(dashboard.text()).not.toContain("away");
 });
 
-test("waits before it repeats a call that is answered with 503, while other calls succeed", async () => {
+test("waits before it repeats a call that failed with 503 while others succeed", async () => {
   const calledAtMs: number[] = [];
   const unavailable = () => {
     calledAtMs.push(Date.now());
-    // Without a pause between the calls the test would never end.
+    // The test fails instead of running forever if the calls follow without a pause.
     return calledAtMs.length > 20 ? new Promise(() => {}) : new WireAnswer(503, "<html>");
   };
   const dashboard = await renderDashboard({ "/api/workers": unavailable }, { screen: "workers" });
@@ -39,7 +39,7 @@ test("shows a daemon that is not ready as such", async () => {
   await dashboard.waitFor(/health +not ready: plugins are loading/);
 });
 
-test("ends the session when the daemon refuses the key, and says why", async () => {
+test("ends the session when the daemon rejects the key, and shows why", async () => {
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("shop")] }, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;
@@ -72,7 +72,7 @@ test("lists the profiles with the one in use, production and missing keys", asyn
   await dashboard.waitFor("key for http://prod.test:");
 });
 
-test("polls as often as --refresh says, and at once on r", async () => {
+test("polls at the interval of --refresh and immediately on r", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
   await dashboard.waitFor("nothing is installed yet");
   await dashboard.waitFor("ready");

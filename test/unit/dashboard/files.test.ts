@@ -22,7 +22,7 @@ const contents: Readonly<Record<string, Buffer>> = {
 };
 const queryPath = ({ path: target }: TransportRequest) => new URL(target, "http://daemon.test").searchParams.get("path") ?? "";
 
-/** The files screen in the folder `workers/app`. */
+/** Opens the files screen in the folder `workers/app`. */
 async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const usual = {
     "/api/admin/session": admin,
@@ -40,7 +40,7 @@ async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<s
   return dashboard;
 }
 
-test("returns with esc to the entry that was opened, up to the directories", async () => {
+test("returns with esc to the opened entry, up to the directories", async () => {
   const dashboard = await openFolder();
   dashboard.press(keys.enter);
   await dashboard.waitFor("nothing is in here; esc goes back");
@@ -53,7 +53,7 @@ test("returns with esc to the entry that was opened, up to the directories", asy
   expect(dashboard.text()).toContain("plugins/");
 });
 
-test("shows a text file without its escape sequences", async () => {
+test("escapes control characters in a text file", async () => {
   const dashboard = await openFolder();
   dashboard.press(`G${keys.enter}`);
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07line two`);
@@ -61,8 +61,8 @@ test("shows a text file without its escape sequences", async () => {
 });
 
 test.each([
-  ["that is no text", { contents: undefined, reason: "data.bin is no text" }],
-  ["that the daemon refuses", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
+  ["that is binary", { contents: undefined, reason: "data.bin is no text" }],
+  ["that the daemon rejects", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
 ])("reports why a file %s is not shown", async (_what, { contents: answer, reason }) => {
   const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
   dashboard.press("j");
@@ -71,7 +71,7 @@ test.each([
   await dashboard.waitFor(`failed: ${reason}`);
 });
 
-test("renames a file, and undo takes that back", async () => {
+test("renames a file, and undo reverts it", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/rename": success });
   await dashboard.waitFor("n new folder");
   dashboard.press("G");
@@ -100,7 +100,7 @@ test("creates a folder and moves a file into it", async () => {
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/files/mkdir", "POST /api/workers/files/move"]);
 });
 
-test("deletes a folder after its name is typed, and not before", async () => {
+test("deletes a folder only after its name is typed", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
   await dashboard.waitFor("n new folder");
   dashboard.press("d");
@@ -113,7 +113,7 @@ test("deletes a folder after its name is typed, and not before", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
 });
 
-test("asks before an upload overwrites files, and writes the others at once", async () => {
+test("asks before an upload overwrites files and uploads new files immediately", async () => {
   const files = { "index.js": "new", "logo.svg": "<svg/>" };
   const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
@@ -139,7 +139,7 @@ test("cancels an upload with esc", async () => {
   await dashboard.waitFor("note: no longer waiting");
 });
 
-test("saves a file under a new name only", async () => {
+test("saves a file and never overwrites an existing one", async () => {
   const dashboard = await openFolder({ files: { "taken.js": "mine" } });
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
@@ -154,7 +154,7 @@ test("saves a file under a new name only", async () => {
 test.each([
   ["read-only mode", { isReadOnly: true, permissions: ["workers:read", "workers:install"] }],
   ["a key that can only read", { isReadOnly: false, permissions: ["workers:read"] }],
-])("offers %s to look and to save only", async (_who, { isReadOnly, permissions }) => {
+])("offers %s only reading and saving", async (_who, { isReadOnly, permissions }) => {
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("s save");
   dashboard.press("?");

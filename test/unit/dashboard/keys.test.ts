@@ -10,7 +10,7 @@ import { listedKey, success } from "./sample-data.js";
 
 const secret = `rtk_${"s3cret".repeat(7)}x`;
 
-/** A daemon with keys, one of them that of the dashboard itself. */
+/** Opens the keys screen of a daemon with several keys, one of them the dashboard's own. */
 async function openKeys(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const listed = [listedKey(2, "operator", { role: "admin" }), listedKey(3, "leaving")];
   const usual = {
@@ -29,7 +29,7 @@ async function openKeys(setup: DashboardSetup = {}, answers: Readonly<Record<str
 
 const lastBody = ({ transport }: RenderedDashboard) => transport.requests.findLast(({ method }) => method === "POST")?.body;
 
-test("revokes a key after its name is typed, and not before", async () => {
+test("revokes a key only after its name is typed", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`/leaving${keys.enter}d`);
@@ -42,7 +42,7 @@ test("revokes a key after its name is typed, and not before", async () => {
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/keys/3"]);
 });
 
-test("refuses to revoke the key that the dashboard uses", async () => {
+test("does not revoke the key in use", async () => {
   const dashboard = await openKeys({ columns: 130 });
   await dashboard.waitFor("> operator (this one)");
   dashboard.press("d");
@@ -50,7 +50,7 @@ test("refuses to revoke the key that the dashboard uses", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates a key as it was filled in, shows it once, and forgets it after y", async () => {
+test("creates a key from the form, shows it once and clears it after y", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press("c");
@@ -89,8 +89,8 @@ test.each([
   ["a custom role without permissions", `a${keys.tab} ${keys.tab}${keys.tab}${keys.tab}`, "the role custom needs a permission"],
   ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "a namespace is needed"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
-  ["a lifetime that is none", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
-])("refuses %s in the form, and sends nothing", async (_what, typed, reason) => {
+  ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
+])("the form rejects %s and sends nothing", async (_what, typed, reason) => {
   const dashboard = await openKeys({ rows: 30 });
   await dashboard.waitFor("c create");
   dashboard.press(`c${typed}${keys.enter}`);
@@ -98,7 +98,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("creates a key that never expires only after a second enter", async () => {
+test("asks for a second enter to create a key that never expires", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
@@ -109,9 +109,9 @@ test("creates a key that never expires only after a second enter", async () => {
 });
 
 test.each([
-  ["the daemon refuses it", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
+  ["the daemon rejects it", WireAnswer.refusal(403, "PERMISSION_ESCALATION", "Too much for your key."), "Too much for your key."],
   ["the daemon is away", unreachable(), "cannot reach http://daemon.test"],
-])("keeps the form as it was filled in when %s", async (_when, answer, reason) => {
+])("keeps the content of the form when %s", async (_when, answer, reason) => {
   const dashboard = await openKeys({}, { "POST /api/keys": answer });
   await dashboard.waitFor("c create");
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
@@ -120,7 +120,7 @@ test.each([
   expect(dashboard.text()).toContain("lifetime (ends");
 });
 
-test("takes no key for another screen, an overlay or the way out while a new key is shown", async () => {
+test("ignores keys for other screens, overlays and quit while a new key is shown", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
@@ -143,7 +143,7 @@ test("clears a shown key from the terminal on ctrl-c", async () => {
 test.each([
   ["a viewer", { answers: { "/api/admin/session": sessionOf(rolePermissions.viewer.concat("keys:read")) }, isReadOnly: false }],
   ["read-only mode", { answers: {}, isReadOnly: true }],
-])("offers %s neither to create nor to revoke", async (_who, { answers, isReadOnly }) => {
+])("offers %s neither create nor revoke", async (_who, { answers, isReadOnly }) => {
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
@@ -152,7 +152,7 @@ test.each([
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("keeps a shown key in its place when something else wants to be shown, and forgets it when it is closed", () => {
+test("no other overlay replaces a shown key, which is cleared when closed", () => {
   const overlays = new Overlays();
   const shown = new OneTimeSecret(secret);
   overlays.show({ kind: "reveal", secret: shown, about: [] });

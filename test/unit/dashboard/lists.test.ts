@@ -12,7 +12,7 @@ const shops = {
 };
 const many = { "/api/workers": Array.from({ length: 2000 }, (_, index) => listedWorker(`w${String(index).padStart(4, "0")}`)) };
 
-test("shows what fits the filter, what does not with !, and everything again after esc", async () => {
+test("a filter shows matches, ! shows the others and esc shows all again", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/shop${keys.enter}`);
@@ -26,7 +26,7 @@ test("shows what fits the filter, what does not with !, and everything again aft
   await dashboard.waitFor("todos");
 });
 
-test("reports a filter that nothing fits", async () => {
+test("shows a hint when nothing matches the filter", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers" });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(`/zzz${keys.enter}`);
@@ -63,7 +63,7 @@ test("keeps the selection on its item when the list changes", async () => {
   expect(dashboard.text()).toContain("> todos");
 });
 
-test("shows built-in workers on b only, and refuses to change them", async () => {
+test("shows built-in workers only after b and does not change them", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 140 });
   await dashboard.waitFor("> @team/shop");
   expect(dashboard.text()).not.toContain("hello");
@@ -71,7 +71,7 @@ test("shows built-in workers on b only, and refuses to change them", async () =>
   await dashboard.waitFor("stays as it is: no delete, no switching");
 });
 
-test("opens the detail instead of the list on a narrow terminal, and esc returns to the list", async () => {
+test("opens the details in place of the list on a narrow terminal", async () => {
   const dashboard = await renderDashboard(shops, { screen: "workers", columns: 60, rows: 15 });
   await dashboard.waitFor("> @team/shop");
   dashboard.press(keys.enter);
@@ -81,7 +81,7 @@ test("opens the detail instead of the list on a narrow terminal, and esc returns
   await dashboard.waitFor("> @team/shop");
 });
 
-test("lists in help the keys of the screen and no others", async () => {
+test("help lists only the keys of the current screen", async () => {
   const dashboard = await renderDashboard({}, { screen: "overview" });
   await dashboard.waitFor("ready");
   dashboard.press("?");
@@ -104,13 +104,13 @@ test.each([
   ["ui: { keys: { workers.delete: e } }", "the key e would mean both workers.toggle and workers.delete"],
   ["ui: { keys: { workers.remove: e } }", 'no action "workers.remove"'],
   ["ui: { refresh: often }", "ui.refresh in config.yaml: often is not a duration of at least 1s"],
-])("refuses %s before anything is drawn", async (config, message) => {
+])("rejects %s before it draws", async (config, message) => {
   const dashboard = await renderDashboard({}, { config });
   await expect(dashboard.ended).rejects.toThrow(message);
   expect(dashboard.screen.written()).toBe("");
 });
 
-test("refuses a screen that does not exist before anything is drawn", async () => {
+test("rejects an unknown screen before it draws", async () => {
   const dashboard = await renderDashboard({}, { screen: "nowhere" });
   await expect(dashboard.ended).rejects.toThrow('there is no screen "nowhere"');
   expect(dashboard.screen.written()).toBe("");

@@ -13,7 +13,7 @@ const logEntry = (id: number, text: string, level = "info") => ({
   text,
 });
 
-/** The logs screen on the worker `talker`, which has written these lines. */
+/** Opens the logs screen of the worker `talker`, which has logged these lines. */
 async function openLogs(lines: readonly string[], setup: DashboardSetup = {}) {
   const stream = new FakeStream(lines.map((text, index) => logEntry(index + 1, text)));
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": stream };
@@ -30,12 +30,12 @@ test("shows lines as they are written", async () => {
   expect(dashboard.text()).toContain("talker · live · 2 lines");
 });
 
-test("says that nothing was written yet", async () => {
+test("shows a hint when the log is empty", async () => {
   const { dashboard } = await openLogs([]);
   await dashboard.waitFor("nothing was written yet; what talker writes appears here");
 });
 
-test("hides what does not fit the filter; esc shows it again, and n and N go from match to match", async () => {
+test("a filter hides other lines, esc shows them, n and N move between matches", async () => {
   const { dashboard } = await openLogs(["order one", "payment", "order two"]);
   dashboard.press(`/order${keys.enter}`);
   await dashboard.waitFor("2 lines · filter: order");
@@ -50,7 +50,7 @@ test("hides what does not fit the filter; esc shows it again, and n and N go fro
   await dashboard.waitFor(/^> .*order two/m);
 });
 
-test("holds the screen while paused, and counts new lines", async () => {
+test("a pause freezes the screen and counts new lines", async () => {
   const { dashboard, write } = await openLogs(["before"]);
   dashboard.press("p");
   await dashboard.waitFor("paused, 0 new lines");
@@ -61,7 +61,7 @@ test("holds the screen while paused, and counts new lines", async () => {
   await dashboard.waitFor("during the pause");
 });
 
-test("keeps the selected line in place when new lines come, and follows again after G", async () => {
+test("keeps the selected line in place when lines arrive, and follows again after G", async () => {
   const { dashboard, write } = await openLogs(Array.from({ length: 40 }, (_, index) => `line ${index} of many`));
   dashboard.press("g");
   await dashboard.waitFor(/^> .*line 0 of many/m);
@@ -82,7 +82,7 @@ test("wraps long lines on w and hides times on t", async () => {
   await dashboard.waitFor(() => !/\d\d:\d\d:\d\d\.\d{3} info/.test(dashboard.text()));
 });
 
-test("marks where lines may be missing after the connection was lost", async () => {
+test("marks a gap after the connection was lost", async () => {
   const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
   stream.fail(unreachable());
   await dashboard.waitFor("connection lost, trying again");
@@ -92,7 +92,7 @@ test("marks where lines may be missing after the connection was lost", async () 
   await dashboard.waitFor("after");
 });
 
-test("follows the worker that is chosen, and reports a name that is not installed", async () => {
+test("follows the selected worker and reports an unknown name", async () => {
   const [loud, quiet] = [new FakeStream([logEntry(1, "from loud")]), new FakeStream([logEntry(2, "from quiet")])];
   const answers = {
     "/api/workers": [listedWorker("loud"), listedWorker("quiet")],
@@ -120,13 +120,13 @@ test("reports why a log cannot be followed", async () => {
   await dashboard.waitFor("cannot be followed: The key is not for this namespace.");
 });
 
-test("shows what a worker writes without its escape sequences", async () => {
+test("escapes control characters in log lines", async () => {
   const { dashboard } = await openLogs(["a title of \u001b]0;owned\u0007"]);
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07`);
   expect(dashboard.screen.written()).not.toContain("\u001b]0;owned");
 });
 
-test("names the version in the log of all workers when one has several and the terminal has room", async () => {
+test("shows versions of workers with several when the terminal is wide enough", async () => {
   const talker = new FakeStream([logEntry(1, "from talker")]);
   const other = new FakeStream([logEntry(2, "from other")]);
   const answers = {

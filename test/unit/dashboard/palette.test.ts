@@ -3,7 +3,7 @@ import { listedWorker } from "../../support/fake-daemon.js";
 import { renderDashboard } from "../../support/render-dashboard.js";
 import { keys } from "../../support/terminal-window.js";
 
-/** The dashboard with an open palette. */
+/** Opens the dashboard with an open palette. */
 async function openPalette() {
   const files = { "app/manifest.yaml": "name: app\n", "other/manifest.yaml": "name: other\n" };
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker("app")] }, { files });
@@ -13,7 +13,7 @@ async function openPalette() {
   return dashboard;
 }
 
-test("completes commands, verbs, flags, paths and installed workers with tab", async () => {
+test("tab completes commands, flags, paths and installed workers", async () => {
   const dashboard = await openPalette();
   dashboard.press(`wo${keys.tab}`);
   await dashboard.waitFor("tab: delete · disable");
@@ -27,7 +27,7 @@ test("completes commands, verbs, flags, paths and installed workers with tab", a
   await dashboard.waitFor("tab: app · app@1.0.0");
 });
 
-test("runs a command, shows its exit code, and brings its line back with up", async () => {
+test("runs a command, shows its exit code and recalls its line with up", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("runtimectl help exit-codes → 0");
@@ -44,7 +44,7 @@ test.each([
   ["wrkers list", "there is no such command here", 2],
   ["tui", "there is no such command here", 2],
   [`auth login rtk_${"a".repeat(43)}`, "the command line holds an API key", 2],
-])("refuses %s, and goes on", async (line, reason, exitCode) => {
+])("rejects %s and keeps running", async (line, reason, exitCode) => {
   const dashboard = await openPalette();
   dashboard.press(`${line}${keys.enter}`);
   await dashboard.waitFor(reason);
@@ -53,7 +53,7 @@ test.each([
   await dashboard.waitFor("> app");
 });
 
-test("does not keep a line that holds a key", async () => {
+test("does not recall a line that contains a key", async () => {
   const dashboard = await openPalette();
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("→ 0");

@@ -3,7 +3,7 @@ import { renderDashboard, type DashboardSetup, type RenderedDashboard } from "..
 import { keys } from "../../support/terminal-window.js";
 import { admin, listedPlugin, loadedPlugin, success, successOf } from "./sample-data.js";
 
-/** A daemon with a loaded, a failed and a built-in plugin. */
+/** Opens the plugins screen of a daemon with a loaded, a failed and a built-in plugin. */
 async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<string, unknown>> = {}): Promise<RenderedDashboard> {
   const guard = listedPlugin("@team/guard");
   const listed = [
@@ -32,7 +32,7 @@ async function openPlugins(setup: DashboardSetup = {}, answers: Readonly<Record<
   return dashboard;
 }
 
-test("switches a plugin off, and undo switches it on again", async () => {
+test("disables a plugin, and undo enables it again", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
@@ -43,7 +43,7 @@ test("switches a plugin off, and undo switches it on again", async () => {
   await dashboard.waitFor(/@team\/guard +1\.0\.0 +loaded/);
 });
 
-test("warns when a plugin is enabled but could not be loaded", async () => {
+test("warns when an enabled plugin fails to load", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("jje");
@@ -53,7 +53,7 @@ test("warns when a plugin is enabled but could not be loaded", async () => {
   await dashboard.waitFor(String.raw`warning: broken is on, but could not be loaded: \x1b[2Jno database`);
 });
 
-test("names the plugins that need the one to be deleted, and deletes it after its name is typed", async () => {
+test("names dependent plugins before it deletes one by typed name", async () => {
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -66,7 +66,7 @@ test("names the plugins that need the one to be deleted, and deletes it after it
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/plugins/%40team%2Fguard"]);
 });
 
-test("refuses to delete a built-in plugin", async () => {
+test("does not delete a built-in plugin", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("d delete");
   dashboard.press("G");
@@ -76,7 +76,7 @@ test("refuses to delete a built-in plugin", async () => {
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("shows after a reload what each plugin was before and is now", async () => {
+test("a reload shows the state of each plugin before and after", async () => {
   const reloaded = [{ name: "late", version: "0.1.0", loaded: true }];
   let isReloaded = false;
   const answers = {
@@ -95,7 +95,7 @@ test("shows after a reload what each plugin was before and is now", async () => 
   await dashboard.waitFor("done: 1 of 1 plugin loaded");
 });
 
-test("starts the upload of a plugin as a command line", async () => {
+test("starts an upload as a command line", async () => {
   const dashboard = await openPlugins({ files: { "extra/manifest.yaml": "name: extra\n" } });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
@@ -105,7 +105,7 @@ test("starts the upload of a plugin as a command line", async () => {
   await dashboard.waitFor("plugins upload ./extra/");
 });
 
-test("offers nothing in read-only mode that changes a plugin", async () => {
+test("offers no action that changes a plugin in read-only mode", async () => {
   const dashboard = await openPlugins({ isReadOnly: true });
   await dashboard.waitFor("read-only");
   dashboard.press("eduR?");

@@ -1,13 +1,13 @@
 import { rolePermissions } from "../../../src/shared/permissions.js";
 import { sessionOf } from "../../support/render-dashboard.js";
 
-/** The session of a key that is allowed to do everything. */
+/** The session of a key with all permissions. */
 export const admin = sessionOf(rolePermissions.admin);
 
-/** The body of a change that reports nothing. */
+/** Response body of a change without data. */
 export const success = { success: true };
 
-/** The body of a change that reports its outcome. */
+/** Returns the response body of a change with data. */
 export function successOf(data: unknown): unknown {
   return { success: true, data };
 }

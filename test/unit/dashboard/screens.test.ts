@@ -28,7 +28,7 @@ test.each([
   ["keys", /> ci-deploy +viewer +rtk_3 /],
   ["keys", /ends +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
-])("shows on the screen %s what the daemon lists: %s", async (screen, expected) => {
+])("shows on the screen %s the data of the daemon: %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
   await dashboard.waitFor(expected);
 });
@@ -39,7 +39,7 @@ test.each([
   ["keys", "no keys yet; make one with: runtimectl keys create"],
   ["files", "no directory is configured"],
   ["logs", "nothing is installed yet; upload a folder with"],
-])("shows on the screen %s how to begin when its list is empty", async (screen, expected) => {
+])("shows on the screen %s the first action when its list is empty", async (screen, expected) => {
   const nothing = successOf({ path: "", entries: [] });
   const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };
   const dashboard = await renderDashboard({ "/api/admin/session": admin, ...answers }, { screen });
@@ -52,7 +52,7 @@ test.each([
   ["keys", "/api/keys"],
   ["files", "/api/workers/files/list"],
   ["logs", "/api/workers"],
-])("shows on the screen %s why the daemon refused its list", async (screen, path) => {
+])("shows on the screen %s why the daemon rejected its list", async (screen, path) => {
   const dashboard = await renderDashboard({ ...full, [path]: denied }, { screen });
   await dashboard.waitFor("cannot be shown: The key has no permission for this.");
 });
@@ -62,7 +62,7 @@ test.each([
   ["plugins", "plugins:read"],
   ["keys", "keys:read"],
   ["logs", "workers:read"],
-])("names on the screen %s the missing permission %s, and does not ask for the list", async (screen, permission) => {
+])("names on the screen %s the missing permission %s and does not request the list", async (screen, permission) => {
   const session = sessionOf([], { name: "blind" });
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": session }, { screen });
   await dashboard.waitFor(`The key blind has no permission ${permission}, which this screen needs.`);
@@ -70,12 +70,12 @@ test.each([
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
-test("names both permissions of the files screen when the key holds neither", async () => {
+test("names both permissions of the files screen when the key has neither", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
   await dashboard.waitFor("The key blind has neither workers:read nor plugins:read");
 });
 
-test("shows on the overview which figures the daemon refuses", async () => {
+test("shows on the overview which numbers the daemon rejects", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/workers": denied });
   await dashboard.waitFor(/workers +not shown: The key has no permission for this\./);
   await dashboard.waitFor(/plugins +3/);
@@ -100,7 +100,7 @@ test.each(["workers", "plugins", "keys", "files"])("keeps the list of the screen
   expect(dashboard.text()).toContain(selected);
 });
 
-test("goes to a screen by its number, and to the next and the one before by tab", async () => {
+test("switches screens by number and by tab", async () => {
   const dashboard = await renderDashboard(full);
   await dashboard.waitFor("[1 Overview]");
   dashboard.press("4");
@@ -113,7 +113,7 @@ test("goes to a screen by its number, and to the next and the one before by tab"
   await dashboard.waitFor("[7 Connect]");
 });
 
-test("shows names made of escape sequences instead of obeying them", async () => {
+test("escapes control characters in names", async () => {
   const name = "\u001b]0;owned\u0007\u001b[2J\u202eevil";
   const dashboard = await renderDashboard({ "/api/workers": [listedWorker(name)] }, { screen: "workers" });
   await dashboard.waitFor(String.raw`\x1b]0;owned\x07\x1b[2J\u{202e}evil 1.0.0`);
@@ -122,9 +122,9 @@ test("shows names made of escape sequences instead of obeying them", async () =>
 });
 
 test.each([
-  ["another shape", [{ name: 7 }]],
-  ["no JSON", new WireAnswer(200, "<html>a proxy</html>")],
-])("keeps the last list and reports a response with %s beside it", async (_what, nonsense) => {
+  ["an unexpected shape", [{ name: 7 }]],
+  ["a body that is not JSON", new WireAnswer(200, "<html>a proxy</html>")],
+])("keeps the last list and reports a response with %s", async (_what, nonsense) => {
   const dashboard = await renderDashboard(full, { screen: "workers", columns: 140 });
   await dashboard.waitFor(/> @team\/shop/);
   dashboard.transport.answers["/api/workers"] = nonsense;

@@ -9,7 +9,7 @@ const answers = { "/api/admin/session": admin, "/api/workers": [listedWorker("sh
 test.each([
   ["q", "q"],
   ["ctrl-c", keys.ctrlC],
-])("ends on %s and restores the terminal", async (_key, bytes) => {
+])("quits on %s and restores the terminal", async (_key, bytes) => {
   const dashboard = await renderDashboard(answers);
   await dashboard.waitFor("ready");
   expect(dashboard.screen.isAlternate).toBe(true);
@@ -20,7 +20,7 @@ test.each([
   expect(dashboard.screen.isPasteMarked).toBe(false);
 });
 
-test("gives the screen to the shell on ctrl-z, and draws everything again afterwards", async () => {
+test("restores the screen on ctrl-z and redraws it when resumed", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("> shop");
   dashboard.press(keys.ctrlZ);
@@ -28,7 +28,7 @@ test("gives the screen to the shell on ctrl-z, and draws everything again afterw
   await dashboard.waitFor(() => dashboard.screen.isAlternate && dashboard.text().includes("> shop"));
 });
 
-test("ends the process when its terminal is closed", async () => {
+test("exits when its terminal is closed", async () => {
   const dashboard = await renderDashboard(answers);
   await dashboard.waitFor("ready");
   dashboard.closeTerminal();
@@ -47,7 +47,7 @@ test("fits the frame to the terminal when its size changes", async () => {
   expect(dashboard.screen.written()).not.toContain("\u001b[3J");
 });
 
-test("asks for room on a terminal that is too small, and takes no key but ctrl-c", async () => {
+test("asks for room on a small terminal and accepts no key but ctrl-c", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 20, rows: 5 });
   await dashboard.waitFor(/room for 60x15 is\s+needed, here 20x5/);
   dashboard.press("dyq");
@@ -60,7 +60,7 @@ test("asks for room on a terminal that is too small, and takes no key but ctrl-c
   await dashboard.ended;
 });
 
-test("does not take keys for the answer to a question that is not visible", async () => {
+test("a prompt outside of the visible screen accepts no keys", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
@@ -75,7 +75,7 @@ test("does not take keys for the answer to a question that is not visible", asyn
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("takes pasted text for no keys, but for text where text is typed", async () => {
+test("ignores pasted text as keys and accepts it in text inputs", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers" });
   await dashboard.waitFor("d delete");
   dashboard.paste("dyq\r\n:");
@@ -90,7 +90,7 @@ test("takes pasted text for no keys, but for text where text is typed", async ()
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
-test("draws nothing while nothing changes", async () => {
+test("writes nothing to the terminal while no data changes", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", refreshMs: 600_000 });
   await dashboard.waitFor("> shop");
   await dashboard.waitFor("ready");

@@ -10,11 +10,11 @@ test.each([
   ["👩 x", 5, "👩 x "],
   ["", 2, "  "],
   ["abc", 0, ""],
-])("%j in %d columns is %j", (text, columns, expected) => {
+])("fits %j into %d columns as %j", (text, columns, expected) => {
   expect(fitted(text, columns)).toBe(expected);
 });
 
-test("what a terminal would obey is written out before it is measured", () => {
+test("escapes control characters before it measures the width", () => {
   expect(fitted("a\u001b[31mb", 12)).toBe("a\\x1b[31mb  ");
   expect(fitted("a\u001b[31mb", 6)).toBe("a\\x1b…");
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { actionTable, Keymap, type ActionId } from "../../../../src/cli/dashboard/keymap.js";
 
-test("the keys as they are have no conflict", () => {
+test("the default keymap has no conflicts", () => {
   const keymap = new Keymap();
   expect((Object.keys(actionTable) as ActionId[]).filter((id) => keymap.keyOf(id) === "")).toEqual([]);
 });
 
-test("a key may be given to another action, and means nothing else then", () => {
+test("a key bound to another action loses its default meaning", () => {
   const keymap = new Keymap({ "workers.delete": "X" });
   expect(keymap.actionsOf("X")).toEqual(["workers.delete"]);
   expect(keymap.actionsOf("d")).not.toContain("workers.delete");
@@ -17,11 +17,11 @@ test.each([
   [{ quit: "r" }, "the key r would mean both refresh and quit"],
   [{ "workers.delete": "j" }, "the key j would mean both list.down and workers.delete"],
   [{ "workers.delete": "q" }, "the key q would mean both workers.delete and quit"],
-])("a key with two meanings in one place is refused with both names: %j", (changes, message) => {
+])("rejects a key with two actions on one screen and names both: %j", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
 
-test("screens do not share their keys", () => {
+test("different screens can bind the same key", () => {
   expect(() => new Keymap({ "connect.signIn": "e" })).not.toThrow();
 });
 
@@ -30,6 +30,6 @@ test.each([
   [{ quit: "ctrl-c" }, /"ctrl-c" is not a key that can be given/],
   [{ quit: "super" }, /"super" is not a key that can be given/],
   [{ quit: "" }, /"" is not a key that can be given/],
-])("what is no action or no key is refused: %j", (changes, message) => {
+])("rejects an unknown action or key: %j", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });

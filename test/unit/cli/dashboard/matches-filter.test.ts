@@ -10,6 +10,6 @@ test.each([
   ["!us", true],
   ["shop !eu", false],
   ["!", true],
-])("%j on `@team/shop-EU on` is %s", (filter, expected) => {
+])("matches %j against `@team/shop-EU on`: %s", (filter, expected) => {
   expect(matchesFilter("@team/shop-EU on", filter)).toBe(expected);
 });

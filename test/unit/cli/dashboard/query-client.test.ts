@@ -8,7 +8,7 @@ afterEach(() => vi.useRealTimers());
 
 const unreachable = () => new CommandError("UNREACHABLE", "nothing listens there", { exitCode: exitCodes.unavailable });
 
-/** A daemon that counts what it is asked. */
+/** A fake daemon that records the time of each request. */
 function daemon() {
   const asked: number[] = [];
   const state = { isThere: true, answer: 1 };
@@ -26,7 +26,7 @@ function liveData() {
   return { live, refused };
 }
 
-test("what appears is asked for at once; then all take turns, one request a second at most", async () => {
+test("requests new queries at once, then in turn, at most one request per second", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   for (const name of ["a", "b", "c", "d", "e"]) live.resource(name, ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -38,7 +38,7 @@ test("what appears is asked for at once; then all take turns, one request a seco
   live.close();
 });
 
-test("what nobody looks at is not asked for", async () => {
+test("sends no requests for a query without subscribers", async () => {
   const [{ live }, { asked, ask }] = [liveData(), daemon()];
   const leave = live.resource("a", ask).subscribe(() => {});
   await vi.advanceTimersByTimeAsync(0);
@@ -48,7 +48,7 @@ test("what nobody looks at is not asked for", async () => {
   live.close();
 });
 
-test("nobody is told of an answer that is the same as before", async () => {
+test("does not notify subscribers of an unchanged response", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   const told = vi.fn<() => void>();
   live.resource("a", ask).subscribe(told);
@@ -61,7 +61,7 @@ test("nobody is told of an answer that is the same as before", async () => {
   live.close();
 });
 
-test("a daemon that is away is tried after 1 to 30 s, its last answers stay, and its return wakes all", async () => {
+test("retries an unreachable daemon after 1 to 30 s and keeps its last responses", async () => {
   const [{ live, refused }, { asked, state, ask }] = [liveData(), daemon()];
   const [first, second] = [live.resource("a", ask), live.resource("b", ask)];
   first.subscribe(() => {});
@@ -88,7 +88,7 @@ test("a daemon that is away is tried after 1 to 30 s, its last answers stay, and
   live.close();
 });
 
-test("refresh tries a daemon that is away at once", async () => {
+test("refresh retries an unreachable daemon at once", async () => {
   const [{ live }, { asked, state, ask }] = [liveData(), daemon()];
   state.isThere = false;
   live.resource("a", ask).subscribe(() => {});
@@ -100,7 +100,7 @@ test("refresh tries a daemon that is away at once", async () => {
   live.close();
 });
 
-test("a refusal is told, and is no absence", async () => {
+test("reports a rejected key and does not treat the daemon as away", async () => {
   const { live, refused } = liveData();
   const error = new CommandError("NOT_SIGNED_IN", "no key", { exitCode: exitCodes.notAuthenticated });
   const resource = live.resource("a", () => Promise.reject(error));

@@ -8,10 +8,10 @@ test.each([
   ["workers upload 'my app'/x", ["workers", "upload", "my app/x"]],
   [`api GET ""`, ["api", "GET", ""]],
   ["", []],
-])("%j is %j", (line, words) => {
+])("splits %j into %j", (line, words) => {
   expect(splitWords(line)).toEqual(words);
 });
 
-test("a quote that is not closed is refused", () => {
+test("rejects an unclosed quote", () => {
   expect(() => splitWords(`workers upload "my app`)).toThrow("a quote is not closed");
 });

@@ -9,6 +9,6 @@ test("clears no character of a line that fills the terminal", () => {
   painter.resume();
   painter.write("2026-11-24\nshort");
 
-  // A terminal in its last column stays there until the next character: clearing to the end of the line would take the 4.
+  // After the last column the cursor stays on it until the next character: clearing to the end of the line would delete the 4.
   expect(written).toContain("\x1b[1;1H\x1b[K2026-11-24\x1b[2;1H\x1b[Kshort");
 });

@@ -25,7 +25,7 @@ const zip = (entries: Readonly<Record<string, string>>) => buildZip(Object.entri
 test.each([
   ["app.tgz", tar(...Object.entries(files).map(([name, content]) => ({ name, content })))],
   ["app.zip", zip(files)],
-])("%s is unpacked to the package's root", async (name, bytes) => {
+])("unpacks %s to the root of the package", async (name, bytes) => {
   const { folder, files: unpacked } = await (await unpack(name, bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.sizeBytes])).toEqual([
     ["lib/a.js", 3],
@@ -34,7 +34,7 @@ test.each([
   expect(await readFile(path.join(folder, "lib/a.js"), "utf8")).toBe("abc");
 });
 
-test("what could be run before still can", async () => {
+test("keeps the executable flag of files", async () => {
   const bytes = tar({ name: "manifest.yaml", content: "name: app\n" }, { name: "tool", content: "#!", mode: 0o755 });
   const { files: unpacked } = await (await unpack("app.tgz", bytes)).unpacking;
   expect(unpacked.map((file) => [file.path, file.executable])).toEqual([
@@ -43,18 +43,18 @@ test("what could be run before still can", async () => {
   ]);
 });
 
-describe("what the daemon would refuse is refused here, and nothing lies outside of the folder", () => {
+describe("unpackArchive", () => {
   test.each<[string, string, Uint8Array, string]>([
-    ["a name that climbs, in a tar", "a.tgz", tar({ name: "../evil", content: "x" }), "PATH_TRAVERSAL"],
+    ["an entry with ../ in a tar", "a.tgz", tar({ name: "../evil", content: "x" }), "PATH_TRAVERSAL"],
     ["an absolute name, in a tar", "a.tgz", tar({ name: "/evil", content: "x" }), "PATH_TRAVERSAL"],
-    ["a name that climbs, in a zip", "a.zip", zip({ "../evil": "x" }), "INVALID_ARCHIVE"],
-    ["a link", "a.tgz", tar({ name: "link", type: "2", linkTarget: "index.js" }), "UNSUPPORTED_ENTRY"],
+    ["an entry with ../ in a zip", "a.zip", zip({ "../evil": "x" }), "INVALID_ARCHIVE"],
+    ["a symbolic link", "a.tgz", tar({ name: "link", type: "2", linkTarget: "index.js" }), "UNSUPPORTED_ENTRY"],
     ["a device", "a.tgz", tar({ name: "device", type: "3" }), "UNSUPPORTED_ENTRY"],
-    ["two names that are one elsewhere", "a.tgz", tar({ name: "A", content: "x" }, { name: "a", content: "y" }), "INVALID_ARCHIVE"],
+    ["two names that differ only in case", "a.tgz", tar({ name: "A", content: "x" }, { name: "a", content: "y" }), "INVALID_ARCHIVE"],
     ["no files", "a.tgz", tar(), "INVALID_ARCHIVE"],
-    ["no tar", "a.tgz", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
-    ["no zip", "a.zip", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
-  ])("%s", async (_, name, bytes, code) => {
+    ["an invalid tar", "a.tgz", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
+    ["an invalid zip", "a.zip", Buffer.from("no archive at all"), "INVALID_ARCHIVE"],
+  ])("rejects %s and writes nothing outside of the folder", async (_, name, bytes, code) => {
     const { directory, unpacking } = await unpack(name, bytes);
     await expect(unpacking).rejects.toMatchObject({ code });
     expect(await treeDigest(directory)).not.toContain("evil");

@@ -15,14 +15,14 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
   return folder;
 }
 
-/** What is said about a folder with this manifest and an index.js. */
+/** Returns the problems of a folder with these files and an index.js. */
 async function problemsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
   const source = folderSource(await folderOf({ "index.js": "", ...files }));
   const problems = await findManifestProblems(source, await findPackageKind(source));
   return problems.map((problem) => `${problem.severity} ${problem.code} ${describeProblem(problem)}`);
 }
 
-test("all problems are found at once, each with line and column", async () => {
+test("reports all problems of a manifest with line and column", async () => {
   const manifest = "name: Shop\nversion: 1.0\nenabled: maybe\ntimeout: soon\ncron:\n  - schedule: 5\n    endpoint: /x\n";
   const problems = await problemsOf({ "manifest.yaml": manifest });
   expect(problems.map((problem) => problem.split(" ").slice(1, 3).join(" "))).toEqual([
@@ -35,7 +35,7 @@ test("all problems are found at once, each with line and column", async () => {
   expect(problems[1]).toContain('version: "1.0.0"');
 });
 
-test("what YAML cannot read has its place, too", async () => {
+test("reports invalid YAML with line and column", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: app\nenv: [a\n" }))[0]).toMatch(/manifest\.yaml:2:9: it is not valid YAML: /);
   expect(await problemsOf({ "manifest.yaml": "name: app\nttl: 1m\nname: b\nttl: 2m\n" })).toEqual([
     'error INVALID_PACKAGE_METADATA manifest.yaml:3:1: it has the key "name" twice',
@@ -47,7 +47,7 @@ test("what YAML cannot read has its place, too", async () => {
   ]);
 });
 
-test("package.json has places as well", async () => {
+test("reports problems of package.json with line and column", async () => {
   expect(await problemsOf({ "package.json": '{\n  "name": "app",\n  "version": "1"\n}\n' })).toEqual([
     expect.stringContaining("error INVALID_PACKAGE_VERSION package.json:3:14: "),
   ]);
@@ -56,14 +56,14 @@ test("package.json has places as well", async () => {
   );
 });
 
-test("unknown keys are warnings, with the word that was probably meant", async () => {
+test("warns of unknown keys and suggests similar ones", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
     "warning UNKNOWN_KEY manifest.yaml:2:1: the key timout means nothing here; did you mean timeout?",
     "warning UNKNOWN_KEY manifest.yaml:3:1: the key quux means nothing here",
   ]);
 });
 
-test("an entrypoint that is missing, and nothing to serve at all", async () => {
+test("reports a missing entrypoint and a package without code", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" })).toEqual([
     expect.stringContaining("error ENTRYPOINT_NOT_FOUND manifest.yaml:2:13: the entrypoint dist/a.js is not there"),
   ]);
@@ -72,30 +72,30 @@ test("an entrypoint that is missing, and nothing to serve at all", async () => {
   expect(await findManifestProblems(source, "plugin")).toMatchObject([{ severity: "warning", code: "NO_CODE" }]);
 });
 
-test("names that the runtime needs, and no name", async () => {
+test("rejects a reserved name and a missing name", async () => {
   expect((await problemsOf({ "manifest.yaml": "name: cpanel\n" }))[0]).toContain("INVALID_PACKAGE_NAME manifest.yaml:1:7:");
   expect((await problemsOf({}))[0]).toContain("MISSING_PACKAGE_NAME");
 });
 
-test("a manifest that is fine has no problems; a plugin's other keys are its configuration", async () => {
+test("accepts a valid manifest and other keys as the configuration of a plugin", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nversion: 1.0.0\ntimeout: 5s\ndescription: Ours\n" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: /app\ngreeting: Hello\n", "plugin.js": "" })).toEqual([]);
   expect(await problemsOf({ "manifest.yaml": "name: app\nbase: app\n" })).toEqual([expect.stringContaining("manifest.yaml:2:7: base: ")]);
 });
 
-describe("worker or plugin", () => {
+describe("findPackageKind", () => {
   test.each<[string, Readonly<Record<string, string>>, string]>([
-    ["a key that only plugins have", { "manifest.yaml": "name: a\nbase: /a\n", "index.js": "" }, "plugin"],
-    ["its module", { "manifest.yaml": "name: a\n", "plugin.mjs": "" }, "plugin"],
-    ["a page beside a script of that name", { "manifest.yaml": "name: a\n", "index.html": "", "plugin.js": "" }, "worker"],
-    ["an entrypoint alone", { "manifest.yaml": "name: a\nentrypoint: plugin.js\n", "plugin.js": "" }, "worker"],
-    ["npm's dependencies", { "package.json": '{"name":"a","dependencies":{}}', "index.js": "" }, "worker"],
-  ])("%s decides", async (_, files, kind) => {
+    ["a plugin-only key", { "manifest.yaml": "name: a\nbase: /a\n", "index.js": "" }, "plugin"],
+    ["a plugin module", { "manifest.yaml": "name: a\n", "plugin.mjs": "" }, "plugin"],
+    ["an index.html beside a plugin.js", { "manifest.yaml": "name: a\n", "index.html": "", "plugin.js": "" }, "worker"],
+    ["an explicit entrypoint", { "manifest.yaml": "name: a\nentrypoint: plugin.js\n", "plugin.js": "" }, "worker"],
+    ["the dependencies of a package.json", { "package.json": '{"name":"a","dependencies":{}}', "index.js": "" }, "worker"],
+  ])("detects the kind by %s", async (_, files, kind) => {
     expect(await findPackageKind(folderSource(await folderOf(files)))).toBe(kind);
   });
 });
 
-test("names that no daemon takes, and files that look like secrets, are told with their path", async () => {
+test("reports paths that a daemon rejects and files that look like secrets", async () => {
   const folder = await folderOf({
     "manifest.yaml": "name: a\n",
     "index.js": "",
@@ -115,8 +115,8 @@ test("names that no daemon takes, and files that look like secrets, are told wit
 const problemsIn = async (files: Readonly<Record<string, string>>) =>
   await findSyntaxProblems(await planPack(await folderOf({ "manifest.yaml": "name: app\n", ...files })));
 
-describe("code that cannot be parsed", () => {
-  test.each(["index.js", "index.ts"])("is an error in %s, which is loaded, with line, column and the line itself", async (file) => {
+describe("code that does not parse", () => {
+  test.each(["index.js", "index.ts"])("is an error in the loaded file %s, with line, column and source line", async (file) => {
     expect(await problemsIn({ [file]: "export default { fetch( { return 1 }\n" })).toEqual([
       {
         severity: "error",
@@ -130,7 +130,7 @@ describe("code that cannot be parsed", () => {
     ]);
   });
 
-  test("is a warning in a file that may never be loaded, and nothing in packages and pages", async () => {
+  test("is a warning in other files, and ignored in packages and static sites", async () => {
     const entry = { "index.js": "export default { fetch: () => new Response() };\n" };
     expect(await problemsIn({ ...entry, "other.js": "let a = ;\n", "node_modules/a/index.js": "let a = ;\n" })).toMatchObject([
       { severity: "warning", file: "other.js", line: 1 },
