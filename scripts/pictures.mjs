@@ -1,4 +1,4 @@
-// Takes the pictures in docs/pictures/: a real daemon with sample data in a real browser. Run it after `npm run build`.
+// Takes the pictures in docs/images/: a real daemon with sample data in a real browser. Run it after `npm run build`.
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import chromium from "@sparticuz/chromium";
 import { chromium as playwright } from "playwright-core";
 import { openSampleHouse } from "./pictures/sample-house.mjs";
 
-const directory = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
+const directory = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 360, height: 740 } };
 
 /** Name of the picture → its page, and what is there when it is ready. */

@@ -1,6 +1,6 @@
 /**
  * What the author of a plugin imports: `import { definePlugin } from "runtimectl/plugin"`. A plugin is trusted code in the daemon's
- * process; its handlers are of the web's standards (`Request`, `Response`). docs/plugins.md has an example for each part.
+ * process; its handlers are of the web's standards (`Request`, `Response`). docs/reference/plugin-api.md has an example for each part.
  */
 export { fromNodeHandler } from "./from-node-handler.js";
 

@@ -35,7 +35,7 @@ process.stdout.write(
       `curl '${origins.address}/hello/?name=you'`,
       "npx runtimectl status",
       "npx runtimectl workers upload samples/hello     after you have changed it",
-      `${origins.admin}/api/docs describes the API, docs/getting-started.md goes on from here`,
+      `${origins.admin}/api/docs describes the API, docs/tutorials/first-worker.md goes on from here`,
     ],
   }),
 );

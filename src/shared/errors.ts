@@ -1,6 +1,6 @@
 /**
  * Every error code that the service answers with: its HTTP status and what it means.
- * A code, once published, is never used for anything else. docs/errors.md is generated from this table.
+ * A code, once published, is never used for anything else. docs/reference/errors.md is generated from this table.
  */
 export const errorTable = {
   AUTH_REQUIRED: [401, "The call carries no credential that is known and still valid."],

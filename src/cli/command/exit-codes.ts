@@ -1,4 +1,4 @@
-/** What the process ends with. Published: docs/runtimectl.md lists them, scripts rely on them. */
+/** What the process ends with. Published: docs/reference/runtimectl.md lists them, scripts rely on them. */
 export const exitCodes = {
   ok: 0,
   failed: 1,

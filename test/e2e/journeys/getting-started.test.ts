@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
-const page = fileURLToPath(new URL("../../../docs/getting-started.md", import.meta.url));
+const page = fileURLToPath(new URL("../../../docs/tutorials/first-worker.md", import.meta.url));
 const program = fileURLToPath(new URL("../../../bin/runtimectl.js", import.meta.url));
 
 /** The commands of the page, in order; they run in one folder. */

@@ -46,7 +46,7 @@ async function quickStart(): Promise<{ url: string; output: string }> {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
       const url = /runtimed serves at (http:\S+);/.exec(output)?.[1];
-      if (url !== undefined && output.includes("getting-started")) resolve({ url, output });
+      if (url !== undefined && output.includes("first-worker")) resolve({ url, output });
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);

@@ -31,8 +31,8 @@ beforeAll(async () => {
 
 afterAll(() => daemon.dispose());
 
-describe("docs/plugins.md shows what works:", async () => {
-  const examples = examplesOf(await readFile(path.join(root, "docs/plugins.md"), "utf8"));
+describe("docs/reference/plugin-api.md shows what works:", async () => {
+  const examples = examplesOf(await readFile(path.join(root, "docs/reference/plugin-api.md"), "utf8"));
   expect(examples.length).toBeGreaterThanOrEqual(12);
 
   test.each(examples.map((example) => [example.title, example] as const))("%s", async (_title, { files, calls }) => {

@@ -6,7 +6,7 @@ import { readSettings } from "../../../src/gateway/settings.js";
 import { runtimeKeys } from "../../../src/shared/plugin-manifest.js";
 
 const manifestFile = fileURLToPath(new URL("../../../builtin/plugins/plugin-gateway/manifest.yaml", import.meta.url));
-const guideFile = fileURLToPath(new URL("../../../docs/gateway.md", import.meta.url));
+const guideFile = fileURLToPath(new URL("../../../docs/how-to/gateway.md", import.meta.url));
 
 function problemOf(config: unknown): string {
   try {
