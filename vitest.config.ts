@@ -47,7 +47,7 @@ export default defineConfig({
       }),
       project("security", 1, ["test/security/**/*.test.ts"], { maxWorkers: mostWaitingWorkers }),
       project("journeys", 1, ["test/e2e/journeys/*.test.ts"], { maxWorkers: mostWaitingWorkers }),
-      project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,panel,plugins,packages,cluster}/**/*.test.ts"]),
+      project("e2e", 2, ["test/e2e/{cli,daemon,dashboard,docs,panel,plugins,packages,cluster}/**/*.test.ts"]),
       project("recovery", 2, recovery, { testTimeout: longTestTimeout }),
       project("resilience", 3, ["test/resilience/**/*.test.ts"], { ...alone, exclude: recovery }),
       project("systemd", 4, ["test/systemd/*.test.ts"], alone),

@@ -1,0 +1,16 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { pagesIn, runPage } from "../../support/documented-commands.js";
+import { startDaemon } from "../../support/start-daemon.js";
+
+describe("documented commands", async () => {
+  const pages = ["README.md", ...(await pagesIn("docs/tutorials"))];
+
+  test.each(pages)("%s succeeds in the order shown, with the documented output", async (page) => {
+    const daemon = await startDaemon();
+    onTestFinished(() => daemon.dispose());
+
+    const { outputs } = await runPage(page, daemon);
+
+    for (const { command, output } of outputs) for (const text of command.expected) expect(output, command.text).toContain(text);
+  });
+});
