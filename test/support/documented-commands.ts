@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
 import { exceptions, followedCommands, type CommandException } from "./documented-exceptions.js";
 import type { TestDaemon } from "./start-daemon.js";
 import { temporaryDirectory } from "./temporary-directory.js";
@@ -51,9 +52,9 @@ export function codeBlocksOf(text: string): CodeBlock[] {
   });
 }
 
-/** The name that a block's first comment gives to its file, such as `# greeter/manifest.yaml`. */
+/** The name that a block's first comment gives to its file, such as `# greeter/manifest.yaml`; never an absolute path. */
 export function fileNameOf({ language, body }: CodeBlock): string | undefined {
-  return language === "sh" ? undefined : /^(?:#|\/\/|<!--|\/\*) ([\w@./-]+\.[a-z]+)(?: -->| \*\/)?\n/.exec(body)?.[1];
+  return language === "sh" ? undefined : /^(?:#|\/\/|<!--|\/\*) ([\w@.][\w@./-]*\.[a-z]+)(?: -->| \*\/)?\n/.exec(body)?.[1];
 }
 
 /** Splits a shell script into commands: here-documents, continued lines and open quotes stay together. */
@@ -99,12 +100,14 @@ export interface PageRun {
 
 export interface RunOptions {
   /** Prepares the folder. */
-  readonly prepare?: (folder: string) => Promise<void>;
+  readonly prepare?: (folder: string, daemon: TestDaemon) => Promise<void>;
   /** Replacements in commands, for paths and addresses of the reader's own machine. */
   readonly replace?: (folder: string, daemon: TestDaemon) => Readonly<Record<string, string>>;
   /** Programs that stand for those of another machine: name → shell script. */
   readonly programs?: (folder: string, daemon: TestDaemon) => Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Ends what the commands started. */
+  readonly dispose?: (folder: string) => Promise<void>;
 }
 
 /**
@@ -118,7 +121,8 @@ export async function runPage(page: string, daemon: TestDaemon, options: RunOpti
   const programs = {
     runtimectl: `exec "${process.execPath}" "${path.join(repository, "bin/runtimectl.js")}" "$@"`,
     runtimed: `exec "${process.execPath}" "${path.join(repository, "bin/runtimed.js")}" "$@"`,
-    sudo: 'exec "$@"',
+    // Commands of root run only on pages whose options make them harmless.
+    ...Object.fromEntries(["sudo", "systemctl"].map((name) => [name, `echo "${name} is not available in tests"; exit 1`])),
     ...options.programs?.(folder, daemon),
   };
   for (const [name, script] of Object.entries(programs)) {
@@ -126,7 +130,8 @@ export async function runPage(page: string, daemon: TestDaemon, options: RunOpti
     await chmod(path.join(bin, name), 0o755);
   }
   await writeFile(path.join(folder, ".curlrc"), "silent\nshow-error\n");
-  await options.prepare?.(folder);
+  await options.prepare?.(folder, daemon);
+  onTestFinished(() => options.dispose?.(folder));
 
   const replacements = Object.entries({ [documentedHost]: new URL(daemon.url).host, ...options.replace?.(folder, daemon) });
   const adapt = (text: string) => replacements.reduce((result, [from, to]) => result.replaceAll(from, to), text);
@@ -136,6 +141,7 @@ export async function runPage(page: string, daemon: TestDaemon, options: RunOpti
     PATH: `${bin}:${process.env["PATH"] ?? ""}`,
     HOME: folder,
     npm_config_yes: "true",
+    npm_config_prefix: path.join(folder, ".npm-global"),
     npm_config_update_notifier: "false",
     npm_config_cache: process.env["npm_config_cache"] ?? path.join(process.env["HOME"] ?? folder, ".npm"),
     ...options.env,

@@ -7,15 +7,36 @@ export interface CommandException {
 }
 
 /** Commands that go on until Ctrl-C; tests interrupt them after 4 s. */
-export const followedCommands: readonly RegExp[] = [/^runtimectl (?:workers )?logs .*-f\b/, /^runtimectl events/, /^runtimectl dev\b/];
+export const followedCommands: readonly RegExp[] = [
+  /^runtimectl (?:workers )?logs .*-f\b/,
+  /^runtimectl events/,
+  /^runtimectl dev\b/,
+  /^runtimectl status --watch/,
+];
 
 const packed = "npm run release:check packs the repository and installs the archive";
 const quickStart = "test/e2e/journeys/quick-start.test.ts runs it";
+const systemd = "needs a machine that systemd runs; test/boot and test/systemd run the units";
+const proxies = "needs nginx and certificates; test/proxies runs both shipped configurations";
+const primary = "needs sqld on another machine; test/e2e/cluster runs it";
+const root = "changes the machine; test/e2e/cli/daemon-service.test.ts runs it in a folder";
 
 /** Every documented command of tutorials, how-to pages and the README that no test runs, with the reason. */
 export const exceptions: readonly CommandException[] = [
   { page: "docs/tutorials/first-worker.md", command: /^npm ci && npm start/, reason: quickStart },
   { page: "docs/tutorials/first-worker.md", command: /^npm (pack|install)/, reason: packed },
+  { page: "docs/how-to/ci.md", command: /^gh /, reason: "needs an account at GitHub" },
+  { page: "docs/how-to/dashboard.md", command: /^runtimectl tui/, reason: "needs a terminal; test/e2e/dashboard drives it" },
   { page: "docs/how-to/install.md", command: /^npm (ci|pack|install)/, reason: packed },
   { page: "docs/how-to/install.md", command: /RUNTIME_ROOT_KEY_FILE=root.key runtimed/, reason: "the daemon of the test stands for it" },
+  { page: "docs/how-to/keys.md", command: /systemctl restart/, reason: systemd },
+  { page: "docs/how-to/multi-instance.md", command: /^(sqld|sudo) /, reason: primary },
+  { page: "docs/how-to/reverse-proxy.md", command: /^(sudo|sudoedit|curl|runtimectl auth) /, reason: proxies },
+  {
+    page: "docs/how-to/systemd.md",
+    command: /^sudo runtimectl auth|^sudo systemctl|daemon status|^journalctl|^systemd-analyze/,
+    reason: systemd,
+  },
+  { page: "docs/how-to/uninstall.md", command: /--purge|^sudo npm|^ls /, reason: root },
+  { page: "docs/how-to/upgrade.md", command: /^sudo npm install/, reason: packed },
 ];

@@ -1,26 +1,55 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { pagesIn, runPage, type RunOptions } from "../../support/documented-commands.js";
-import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { withService, writeSchemaBackup } from "../../support/documented-service.js";
+import { startDaemon } from "../../support/start-daemon.js";
+import { writeTree } from "../../support/write-tree.js";
 
 /** Pages whose commands need more than a daemon and an empty folder. */
 const options: Readonly<Record<string, RunOptions>> = {
-  "docs/how-to/install.md": {
-    replace: (_folder, { rootKey }) => ({ "openssl rand -base64 32": `echo '${rootKey}'` }),
+  "docs/how-to/backup-restore.md": withService,
+  "docs/how-to/command-line.md": {
+    replace: (_folder, { url }) => ({ "https://rt.example.org": url }),
+    prepare: async (folder, { rootKey }) => await writeFile(path.join(folder, "prod.key"), rootKey),
+  },
+  "docs/how-to/install.md": { replace: (_folder, { rootKey }) => ({ "openssl rand -base64 32": `echo '${rootKey}'` }) },
+  "docs/how-to/keys.md": { ...withService, prepare: async (folder) => void (await mkdir(path.join(folder, "root/etc/runtimed"), { recursive: true })) },
+  "docs/how-to/multi-instance.md": { replace: (_folder, { url }) => ({ "http://10.0.0.11:8000": url, "http://10.0.0.12:8000": url }) },
+  "docs/how-to/systemd.md": withService,
+  "docs/how-to/uninstall.md": {
+    ...withService,
+    prepare: async (folder) =>
+      await writeTree(folder, {
+        ".runtime/root.key": "",
+        "root/etc/systemd/system/runtimed.service": "",
+        "root/etc/systemd/system/runtimed.socket": "",
+        "root/etc/runtimed/root-key": "",
+      }),
+  },
+  "docs/how-to/upgrade.md": {
+    ...withService,
+    prepare: async (folder, daemon) => {
+      await mkdir(path.join(folder, "backup"));
+      await mkdir(path.join(folder, "root/etc/runtimed"), { recursive: true });
+      writeSchemaBackup(daemon);
+    },
   },
 };
 
-let daemon: TestDaemon;
+/** Variables of the daemon of a page. */
+const daemonVariables: Readonly<Record<string, Record<string, string>>> = {
+  "docs/how-to/panel.md": { RUNTIME_PANEL_HOST: "panel.localhost:8000", RUNTIME_PUBLIC_URL: "http://127.0.0.1:8000" },
+};
 
-beforeEach(async () => {
-  daemon = await startDaemon();
-});
-
-afterEach(() => daemon.dispose());
 
 describe("documented commands", async () => {
   const pages = await pagesIn("docs/how-to");
 
   test.each(pages)("%s succeeds in the order shown, with the documented output", { timeout: 180_000 }, async (page) => {
+    const daemon = await startDaemon({ env: daemonVariables[page] ?? {} });
+    onTestFinished(() => daemon.dispose());
+
     const { outputs } = await runPage(page, daemon, options[page]);
 
     for (const { command, output } of outputs) for (const text of command.expected) expect(output, command.text).toContain(text);

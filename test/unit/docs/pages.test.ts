@@ -1,0 +1,99 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { variables } from "../../../src/server/config/config-variables.js";
+import { codeBlocksOf, pagesIn, readPage, repository, stepsOf } from "../../support/documented-commands.js";
+import { exceptions } from "../../support/documented-exceptions.js";
+
+const guides = [...(await pagesIn("docs/tutorials")), ...(await pagesIn("docs/how-to"))];
+const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "builtin/README.md", ...(await pagesIn("docs"))];
+
+/** The text without code blocks. */
+const prose = (text: string) => text.replaceAll(/^```[^]*?^```$/gm, "");
+
+/** GitHub's anchors of the headings. */
+function anchorsOf(text: string): string[] {
+  return [...prose(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test.each(pages)("%s links to pages and headings that exist", async (page) => {
+  const text = prose(await readPage(page));
+  for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(target)) continue;
+    const [file = "", anchor] = target.split("#");
+    const linked = file === "" ? page : path.posix.join(path.posix.dirname(page), file);
+    expect(existsSync(path.join(repository, linked)), `${target} exists`).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(await readPage(linked)), target).toContain(anchor);
+  }
+});
+
+test.each(pages)("%s names files of the repository that exist", async (page) => {
+  const text = prose(await readPage(page));
+  for (const [, name = ""] of text.matchAll(/`((?:src|test|bench|docs|scripts|samples|builtin|bin)\/[\w./@-]+)`/g))
+    expect(existsSync(path.join(repository, name)), name).toBe(true);
+});
+
+test("every page is linked from the index", async () => {
+  const index = await readPage("docs/index.md");
+  const unlinked = (await pagesIn("docs")).filter(
+    (page) => !/docs\/(?:index|images\/README|contributing\/.*)\.md/.test(page) && !index.includes(`(${path.posix.relative("docs", page)})`),
+  );
+  expect(unlinked).toEqual([]);
+});
+
+describe("tutorials and how-to pages", () => {
+  test.each(guides)("%s has a command that a test runs or a stated exception", async (page) => {
+    expect(stepsOf(page, await readPage(page)).filter(({ kind }) => kind === "command").length).toBeGreaterThan(0);
+  });
+
+  test.each(guides)("%s has between 300 and 900 words, and ends with Verify and If it fails", async (page) => {
+    const text = await readPage(page);
+    const words = prose(text).split(/\s+/).filter((word) => /\w/.test(word)).length;
+    expect(words).toBeGreaterThanOrEqual(300);
+    expect(words).toBeLessThanOrEqual(900);
+    expect([...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title).slice(-2)).toEqual(["Verify", "If it fails"]);
+  });
+
+  test.each(guides)("%s calls runtimectl and not npx", async (page) => {
+    expect(await readPage(page)).not.toContain("npx runtimectl");
+  });
+
+  test.each(guides)("%s promises an output for each request that a test sends", async (page) => {
+    const silent = stepsOf(page, await readPage(page)).flatMap((step) =>
+      step.kind === "command" && step.command.exception === undefined && step.command.text.startsWith("curl ") && step.command.expected.length === 0
+        ? [step.command.text]
+        : [],
+    );
+    expect(silent).toEqual([]);
+  });
+});
+
+test.each(exceptions)("$page has a command that matches $command, which no test runs", async ({ page, command }) => {
+  const steps = stepsOf(page, await readPage(page));
+  expect(steps.some((step) => step.kind === "command" && command.test(step.command.text))).toBe(true);
+});
+
+test("the limits page states the default of each variable", async () => {
+  const text = await readPage("docs/reference/limits.md");
+  const rows = [...text.matchAll(/^\|.*`(RUNTIME_\w+)`.*$/gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [row, name] of rows) {
+    const variable = variables.find((candidate) => candidate.name === name);
+    expect(variable, name).toBeDefined();
+    expect(row, name).toContain(`\`${variable?.fallback}\``);
+  }
+});
+
+test("every shell block of a page is closed", async () => {
+  for (const page of pages) {
+    const text = await readPage(page);
+    expect([page, (text.match(/^```/gm) ?? []).length % 2]).toEqual([page, 0]);
+    expect(codeBlocksOf(text).length).toBe((text.match(/^```/gm) ?? []).length / 2);
+  }
+});
