@@ -53,12 +53,12 @@ export function codeBlocksOf(text: string): CodeBlock[] {
 }
 
 /** The name that a block's first comment gives to its file, such as `# greeter/manifest.yaml`; never an absolute path. */
-export function fileNameOf({ language, body }: CodeBlock): string | undefined {
+function fileNameOf({ language, body }: CodeBlock): string | undefined {
   return language === "sh" ? undefined : /^(?:#|\/\/|<!--|\/\*) ([\w@.][\w@./-]*\.[a-z]+)(?: -->| \*\/)?\n/.exec(body)?.[1];
 }
 
 /** Splits a shell script into commands: here-documents, continued lines and open quotes stay together. */
-export function splitCommands(script: string): { text: string; expected: string[] }[] {
+function splitCommands(script: string): { text: string; expected: string[] }[] {
   const commands: { text: string; expected: string[] }[] = [];
   let open = "";
   for (const line of script.split("\n")) {
