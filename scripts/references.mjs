@@ -28,7 +28,7 @@ export function configurationReference() {
   );
   return `${notice}# Configuration
 
-\`runtimed\` is configured by environment variables. A value that is not accepted ends the start with one line that names the variable, and exit status 78. The same status reports [state with a newer schema](../how-to/systemd.md#state-versions).
+\`runtimed\` is configured by environment variables. A value that is not accepted ends the start with one line that names the variable, and exit status 78. The same status reports [state with a newer schema](../how-to/upgrade.md#state-versions).
 Sizes are bytes or \`64kb\`, \`10mb\`, \`1gb\` (1024 each); durations \`500ms\`, \`30s\`, \`5m\` (minutes), \`1h\`, \`7d\`, or seconds; relative paths start at the working directory.
 
 | Variable | When unset | Meaning |

@@ -23,6 +23,9 @@ const root = "changes the machine; test/e2e/cli/daemon-service.test.ts runs it i
 
 /** Every documented command of tutorials, how-to pages and the README that no test runs, with the reason. */
 export const exceptions: readonly CommandException[] = [
+  { page: "README.md", command: /^npm ci && npm start/, reason: quickStart },
+  { page: "README.md", command: /^npm (pack|install)/, reason: packed },
+  { page: "README.md", command: /^npm ci && npm test/, reason: "the command that runs this test" },
   { page: "docs/tutorials/first-worker.md", command: /^npm ci && npm start/, reason: quickStart },
   { page: "docs/tutorials/first-worker.md", command: /^npm (pack|install)/, reason: packed },
   { page: "docs/how-to/ci.md", command: /^gh /, reason: "needs an account at GitHub" },
