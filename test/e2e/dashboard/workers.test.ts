@@ -40,7 +40,7 @@ const steady = (text: string) =>
   steadyText(text)
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
     .replace(/\d+\.\d\d\/s/g, (found) => "0.00/s".padEnd(found.length))
-    .replace(/(REQ\/S[\s\S]*)/, (list) => list.replace(/( on +)\d\.\d\d/g, "$10.00"))
+    .replace(/(REQ\/S[\s\S]*)/, (list) => list.replace(/( on +(?:live +)?)\d\.\d\d/g, "$10.00"))
     .replace(/p50.*?p99 [\d.]+ ms/g, "p50 1.00 ms · p90 1.00 ms · p99 1.00 ms")
     .replace(/\d+ running · [\d.]+ MB · [\d.]+ s CPU/g, "1 running · 10.0 MB · 0.0 s CPU");
 
