@@ -6,7 +6,7 @@ import { exitCodes } from "../command/exit-codes.js";
 import { refuseReadOnly } from "../config/refuse-read-only.js";
 import { rejectedKey } from "../config/rejected-key.js";
 import { resolveSettings, type Settings } from "../config/settings.js";
-import type { HttpResponse } from "./http-response.js";
+import type { HttpResponse } from "./http-client.js";
 import { HttpTransport } from "./http-transport.js";
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

@@ -2,6 +2,12 @@ import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
 import type { Settings } from "../config/settings.js";
+import type { TransportResponse } from "../../shared/client.js";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
+
+/** No time limits of undici's own: the caller ends a request by its signal. */
+const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** A request to one origin as it goes out, credential included. */
 export interface OutgoingRequest {
@@ -13,9 +19,6 @@ export interface OutgoingRequest {
 
 /** What decides how an origin is reached. */
 export type ConnectSettings = Pick<Settings, "certificateAuthorities" | "insecure" | "proxy" | "timeout">;
-
-/** No time limits of undici's own: the caller ends a request by its signal. */
-const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** HTTP to one origin, through the proxy when there is one. Follows no redirect. Keeps its connection for the next request. */
 export class HttpClient {
@@ -57,4 +60,42 @@ export class HttpClient {
   close(): void {
     void this.#dispatcher.destroy();
   }
+}
+
+export interface HttpResponse extends TransportResponse {
+  readonly contentType: string | undefined;
+  readonly location: string | undefined;
+  readonly bytes: Buffer;
+  readonly headers: Headers;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export function toResponse(status: number, headers: Headers, bytes: Buffer): HttpResponse {
+  return {
+    status,
+    bytes,
+    headers,
+    requestId: headerOf(headers, "x-request-id"),
+    contentType: headerOf(headers, "content-type"),
+    location: headerOf(headers, "location"),
+    get text() {
+      return bytes.toString("utf8");
+    },
+  };
+}
+
+function headerOf(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+/** A key must not travel where nobody sent it. */
+export function refuseRedirect({ status, location }: HttpResponse, origin: string): void {
+  if (status < 300 || status > 399 || location === undefined) return;
+  const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
+  throw new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
+    exitCode: exitCodes.failed,
+    hint: target && target.origin !== origin ? `if that is your daemon, use --url ${target.origin} and sign in there` : undefined,
+  });
 }

@@ -1,16 +1,16 @@
 import type { TransportRequest } from "../../shared/client.js";
 import { version } from "../version.js";
-import { Clock } from "./clock.js";
 import { connectionFailure, timeoutFailure } from "./connection-failure.js";
-import { HttpClient, type ConnectSettings, type OutgoingRequest } from "./http-client.js";
-import { refuseRedirect, toResponse, type HttpResponse } from "./http-response.js";
+import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type OutgoingRequest, type HttpResponse } from "./http-client.js";
 
 /** An upload is unpacked and installed before it is answered. */
 const uploadAnswerTimeoutMs = 10 * 60_000;
 /** A stream that is silent for longer is lost: the daemon gives a sign of life every 15 s. */
 const longestSilenceMs = 45_000;
 
-export interface TransportOptions {
+const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);
+
+interface TransportOptions {
   readonly origin: string;
   readonly settings: ConnectSettings;
   readonly signal: AbortSignal;
@@ -124,8 +124,6 @@ function headersOf(
   };
 }
 
-const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);
-
 function shownHeader(name: string, value: unknown): string {
   return `${name}: ${secretHeaders.has(name.toLowerCase()) ? "[hidden]" : String(value)}`;
 }
@@ -136,4 +134,23 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
     yield piece;
   }
   clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
+}
+
+/** A time limit that can start again. */
+class Clock {
+  readonly #onEnd: (limitMs: number) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onEnd: (limitMs: number) => void) {
+    this.#onEnd = onEnd;
+  }
+
+  start(limitMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#onEnd(limitMs), limitMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
 }

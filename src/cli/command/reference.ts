@@ -1,12 +1,11 @@
 import { commandTable, isNoun, type CommandEntry } from "./command-table.js";
-import { commandModules } from "./command-modules.js";
+import { commandModules, loadCommand } from "./command-registry.js";
 import type { CommandDefinition } from "./command.js";
 import { environmentVariables } from "../config/environment.js";
 import { exitCodes } from "./exit-codes.js";
 import { globalOptions, versionOption } from "./global-options.js";
 import { aliasPairs } from "./help.js";
 import { configFiles, exitCodeMeanings, nodeVariables } from "./help-topics.js";
-import { loadCommand } from "./load-command.js";
 
 export interface ReferenceCommand {
   readonly words: string;

@@ -5,7 +5,7 @@ import { CommandError, usageError } from "../command/command-error.js";
 import { defineCommand, type Context } from "../command/command.js";
 import { connectAnonymously } from "../client/connection.js";
 import { exitCodeOfStatus } from "../command/exit-codes.js";
-import type { HttpResponse } from "../client/http-response.js";
+import type { HttpResponse } from "../client/http-client.js";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

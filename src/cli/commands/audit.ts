@@ -5,7 +5,7 @@ import { defineCommand } from "../command/command.js";
 import { usageError } from "../command/command-error.js";
 import { connect } from "../client/connection.js";
 import { exitCodes } from "../command/exit-codes.js";
-import { followUntilInterrupted } from "../client/follow-until-interrupted.js";
+import { followUntilInterrupted } from "../client/reconnecting-stream.js";
 import { localDateTime } from "./workers/log-line.js";
 import { timeOption } from "../command/time-option.js";
 

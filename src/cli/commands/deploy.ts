@@ -1,11 +1,9 @@
 import { usageError } from "../command/command-error.js";
 import { defineCommand } from "../command/command.js";
-import { chooseAction } from "../deploy/choose-action.js";
-import { parseDeployOptions, type GivenOptions } from "../deploy/deploy-options.js";
-import { notePackage } from "../deploy/deploy-steps.js";
+import { chooseAction, prepareDeployable } from "../deploy/prepare-deployment.js";
+import { parseDeployOptions, notePackage, type GivenOptions } from "../deploy/deploy-options.js";
 import { DeploymentRun } from "../deploy/deployment-run.js";
 import { PluginTarget } from "../deploy/plugin-target.js";
-import { prepareDeployable } from "../deploy/prepare-deployment.js";
 import { WorkerTarget } from "../deploy/worker-target.js";
 import { openPackage } from "../pack/open-package.js";
 

@@ -4,10 +4,9 @@ import { describeFailure } from "../command/failure.js";
 import { checkDaemon } from "../doctor/check-daemon.js";
 import { checkMachine } from "../doctor/check-machine.js";
 import { checkNetwork } from "../doctor/check-network.js";
-import { fail, ok, type Finding } from "../doctor/finding.js";
+import { fail, ok, writeReport, type Finding } from "../doctor/report.js";
 import { printableLines } from "../output/sanitize-for-terminal.js";
 import { stateStyle, styled } from "../output/styles.js";
-import { writeReport } from "../doctor/write-report.js";
 import { resolveSettings, type Settings } from "../config/settings.js";
 
 interface Options {

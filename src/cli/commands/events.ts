@@ -4,7 +4,7 @@ import { changeDocument, changeLine, eventCells } from "../output/change-line.js
 import { defineCommand } from "../command/command.js";
 import { usageError } from "../command/command-error.js";
 import { connect } from "../client/connection.js";
-import { followUntilInterrupted } from "../client/follow-until-interrupted.js";
+import { followUntilInterrupted } from "../client/reconnecting-stream.js";
 import { localDateTime } from "./workers/log-line.js";
 import { timeOption } from "../command/time-option.js";
 

@@ -1,11 +1,10 @@
-import { commandModules } from "../command/command-modules.js";
+import { commandModules, loadCommand } from "../command/command-registry.js";
 import { usageError } from "../command/command-error.js";
 import { defineCommand } from "../command/command.js";
 import { matchCommand } from "../command/find-command.js";
 import { commandHelp, rootHelp } from "../command/help.js";
 import { helpStyleOf, type HelpStyle } from "../command/help-layout.js";
 import { helpTopics } from "../command/help-topics.js";
-import { loadCommand } from "../command/load-command.js";
 
 export const command = defineCommand<[words: readonly string[]]>({
   arguments: [{ syntax: "[topic...]", description: `A command, or one of the topics ${Object.keys(helpTopics).join(", ")}` }],

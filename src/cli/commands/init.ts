@@ -3,9 +3,8 @@ import path from "node:path";
 import { isPackageName } from "../../shared/package-name.js";
 import { usageError } from "../command/command-error.js";
 import { defineCommand } from "../command/command.js";
-import { templateFiles, templateMeanings, templateNames, type TemplateName } from "../init/templates.js";
+import { templateFiles, templateMeanings, templateNames, writeNewFiles, type TemplateName } from "../init/templates.js";
 import { canAsk, confirmOnMachine } from "../output/prompts.js";
-import { writeNewFiles } from "../init/write-new-files.js";
 import { shellWord } from "../output/shell-word.js";
 
 interface Options {

@@ -5,15 +5,14 @@ import { formatSize } from "../../shared/size.js";
 import { CommandError, usageError } from "../command/command-error.js";
 import { defineCommand, type Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
-import { archiveName } from "../pack/archive-name.js";
+import { archiveName, writeArchive, type WrittenArchive } from "../pack/write-archive.js";
 import { looksSecret } from "../../shared/packing/looks-secret.js";
 import { locatePackage } from "../pack/locate-package.js";
 import { planPack, type PackPlan } from "../pack/pack-plan.js";
 import { folderSource, type PackageKind } from "../pack/package-info.js";
-import { findPackageKind } from "../pack/package-kind.js";
+import { findPackageKind } from "../pack/open-package.js";
 import { showFiles } from "../pack/show-plan.js";
 import { temporaryFolder } from "../pack/temporary-folder.js";
-import { writeArchive, type WrittenArchive } from "../pack/write-archive.js";
 
 interface Options {
   readonly out?: string;

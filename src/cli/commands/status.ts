@@ -39,7 +39,7 @@ export const command = defineCommand<[], Options>({
       context.output.facts(document, facts);
       return document.ready ? exitCodes.ok : exitCodes.unavailable;
     }
-    const { watchStatus } = await import("../output/watch-status.js");
+    const { watchStatus } = await import("../output/status-report.js");
     await watchStatus(context, connection);
     return signal.reason instanceof CommandError ? signal.reason.exitCode : exitCodes.ok;
   },

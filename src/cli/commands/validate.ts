@@ -1,4 +1,4 @@
-import { pluralize } from "../output/pluralize.js";
+import { pluralize } from "../output/format.js";
 import { defineCommand } from "../command/command.js";
 import type { PackageKind } from "../pack/package-info.js";
 import { openPackage } from "../pack/open-package.js";

@@ -1,12 +1,16 @@
 import type { CommandDefinition, Context, OptionDefinition } from "../command/command.js";
 import { matchCommand } from "../command/find-command.js";
 import { globalOptions } from "../command/global-options.js";
-import { loadCommand, type CommandModules } from "../command/load-command.js";
-import { liveValues, type Candidate } from "./live-values.js";
-import { valueKind } from "./value-kind.js";
+import { loadCommand, type CommandModules } from "../command/command-registry.js";
+import { commandTable } from "../command/command-table.js";
+import { connect } from "../client/connection.js";
+import { uploadedWorkers } from "../uploaded-workers.js";
+import { readProfiles } from "../config/read-profiles.js";
 
 /** No command has this name: what is found instead of it names those that could stand there. */
 const noCommand = "\0";
+
+const kindsOfNouns: Readonly<Record<string, ValueKind>> = { plugins: "plugin", keys: "key", profile: "profile" };
 
 /** Everything that could stand in the place of the last word, whatever it begins with. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {
@@ -58,4 +62,81 @@ function optionNeedingValue(options: readonly OptionDefinition[], word: string |
 /** How many of the words are arguments, neither flags nor their values. */
 function positionalCount(words: readonly string[], options: readonly OptionDefinition[]): number {
   return words.filter((word, index) => !word.startsWith("-") && optionNeedingValue(options, words[index - 1]) === undefined).length;
+}
+
+interface Candidate {
+  readonly value: string;
+  readonly description?: string | undefined;
+}
+
+type Source = (context: Context, typed: string) => Promise<readonly Candidate[]> | readonly Candidate[];
+
+const sources: Readonly<Record<ValueKind, Source>> = {
+  worker: workerNames,
+  "worker with version": (context, typed) => (typed.indexOf("@", 1) > 0 ? workerVersions(context) : workerNames(context)),
+  "worker version": workerVersions,
+  plugin: plugins,
+  key: keys,
+  profile: profiles,
+  topic: topics,
+  file: () => [{ value: ":files" }],
+};
+
+/** What there is of a kind now, as the daemon and the files of the caller say. `typed` is the unfinished word. */
+async function liveValues(context: Context, kind: ValueKind, typed: string): Promise<readonly Candidate[]> {
+  return sources[kind](context, typed);
+}
+
+async function topics(): Promise<readonly Candidate[]> {
+  const { helpTopics } = await import("../command/help-topics.js");
+  const commands = Object.entries(commandTable).map(([value, { summary }]) => ({ value, description: summary }));
+  return [...Object.keys(helpTopics).map((value) => ({ value, description: "a topic" })), ...commands];
+}
+
+async function installedWorkers(context: Context) {
+  const { list } = await import("../../shared/contract/workers.js");
+  const { client } = await connect(context, { workers: { list } });
+  return uploadedWorkers(await client.workers.list());
+}
+
+async function workerNames(context: Context): Promise<readonly Candidate[]> {
+  return (await installedWorkers(context)).map(({ name, versions }) => ({ value: name, description: versions.join(" ") }));
+}
+
+async function workerVersions(context: Context): Promise<readonly Candidate[]> {
+  return (await installedWorkers(context)).flatMap(({ name, versions, disabledVersions }) =>
+    versions.map((version) => ({ value: `${name}@${version}`, description: disabledVersions.includes(version) ? "off" : "on" })),
+  );
+}
+
+async function plugins(context: Context): Promise<readonly Candidate[]> {
+  const { list } = await import("../../shared/contract/plugins.js");
+  const { client } = await connect(context, { plugins: { list } });
+  return (await client.plugins.list()).map(({ name, status }) => ({ value: name, description: status }));
+}
+
+async function keys(context: Context): Promise<readonly Candidate[]> {
+  const { list } = await import("../../shared/contract/keys.js");
+  const { client } = await connect(context, { keys: { list } });
+  return (await client.keys.list()).keys.map(({ id, name, role }) => ({ value: String(id), description: `${name}, ${role}` }));
+}
+
+async function profiles(context: Context): Promise<readonly Candidate[]> {
+  const config = await readProfiles(context.directories.config);
+  return [...config.profiles].map(([value, { url }]) => ({ value, description: url }));
+}
+
+/** What can stand for a value on the command line, as far as it can be suggested. */
+type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "profile" | "file" | "topic";
+
+/** What a placeholder such as `<name[@version]>` or `<file>` stands for among the arguments and flags of a noun's commands. */
+function valueKind(noun: string, syntax: string): ValueKind | undefined {
+  const [placeholder = ""] = /(?<=[<[]).*(?=[>\]])/.exec(syntax.toLowerCase()) ?? [];
+  const word = placeholder.replace(/\.\.\.$/, "");
+  if (/^(file|path|dir|folder|archive)\b/.test(word)) return "file";
+  if (word === "profile") return "profile";
+  if (word === "topic") return "topic";
+  if (word.startsWith("name@")) return "worker version";
+  if (noun === "workers" && word.startsWith("name")) return word.includes("version") ? "worker with version" : "worker";
+  return /^(name|id)\b/.test(word) ? kindsOfNouns[noun] : undefined;
 }

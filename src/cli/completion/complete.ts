@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context, GlobalFlags } from "../command/command.js";
 import { exitCodes, type ExitCode } from "../command/exit-codes.js";
-import type { CommandModules } from "../command/load-command.js";
+import type { CommandModules } from "../command/command-registry.js";
 import { Output } from "../output/output.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 import { candidatesFor } from "./candidates.js";

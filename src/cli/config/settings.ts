@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseDurationMs } from "../../shared/duration.js";
-import { chooseProxy } from "./choose-proxy.js";
+import { chooseProxy } from "./proxy.js";
 import { CommandError, usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { configFile } from "./config-directory.js";

@@ -1,13 +1,12 @@
 import { Box, Text } from "ink";
 import { useSyncExternalStore } from "react";
-import { KeyQueue } from "./components/key-queue.js";
+import { KeyQueue } from "./keyboard/key-queue.js";
 import { Shell } from "./components/shell.js";
 import type { Dashboard } from "./dashboard.js";
-import { DashboardContext } from "./hooks/use-dashboard.js";
-import { SessionContext } from "./hooks/use-session.js";
-import { SizeContext, type Size } from "./hooks/use-size.js";
-import type { Keyboard } from "./keyboard.js";
-import type { ScreenId } from "./screens/screens.js";
+import { DashboardContext, SessionContext } from "./session/hooks.js";
+import { SizeContext, type Size } from "./terminal/terminal-size.js";
+import type { Keyboard } from "./keyboard/keyboard.js";
+import type { ScreenId } from "./screens.js";
 
 const leastSize: Size = { columns: 60, rows: 15 };
 

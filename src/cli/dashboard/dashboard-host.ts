@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { ReadStream, WriteStream } from "node:tty";
 import { connect } from "../client/connection.js";
-import { writeAll } from "../output/write-all.js";
+import { writeAll } from "../output/process-io.js";
 
 /** Where the dashboard reads keys from. */
 export type KeySource = NodeJS.ReadableStream & Pick<ReadStream, "setRawMode">;

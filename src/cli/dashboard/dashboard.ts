@@ -1,10 +1,10 @@
 import type { Context } from "../command/command.js";
-import type { KeyDispatcher } from "./key-dispatcher.js";
-import type { Keymap } from "./keymap.js";
-import type { Overlays } from "./overlays.js";
-import type { PaletteHistory } from "./palette-history.js";
-import type { Sessions } from "./sessions.js";
-import type { Undo } from "./undo.js";
+import type { KeyDispatcher } from "./keyboard/key-dispatcher.js";
+import type { Keymap } from "./keyboard/keymap.js";
+import type { Overlays } from "./components/overlays.js";
+import type { PaletteHistory } from "./palette/palette-history.js";
+import type { Sessions } from "./session/sessions.js";
+import type { Undo } from "./actions/action.js";
 
 /** What every part of the dashboard works with. */
 export interface Dashboard {

@@ -10,15 +10,20 @@ import { sendArchive } from "../pack/package-archive.js";
 import { showFiles } from "../pack/show-plan.js";
 import { writeArchive } from "../pack/write-archive.js";
 import { confirmDestruction } from "../output/prompts.js";
-import type { DeployAction } from "./choose-action.js";
-import type { DeployOptions } from "./deploy-options.js";
-import { noteStep } from "./deploy-steps.js";
-import { loadFailure } from "./load-failure.js";
+import { packDeployable, type DeployAction, type Deployable } from "./prepare-deployment.js";
+import { noteStep, type DeployOptions } from "./deploy-options.js";
 import { checkHealth, type HealthOutcome } from "./health-check.js";
 import type { PluginTarget } from "./plugin-target.js";
-import { packDeployable, type Deployable } from "./prepare-deployment.js";
-import { tellGitHub } from "./tell-github.js";
+import { tellGitHub } from "./ci.js";
 import { WorkerTarget } from "./worker-target.js";
+import type { PackedFile } from "../pack/pack-plan.js";
+import { findSyntaxError } from "../validate/syntax-errors.js";
+
+const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
+  install: "be installed",
+  replace: "replace what is there",
+  enable: "be switched on",
+};
 
 interface Parts {
   readonly opened: OpenedPackage;
@@ -186,8 +191,21 @@ function failed(message: string, hint: string, details?: readonly string[]): Com
   return new CommandError("CHECK_FAILED", message, { exitCode: exitCodes.notRolledBack, hint, details });
 }
 
-const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
-  install: "be installed",
-  replace: "replace what is there",
-  enable: "be switched on",
-};
+/** The error of an upload as it is shown: one of code that cannot be loaded says that nothing changed, and has the lines at fault. */
+async function loadFailure(
+  error: unknown,
+  { folder, files }: { readonly folder: string; readonly files: readonly PackedFile[] },
+): Promise<unknown> {
+  if (!(error instanceof ApiError) || error.code !== "WORKER_START_FAILED") return error;
+  const place = error.message.includes("SyntaxError") ? await findSyntaxError(folder, files) : undefined;
+  return new CommandError(error.code, `${asSentence(error.message)} Nothing was changed.`, {
+    exitCode: exitCodes.failed,
+    details: place?.details,
+    hint: "runtimectl dev shows the code's whole output; --no-check deploys it nevertheless",
+  });
+}
+
+/** What code throws seldom ends with a full stop. */
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

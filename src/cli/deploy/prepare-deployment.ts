@@ -1,19 +1,22 @@
 import path from "node:path";
-import type { Deployment } from "../../shared/deployment.js";
-import { longestDeployer } from "../../shared/deployment.js";
+import { longestDeployer, type Deployment } from "../../shared/deployment.js";
 import { CommandError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
-import { archiveName } from "../pack/archive-name.js";
-import { readManifestOf, withManifest } from "../pack/edited-manifest.js";
+import { archiveName, ContentDigest } from "../pack/write-archive.js";
+import { readManifestOf, withManifest, withFiles, writtenFile } from "../pack/bundle-plan.js";
 import type { OpenedPackage } from "../pack/open-package.js";
-import type { PackPlan } from "../pack/pack-plan.js";
+import type { PackPlan, PackedFile } from "../pack/pack-plan.js";
 import { packWithProgress, type PackageArchive } from "../pack/package-archive.js";
 import { describeProblem } from "../validate/problem.js";
 import { invalidPackage, validatePackage } from "../validate/validate-package.js";
 import type { DeployOptions } from "./deploy-options.js";
-import { readGitFacts } from "./git-facts.js";
-import { digestOf, withDeployment } from "./with-deployment.js";
+import { readGitFacts } from "./ci.js";
+import semver from "semver";
+import { latestVersion } from "../../shared/package-name.js";
+import type { DeployTarget } from "./deploy-target.js";
+import { isMap, isScalar, type Document } from "yaml";
+import { createTarStream } from "../pack/tar-writer.js";
 
 /** What would be sent, before it is packed. */
 export interface Deployable {
@@ -66,4 +69,71 @@ async function describeDeployment(
     ...(message !== undefined && { message }),
     ...(by !== undefined && { by: by.slice(0, longestDeployer) }),
   };
+}
+
+/** none: what is there is the same; enable: it is, but off. */
+export type DeployAction = "install" | "replace" | "enable" | "none";
+
+/** What is to be done with what is there. Refuses to overwrite a version, and to promise a way back that there is not. */
+export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Deployable, options: DeployOptions): DeployAction {
+  const { existing, loss } = target;
+  const isSame = existing !== undefined && existing.digest === digest;
+  if (isSame && (options.onlyIfChanged || options.isDryRun)) return existing.isEnabled || isOff ? "none" : "enable";
+  if (existing && !options.mayReplace) throw versionExists(plan.facts, isSame);
+  if (options.rollsBack && loss !== undefined)
+    throw new CommandError("NO_WAY_BACK", `--rollback-on-fail cannot be kept: ${loss}`, {
+      exitCode: exitCodes.conflict,
+      hint: existing ? "deploy it as another version, or leave out --rollback-on-fail" : "leave out --rollback-on-fail",
+    });
+  return existing ? "replace" : "install";
+}
+
+function versionExists({ name, version }: { name: string; version: string }, isSame: boolean): CommandError {
+  const next = version === latestVersion ? "1.0.0" : semver.inc(version, "patch");
+  const bump = `set version: ${next} in its manifest or add --version ${next}; --replace overwrites what is there`;
+  return new CommandError("VERSION_EXISTS", `${name}@${version} is installed already; nothing was uploaded`, {
+    exitCode: exitCodes.conflict,
+    hint: isSame ? `its content is the same, which --if-changed lets pass; else ${bump}` : bump,
+  });
+}
+
+/** The digest of what a plan packs, whatever an earlier deployment noted in the manifest. Reads every file. */
+function digestOf(plan: PackPlan): string {
+  const { file, document } = readManifestOf(plan);
+  const digestedAs = textWithoutDeployment(document);
+  const digest = new ContentDigest();
+  const files = plan.files.map((each): PackedFile => (each.path === file ? { ...each, digestedAs } : each));
+  for (const _ of createTarStream(files, digest)) continue;
+  return digest.hex();
+}
+
+/** The plan with a manifest that says where the version comes from; with `isOff`, also that it is not to be served. */
+async function withDeployment(
+  plan: PackPlan,
+  directory: string,
+  { deployment, isOff }: { deployment: Deployment; isOff: boolean },
+): Promise<PackPlan> {
+  const { file, document } = readManifestOf(plan);
+  const digestedAs = textWithoutDeployment(document);
+  if (isOff) document.set("enabled", false);
+  document.set("deploy", blockOf(document, deployment));
+  const content = document.toString({ lineWidth: 0 });
+  const manifest = await writtenFile(directory, { path: file, content, rule: "the manifest, with a note on this deployment" });
+  return withFiles(plan, [{ ...manifest, digestedAs }]);
+}
+
+/** As YAML writes it, so that it is the same for a manifest that YAML wrote before. Empty when it says nothing else. */
+function textWithoutDeployment(document: Document): string {
+  const copy = document.clone();
+  copy.delete("deploy");
+  const isEmpty = copy.contents === null || (isMap(copy.contents) && copy.contents.items.length === 0);
+  return isEmpty ? "" : copy.toString({ lineWidth: 0 });
+}
+
+/** All texts in quotes: a commit could be a number to YAML. */
+function blockOf(document: Document, deployment: Deployment): unknown {
+  const block = document.createNode(deployment);
+  if (isMap(block))
+    for (const { value } of block.items) if (isScalar(value) && typeof value.value === "string") value.type = "QUOTE_DOUBLE";
+  return block;
 }

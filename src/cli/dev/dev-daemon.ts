@@ -4,18 +4,22 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { DevReport } from "../../shared/dev-report.js";
-import { CommandError } from "../command/command-error.js";
+import { CommandError, usageError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 import type { Variables } from "../config/user-directories.js";
+import { createServer } from "node:net";
 
 const program = installedFile("dist/server/dev-daemon.js");
 /** From the request to stop to SIGKILL. */
 const stopTimeoutMs = 1500;
 
+const usualPort = 8787;
+const triedPorts = 100;
+
 export type Answered = Extract<DevReport, { kind: "answered" }>;
 
-export interface DevDaemonOptions {
+interface DevDaemonOptions {
   /** Private, and made for this daemon alone. */
   readonly directory: string;
   readonly host: string;
@@ -94,4 +98,31 @@ export class DevDaemon {
 
 export function daemonEnded(words: string): CommandError {
   return new CommandError("DAEMON_ENDED", `the local daemon ended${words === "" ? "" : `: ${words}`}`, { exitCode: exitCodes.failed });
+}
+
+/** The port that was asked for, when nothing listens there; without one the usual one, or the next that is free. */
+export async function choosePort(host: string, given: string | undefined): Promise<{ port: number; taken: number | undefined }> {
+  if (given !== undefined) {
+    const port = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
+    if (!(port <= 65_535)) throw usageError(`--port: ${given} is not a port; it takes a number from 0 (any free one) to 65535`);
+    if (await isFree(host, port)) return { port, taken: undefined };
+    throw new CommandError("PORT_TAKEN", `port ${port} is in use by another program`, {
+      exitCode: exitCodes.conflict,
+      hint: "choose another one, or leave out --port: then the next free one is taken",
+    });
+  }
+  for (let port = usualPort; port < usualPort + triedPorts; port += 1)
+    if (await isFree(host, port)) return { port, taken: port === usualPort ? undefined : usualPort };
+  return { port: 0, taken: usualPort };
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE" || error.code === "EACCES") resolve(false);
+      else reject(usageError(`--host: ${host} is no address of this machine (${error.code})`));
+    });
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
 }

@@ -7,14 +7,14 @@ import type { removeVersion, upload } from "../../shared/contract/worker-changes
 import { toPathSegments } from "../../shared/package-name.js";
 import type { Context } from "../command/command.js";
 import { reportFailure } from "../command/failure.js";
-import { archiveName } from "../pack/archive-name.js";
-import { withManifest } from "../pack/edited-manifest.js";
+import { archiveName, writeArchive, type Archive } from "../pack/write-archive.js";
+import { withManifest, planBundle } from "../pack/bundle-plan.js";
 import { planPack, type PackPlan } from "../pack/pack-plan.js";
-import { planBundle } from "../pack/plan-bundle.js";
-import { writeArchive, type Archive } from "../pack/write-archive.js";
-import { readDevVariables } from "./dev-variables.js";
 import { FolderWatch } from "./folder-watch.js";
 import { findSyntaxError } from "../validate/syntax-errors.js";
+import { parseEnv } from "node:util";
+import { usageError } from "../command/command-error.js";
+import { readFileIfThere } from "../config/read-file-if-there.js";
 
 /** Files that are being written are looked at again after this time. */
 const retryMs = 100;
@@ -23,7 +23,10 @@ const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
 /** Never watched, although the packing rules may keep them. */
 const unwatched = new Set(["node_modules", ".git"]);
 
-export interface ReloaderOptions {
+/** Where wrangler's users keep them; never packed. */
+const usualFile = ".dev.vars";
+
+interface ReloaderOptions {
   readonly context: Context;
   readonly folder: string;
   /** For what is made on the way. */
@@ -160,4 +163,16 @@ export class Reloader {
         : "the last good code goes on serving; waiting for a change",
     );
   }
+}
+
+/** Variables for the worker beside those of its manifest: of `.dev.vars` in the folder, then of the file given. */
+function readDevVariables(folder: string, given: string | undefined): Record<string, string> {
+  const usual = readFileIfThere(path.join(folder, usualFile));
+  const text = given === undefined ? undefined : readFileIfThere(given);
+  if (given !== undefined && text === undefined) throw usageError(`--vars-file: ${given} is not there`);
+  return { ...parsed(usual), ...parsed(text) };
+}
+
+function parsed(text: string | undefined): Record<string, string> {
+  return text === undefined ? {} : (parseEnv(text) as Record<string, string>);
 }

@@ -3,12 +3,11 @@ import { ready, type HealthCheck } from "../../shared/contract/health.js";
 import * as session from "../../shared/contract/session.js";
 import type { Context } from "../command/command.js";
 import { connectAnonymously } from "../client/connection.js";
-import { pluralize } from "../output/pluralize.js";
-import { endOn } from "../output/dates.js";
+import { pluralize, endOn } from "../output/format.js";
 import { describeFailure } from "../command/failure.js";
 import type { Settings } from "../config/settings.js";
 import { version } from "../version.js";
-import { fail, ok, warn, type Finding } from "./finding.js";
+import { fail, ok, warn, type Finding } from "./report.js";
 
 const clockWarningSeconds = 30;
 const keyWarningDays = 14;

@@ -2,7 +2,7 @@ import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
 import { configFile } from "../config/config-directory.js";
 import type { Context } from "../command/command.js";
-import { fail, ok, warn, type Finding } from "./finding.js";
+import { fail, ok, warn, type Finding } from "./report.js";
 
 const oldestNode = "24.0.0";
 const othersMayWrite = 0o022;

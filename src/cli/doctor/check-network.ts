@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { lookup } from "node:dns/promises";
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { pluralize } from "../output/pluralize.js";
+import { pluralize } from "../output/format.js";
 import type { Settings } from "../config/settings.js";
 import { connectionFailure } from "../client/connection-failure.js";
-import { fail, ok, warn, type Finding } from "./finding.js";
+import { fail, ok, warn, type Finding } from "./report.js";
 
 const longestStepMs = 10_000;
 const certificateWarningDays = 14;

@@ -1,6 +1,10 @@
-export const templateNames = ["fetch", "typescript", "static", "plugin"] as const;
-export type TemplateName = (typeof templateNames)[number];
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
 
+export const templateNames = ["fetch", "typescript", "static", "plugin"] as const;
 /** What each is, for help. */
 export const templateMeanings: Readonly<Record<TemplateName, string>> = {
   fetch: "a module with fetch",
@@ -8,28 +12,7 @@ export const templateMeanings: Readonly<Record<TemplateName, string>> = {
   static: "pages and files",
   plugin: "code that extends the daemon",
 };
-
-/** The files of a small project that works as it is. */
-export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
-  return { ...templates[template](name), ".gitignore": ignored, "README.md": readme(template, name) };
-}
-
 const ignored = "node_modules/\n.runtime/\n*.tgz\n";
-
-function readme(template: TemplateName, name: string): string {
-  const dev = template === "plugin" ? "" : "runtimectl dev      # serve it here, and again after each change\n";
-  return `# ${name}\n\n\`\`\`sh\n${dev}runtimectl deploy   # send it to the server\n\`\`\`\n`;
-}
-
-function moduleManifest(name: string, entrypoint: string): string {
-  return `name: ${JSON.stringify(name)}
-version: 0.1.0
-entrypoint: ${entrypoint}
-env:
-  GREETING: Hello
-`;
-}
-
 const templates: Readonly<Record<TemplateName, (name: string) => Readonly<Record<string, string>>>> = {
   fetch: (name) => ({
     "manifest.yaml": moduleManifest(name, "index.js"),
@@ -112,3 +95,52 @@ export default (config) => ({
 `,
   }),
 };
+
+export type TemplateName = (typeof templateNames)[number];
+
+/** The files of a small project that works as it is. */
+export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
+  return { ...templates[template](name), ".gitignore": ignored, "README.md": readme(template, name) };
+}
+
+function readme(template: TemplateName, name: string): string {
+  const dev = template === "plugin" ? "" : "runtimectl dev      # serve it here, and again after each change\n";
+  return `# ${name}\n\n\`\`\`sh\n${dev}runtimectl deploy   # send it to the server\n\`\`\`\n`;
+}
+
+function moduleManifest(name: string, entrypoint: string): string {
+  return `name: ${JSON.stringify(name)}
+version: 0.1.0
+entrypoint: ${entrypoint}
+env:
+  GREETING: Hello
+`;
+}
+
+/** Writes all of the files below the folder, which is made when it is missing, or none: nothing that is there is overwritten. */
+export async function writeNewFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const taken = Object.keys(files).filter((file) => existsSync(path.join(folder, file)));
+  if (taken.length > 0) throw exists(folder, taken);
+  const written: string[] = [];
+  try {
+    for (const [file, text] of Object.entries(files)) {
+      const target = path.join(folder, file);
+      await mkdir(path.dirname(target), { recursive: true });
+      await writeFile(target, text, { flag: "wx" });
+      written.push(target);
+    }
+  } catch (error) {
+    for (const target of written) await rm(target, { force: true });
+    const { code, path: at = folder } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new CommandError("NOT_WRITTEN", `${at} cannot be written (${code}); nothing was made`, { exitCode: exitCodes.failed });
+  }
+}
+
+function exists(folder: string, files: readonly string[]): CommandError {
+  return new CommandError("PATH_EXISTS", `${folder} has some of these files already; nothing was written`, {
+    exitCode: exitCodes.conflict,
+    details: files,
+    hint: "name another folder: runtimectl init ./new",
+  });
+}

@@ -1,13 +1,11 @@
 import { Redactor } from "./redactor.js";
-import { withFields } from "./document-fields.js";
-import type { OutputFormat } from "./output-mode.js";
-import { factLines, knownFacts, type Facts } from "./facts.js";
+import { withFields, type OutputFormat } from "./output-format.js";
+import { factLines, knownFacts, alignedTable, tabSeparated, type Facts, type TableStyle } from "./table.js";
 import type { GlobalFlags } from "../command/command.js";
 import { sanitizeForTerminal, printableJson, printableLines } from "./sanitize-for-terminal.js";
 import { repeatFlags } from "../command/repeated-flags.js";
 import type { ResultFile } from "./result-file.js";
 import { styled, type Style } from "./styles.js";
-import { alignedTable, tabSeparated, type TableStyle } from "./table.js";
 
 /** Where text goes, and what kind of reader is there. */
 export interface Terminal {

@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/api-error.js";
-import type { Facts } from "./facts.js";
+import { factLines, type Facts } from "./table.js";
 import { ready } from "../../shared/contract/health.js";
 import * as keys from "../../shared/contract/keys.js";
 import { show as showMetrics } from "../../shared/contract/metrics.js";
@@ -8,10 +8,12 @@ import { show } from "../../shared/contract/session.js";
 import * as workers from "../../shared/contract/workers.js";
 import type { Context } from "../command/command.js";
 import { connectAnonymously, type Connection } from "../client/connection.js";
-import { pluralize } from "./pluralize.js";
-import { timeFields, endOn } from "./dates.js";
-import { toRate } from "./figures.js";
+import { pluralize, timeFields, endOn, toRate } from "./format.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
+import { setTimeout as wait } from "node:timers/promises";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { describeFailure } from "../command/failure.js";
 
 const operations = {
   health: { ready },
@@ -21,6 +23,8 @@ const operations = {
   metrics: { show: showMetrics },
   keys: { list: keys.list },
 };
+const intervalMs = 2000;
+
 export type StatusConnection = Connection<typeof operations>;
 
 export interface StatusReport {
@@ -79,7 +83,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
 }
 
 /** What there is to say while the daemon does not answer. */
-export function statusWithoutAnswer({ origin, settings }: StatusConnection, reason: string): StatusReport {
+function statusWithoutAnswer({ origin, settings }: StatusConnection, reason: string): StatusReport {
   return {
     document: {
       url: origin,
@@ -116,5 +120,35 @@ async function readinessOf({ client }: StatusConnection): Promise<string> {
   } catch (error) {
     if (error instanceof ApiError && error.code === "NOT_READY") return error.message;
     throw error;
+  }
+}
+
+/** Shows the status whenever it has changed, until the command is interrupted. On a terminal it stays in its place. */
+export async function watchStatus({ output, signal, terminal }: Context, connection: StatusConnection): Promise<void> {
+  let seen: string | undefined;
+  let shownLineCount = 0;
+  while (!signal.aborted) {
+    const report = await statusNow(connection, signal);
+    if (report === undefined) return;
+    const text = factLines(report.facts, output.layout);
+    const change = output.isJson ? JSON.stringify({ ...report.document, load: null }) : text;
+    if (change !== seen) {
+      const redraw = terminal.stdoutIsTty && shownLineCount > 0 ? `\x1b[${shownLineCount}A\x1b[J` : "";
+      output.line(report.document, redraw + (terminal.stdoutIsTty ? text : `${text}\n`));
+      [seen, shownLineCount] = [change, text.split("\n").length];
+    }
+    await wait(intervalMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Undefined when the command was interrupted meanwhile. A daemon that is not there now may be back the next time. */
+async function statusNow(connection: StatusConnection, signal: AbortSignal): Promise<StatusReport | undefined> {
+  try {
+    return await readStatus(connection);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    const { exitCode, code } = describeFailure(error);
+    if (exitCode !== exitCodes.unavailable) throw error;
+    return statusWithoutAnswer(connection, error instanceof CommandError ? error.message : code);
   }
 }

@@ -6,7 +6,7 @@ import { exitCodes } from "../command/exit-codes.js";
 import { neverPackedPathReason, neverPackedReason } from "../../shared/packing/never-packed.js";
 import { mainFiles } from "../../shared/packing/main-files.js";
 import { folderSource, readPackageInfo, type PackageInfo, type PackageIdentity, type PackageKind } from "./package-info.js";
-import { archiveStem } from "./archive-name.js";
+import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 
 /** Beyond this no daemon takes an archive, and a maze of links would never end. */

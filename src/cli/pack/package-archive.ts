@@ -6,14 +6,13 @@ import { formatSize } from "../../shared/size.js";
 import { usageError } from "../command/command-error.js";
 import type { Context } from "../command/command.js";
 import { withProgress } from "../output/progress.js";
-import { archiveName } from "./archive-name.js";
+import { archiveName, writeArchive, type Archive, type WrittenArchive } from "./write-archive.js";
 import { readArchiveContent } from "./archive-content.js";
 import { locatePackage } from "./locate-package.js";
 import { planPack, type PackedFile, type PackPlan } from "./pack-plan.js";
 import { archiveSource, readPackageInfo, type PackageKind } from "./package-info.js";
-import { planBundle, type BundleOptions } from "./plan-bundle.js";
+import { planBundle, type BundleOptions } from "./bundle-plan.js";
 import { temporaryFolder } from "./temporary-folder.js";
-import { writeArchive, type Archive, type WrittenArchive } from "./write-archive.js";
 
 interface BundledFolder extends BundleOptions {
   readonly folder: string;

@@ -3,9 +3,8 @@ import { createWriteStream } from "node:fs";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { ContentDigest } from "./content-digest.js";
 import type { PackedFile } from "./pack-plan.js";
-import { createTarStream } from "./create-tar-stream.js";
+import { createTarStream } from "./tar-writer.js";
 
 /** How far reading may be ahead of compressing. */
 const readAheadBytes = 1024 * 1024;
@@ -65,4 +64,38 @@ class Fingerprint extends Transform {
   hex(): string {
     return this.#hash.digest("hex");
   }
+}
+
+/**
+ * What is in a package, whatever says when and by whom it was packed: SHA-256 of path, NUL, size, NUL and content of each file, in the
+ * order of the archive.
+ */
+export class ContentDigest {
+  readonly #hash = createHash("sha256");
+  #isReplaced = false;
+
+  /** The content that comes next is this file's. */
+  begin({ path, digestedAs }: PackedFile, sizeBytes: number): void {
+    this.#isReplaced = digestedAs !== undefined;
+    if (digestedAs === undefined) this.#hash.update(`${path}\0${sizeBytes}\0`);
+    else if (digestedAs !== "") this.#hash.update(`${path}\0${Buffer.byteLength(digestedAs)}\0${digestedAs}`);
+  }
+
+  update(piece: Buffer): void {
+    if (!this.#isReplaced) this.#hash.update(piece);
+  }
+
+  hex(): string {
+    return this.#hash.digest("hex");
+  }
+}
+
+/** What the archive of a package is called. */
+export function archiveName({ name, version }: { readonly name: string; readonly version: string }): string {
+  return `${archiveStem(name)}-${version}.tgz`;
+}
+
+/** What the names of all archives of a package begin with. */
+export function archiveStem(name: string): string {
+  return name.replace("@", "").replace("/", "-");
 }

@@ -2,11 +2,15 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { installedFile } from "../installed-file.js";
 import type { ServiceMode } from "./service-mode.js";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 
 export const serviceUnit = "runtimed.service";
 export const socketUnit = "runtimed.socket";
 
 const templates = installedFile("dist/builtin/systemd");
+
+const probeTimeoutMs = 20_000;
 
 export interface UnitFile {
   readonly path: string;
@@ -14,7 +18,7 @@ export interface UnitFile {
 }
 
 /** What differs from one machine to another. */
-export interface UnitChoices {
+interface UnitChoices {
   /** Absolute, as all paths here. */
   readonly node: string;
   readonly program: string;
@@ -69,4 +73,37 @@ function withSettings(unit: string, settings: Readonly<Record<string, string>>):
 function quoted(file: string): string {
   const escaped = file.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@%+=:,./-]+$/.test(file) ? escaped : `"${escaped}"`;
+}
+
+/** Reads the unit file of the service; returns undefined when it is not installed. */
+export async function readPresentUnit(mode: ServiceMode): Promise<string | undefined> {
+  return await readFile(path.join(mode.unitDirectory, serviceUnit), "utf8").catch(() => undefined);
+}
+
+/** The value that a unit gives a variable of its service. */
+export function environmentOf(unit: string | undefined, variable: string): string | undefined {
+  return unit
+    ?.split("\n")
+    .find((line) => line.startsWith(`Environment=${variable}=`))
+    ?.slice(`Environment=${variable}=`.length);
+}
+
+/**
+ * Whether the unit asks for strict isolation: a new one where the kernel offers both layers, a unit that is there already as it does now,
+ * since an upgrade must not keep a service from starting that ran before.
+ */
+export async function asksForStrictIsolation(presentUnit: string | undefined, node: string): Promise<boolean> {
+  return presentUnit === undefined ? await offersIsolation(node) : environmentOf(presentUnit, "RUNTIME_ISOLATION") === "strict";
+}
+
+/** Whether the daemon's sandbox program finds both layers of the kernel. */
+async function offersIsolation(node: string): Promise<boolean> {
+  const program = installedFile("dist/server/workers/sandbox/main.js");
+  try {
+    const { stdout } = await promisify(execFile)(node, [program], { timeout: probeTimeoutMs, env: {} });
+    const { landlock, seccomp } = JSON.parse(stdout) as Record<"landlock" | "seccomp", { isActive: boolean }>;
+    return landlock.isActive && seccomp.isActive;
+  } catch {
+    return false;
+  }
 }

@@ -3,18 +3,28 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { OpenedPackage } from "../pack/open-package.js";
 import type { PackageIdentity } from "../pack/package-info.js";
 import type { PackPlan } from "../pack/pack-plan.js";
-import { findLayoutProblems } from "./layout-problems.js";
 import { findManifestProblems } from "./manifest-problems.js";
 import { findSyntaxProblems } from "./syntax-errors.js";
 import { describeProblem, type Problem } from "./problem.js";
+import { ApiError } from "../../shared/api-error.js";
+import { entrySegments } from "../../shared/archive/entry-name.js";
+import { EntryTree } from "../../shared/archive/entry-tree.js";
+import { usualLimits } from "../../shared/archive/usual-limits.js";
+import { formatSize, parseSizeBytes } from "../../shared/size.js";
+import { looksSecret } from "../../shared/packing/looks-secret.js";
 
-export interface Validation {
+const identityCodes: Readonly<Record<string, readonly string[]>> = {
+  name: ["MISSING_PACKAGE_NAME", "INVALID_PACKAGE_NAME"],
+  version: ["INVALID_PACKAGE_VERSION"],
+};
+
+interface Validation {
   readonly problems: readonly Problem[];
   /** Undefined when the manifest is too wrong to say what would be packed. */
   readonly plan: PackPlan | undefined;
 }
 
-export interface ValidationOptions {
+interface ValidationOptions {
   readonly bundle?: boolean;
   /** Stands in for what the manifest says. */
   readonly identity?: PackageIdentity;
@@ -30,11 +40,6 @@ export async function validatePackage(opened: OpenedPackage, options: Validation
   return { problems: [...problems, ...findLayoutProblems(plan), ...(await findSyntaxProblems(plan))], plan };
 }
 
-const identityCodes: Readonly<Record<string, readonly string[]>> = {
-  name: ["MISSING_PACKAGE_NAME", "INVALID_PACKAGE_NAME"],
-  version: ["INVALID_PACKAGE_VERSION"],
-};
-
 /** The failure that lists what is wrong. */
 export function invalidPackage(problems: readonly Problem[], consequence: string): CommandError {
   const errors = problems.filter(({ severity }) => severity === "error");
@@ -44,4 +49,39 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
     exitCode: exitCodes.failed,
     details: errors.flatMap((problem) => [describeProblem(problem), ...(problem.excerpt ?? [])]),
   });
+}
+
+/** What is wrong with the files that would be packed, their names and their number. */
+export function findLayoutProblems({ files, links }: PackPlan): Problem[] {
+  const tree = new EntryTree();
+  const refused = files.flatMap(({ path }): Problem[] => {
+    try {
+      tree.addFile(entrySegments(path, "file"));
+      return [];
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return [{ severity: "error", code: error.code, message: error.message, file: path }];
+    }
+  });
+  const secrets = files
+    .filter(({ path }) => looksSecret(path))
+    .map(({ path }): Problem => warning(path, "LOOKS_SECRET", "it looks like a secret and would be packed; .runtimeignore leaves it out"));
+  const left = links.map(({ path, rule }): Problem => warning(path, "LINK_LEFT_OUT", `it is left out: ${rule}`));
+  return [...refused, ...secrets, ...left, ...sizeProblems(files)];
+}
+
+/** Warnings: the operator may allow more. */
+function sizeProblems(files: PackPlan["files"]): Problem[] {
+  const problems: Problem[] = [];
+  const { archiveEntries, expandedSize } = usualLimits;
+  const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  if (files.length > archiveEntries)
+    problems.push(warning(".", "ARCHIVE_TOO_LARGE", `it has ${files.length} files; a daemon usually takes ${archiveEntries}`));
+  if (sizeBytes > (parseSizeBytes(expandedSize) ?? Infinity))
+    problems.push(warning(".", "ARCHIVE_TOO_LARGE", `it is ${formatSize(sizeBytes)} unpacked; a daemon usually takes ${expandedSize}`));
+  return problems;
+}
+
+function warning(file: string, code: string, message: string): Problem {
+  return { severity: "warning", file, code, message };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ago, endOn, endsIn } from "../../../src/cli/output/dates.js";
+import { ago, endOn, endsIn } from "../../../src/cli/output/format.js";
 import { rolePermissions } from "../../../src/shared/permissions.js";
 import { sessionOf } from "../../support/render-dashboard.js";
 import { runInProcess } from "../../support/run-in-process.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { OneTimeSecret } from "../../../src/cli/dashboard/one-time-secret.js";
-import { Overlays } from "../../../src/cli/dashboard/overlays.js";
+import { OneTimeSecret } from "../../../src/cli/dashboard/keys/one-time-secret.js";
+import { Overlays } from "../../../src/cli/dashboard/components/overlays.js";
 import { rolePermissions } from "../../../src/shared/permissions.js";
 import { WireAnswer } from "../../support/fake-daemon.js";
 import { created } from "../../support/fake-transport.js";

@@ -4,7 +4,7 @@ import { usageError } from "../../command/command-error.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { ConfigFile } from "../../config/config-file.js";
 import { CredentialsFile } from "../../config/credentials-file.js";
-import { endOn, timeFields } from "../../output/dates.js";
+import { endOn, timeFields } from "../../output/format.js";
 import { profileName } from "../../config/profile-name.js";
 import { askSecret } from "../../output/prompts.js";
 import { isRejectedKey } from "../../config/rejected-key.js";

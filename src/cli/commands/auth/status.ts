@@ -1,7 +1,7 @@
 import { show } from "../../../shared/contract/session.js";
 import { defineCommand } from "../../command/command.js";
 import { connectAnonymously } from "../../client/connection.js";
-import { endOn, timeFields } from "../../output/dates.js";
+import { endOn, timeFields } from "../../output/format.js";
 import { CommandError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { resolveSettings } from "../../config/settings.js";

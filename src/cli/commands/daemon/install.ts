@@ -2,12 +2,10 @@ import { isHost } from "../../../shared/host.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { runSteps, chosenMode, serviceOptions, type ServiceOptions } from "../../systemd/run-steps.js";
-import { findServiceProgram } from "../../systemd/service-program.js";
-import { asksForStrictIsolation } from "../../systemd/strict-isolation.js";
+import { findServiceProgram } from "../../systemd/service-mode.js";
+import { asksForStrictIsolation, environmentOf, readPresentUnit, serviceUnit, socketUnit, unitFiles } from "../../systemd/unit-files.js";
 import { call, makeRootKey, writeUnit, type ServiceStep } from "../../systemd/service-step.js";
 import { Systemctl } from "../../systemd/systemctl.js";
-import { environmentOf, readPresentUnit } from "../../systemd/present-unit.js";
-import { serviceUnit, socketUnit, unitFiles } from "../../systemd/unit-files.js";
 
 const defaultListen = "127.0.0.1:8000";
 

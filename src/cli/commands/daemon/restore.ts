@@ -3,7 +3,7 @@ import type { RestoredBackup } from "../../../shared/backup-program.js";
 import { directoryOptions, directoryVariables, type DirectoryOptions } from "../../backup/daemon-directories.js";
 import { runBackupProgram } from "../../backup/run-backup-program.js";
 import { defineCommand } from "../../command/command.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { confirmOnMachine } from "../../output/prompts.js";
 
 interface Options extends DirectoryOptions {

@@ -4,7 +4,7 @@ import { CommandError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { ago, toDateTime } from "../../output/dates.js";
+import { ago, toDateTime } from "../../output/format.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
 /** A path that begins with no directory is one whose directory was left out. */

@@ -6,7 +6,7 @@ import { mostPaths } from "../../../shared/contract/files.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { withProgress } from "../../output/progress.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 

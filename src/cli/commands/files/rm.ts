@@ -1,7 +1,7 @@
 import { runBatch } from "../../command/run-batch.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { confirmDestruction } from "../../output/prompts.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 

@@ -1,29 +1,31 @@
+import { permissions, pluginsRunAsDaemon, roles, type Permission, type Role } from "../../../shared/permissions.js";
 import { hostname, userInfo } from "node:os";
 import { create, usualLifetime } from "../../../shared/contract/keys.js";
 import { show } from "../../../shared/contract/session.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import { parseLifetimeSeconds } from "../../../shared/duration.js";
-import { permissions, pluginsRunAsDaemon, roles, type Permission, type Role } from "../../../shared/permissions.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { askText } from "../../output/prompts.js";
-import { outOption } from "./key-file.js";
-import { keyPresets, presetOf, type KeyPresetName } from "./key-presets.js";
-import { showNewKey, newKeyFields } from "./show-new-key.js";
+import { outOption, showNewKey, newKeyFields } from "./new-key-output.js";
 
+/** Keys that people need again and again, each with as little as will do. */
+export const keyPresets = {
+  ci: {
+    meaning: "a pipeline that uploads workers of one namespace",
+    role: "custom",
+    permissions: ["workers:read", "workers:install"],
+    needsNamespace: true,
+  },
+  viewer: { meaning: "somebody who only looks", role: "viewer" },
+  ops: {
+    meaning: "somebody on call: looks, restarts, switches and rolls back workers; deletes nothing, makes no keys",
+    role: "custom",
+    permissions: ["workers:read", "workers:install", "workers:restart", "plugins:read", "keys:read"],
+  },
+} as const satisfies Record<string, KeyPreset>;
 const presetNames = Object.keys(keyPresets) as KeyPresetName[];
-
-interface Options {
-  readonly role?: Role;
-  readonly preset?: KeyPresetName;
-  readonly name?: string;
-  readonly expires?: string;
-  readonly permission?: readonly Permission[];
-  readonly namespace?: readonly string[];
-  readonly out?: string;
-}
-
 export const command = defineCommand<[], Options>({
   options: [
     { flags: "--role <role>", description: "What the key may do (needed, unless --preset or --permission is given)", choices: roles },
@@ -55,6 +57,32 @@ export const command = defineCommand<[], Options>({
     await showNewKey(context, { make: async () => (await client.keys.create({ body })).data, out: options.out, origin });
   },
 });
+
+interface KeyPreset {
+  /** For whom, in a few words. */
+  readonly meaning: string;
+  readonly role: Role;
+  /** With the role custom. */
+  readonly permissions?: readonly Permission[];
+  /** It must be said for which packages it is. */
+  readonly needsNamespace?: boolean;
+}
+
+export type KeyPresetName = keyof typeof keyPresets;
+
+export function presetOf(name: KeyPresetName): KeyPreset {
+  return keyPresets[name];
+}
+
+interface Options {
+  readonly role?: Role;
+  readonly preset?: KeyPresetName;
+  readonly name?: string;
+  readonly expires?: string;
+  readonly permission?: readonly Permission[];
+  readonly namespace?: readonly string[];
+  readonly out?: string;
+}
 
 function describePreset(name: KeyPresetName): string {
   const { role, permissions: chosen, needsNamespace } = presetOf(name);

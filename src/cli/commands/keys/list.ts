@@ -2,9 +2,9 @@ import { list } from "../../../shared/contract/keys.js";
 import { show } from "../../../shared/contract/session.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
-import { endCell, keyDocument, keyFields, lastUseCell } from "./key-document.js";
+import { endCell, keyDocument, keyFields, lastUseCell } from "./show.js";
 
 const headings = ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "ENDS", "LAST USED", "OWN"];
 

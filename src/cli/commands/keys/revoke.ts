@@ -3,8 +3,7 @@ import { list, revoke, type ApiKey } from "../../../shared/contract/keys.js";
 import { runBatch } from "../../command/run-batch.js";
 import { defineCommand } from "../../command/command.js";
 import { connect, type Connection } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
-import { endOn } from "../../output/dates.js";
+import { pluralize, endOn } from "../../output/format.js";
 import { confirmDestruction } from "../../output/prompts.js";
 import { parseKeyId } from "./key-id.js";
 

@@ -3,11 +3,10 @@ import { show } from "../../../shared/contract/session.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { endOn, timeFields } from "../../output/dates.js";
+import { endOn, timeFields } from "../../output/format.js";
 import { confirmDestruction } from "../../output/prompts.js";
-import { outOption } from "./key-file.js";
+import { outOption, showNewKey, newKeyFields } from "./new-key-output.js";
 import { parseKeyId } from "./key-id.js";
-import { showNewKey, newKeyFields } from "./show-new-key.js";
 
 interface Options {
   readonly overlap?: string;

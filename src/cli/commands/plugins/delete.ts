@@ -2,7 +2,7 @@ import { remove } from "../../../shared/contract/plugins.js";
 import { runBatch } from "../../command/run-batch.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { parsePluginName } from "../../command/package-reference.js";
 import { confirmDestruction } from "../../output/prompts.js";
 

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../command/command.js";
-import { togglePlugin } from "./toggle-plugin.js";
+import { togglePlugin } from "./plugin-state.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],

@@ -1,8 +1,8 @@
 import { list } from "../../../shared/contract/plugins.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
-import { pluginFields } from "./plugin-fields.js";
+import { pluralize } from "../../output/format.js";
+import { pluginFields } from "./show.js";
 
 export const command = defineCommand<[]>({
   fields: pluginFields,

@@ -1,7 +1,7 @@
 import { loaded } from "../../../shared/contract/plugins.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "base", "dependencies", "optionalDependencies", "menus"],

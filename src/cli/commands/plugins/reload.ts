@@ -1,7 +1,7 @@
 import { reload } from "../../../shared/contract/plugins.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "version", "loaded", "error"],

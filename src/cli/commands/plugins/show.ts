@@ -4,8 +4,10 @@ import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parsePluginName } from "../../command/package-reference.js";
-import { pluginFields } from "./plugin-fields.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
+
+/** What documents say of an installed plugin. */
+export const pluginFields = ["name", "version", "status", "enabled", "source", "error", "path", "removable"] as const;
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],

@@ -1,7 +1,7 @@
 import { defineCommand } from "../../command/command.js";
 import { ConfigFile } from "../../config/config-file.js";
 import { CredentialsFile } from "../../config/credentials-file.js";
-import { existingProfile } from "./existing-profile.js";
+import { existingProfile } from "./profile-options.js";
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The profile" }],

@@ -1,8 +1,7 @@
 import { defineCommand } from "../../command/command.js";
 import { usageError } from "../../command/command-error.js";
 import { ConfigFile } from "../../config/config-file.js";
-import { existingProfile } from "./existing-profile.js";
-import { givenSettings, profileDocument, profileFields, profileOptions, type ProfileOptions } from "./profile-options.js";
+import { existingProfile, givenSettings, profileDocument, profileFields, profileOptions, type ProfileOptions } from "./profile-options.js";
 
 export const command = defineCommand<[name: string], ProfileOptions>({
   arguments: [{ syntax: "<name>", description: "The profile" }],

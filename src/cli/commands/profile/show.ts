@@ -2,8 +2,7 @@ import { defineCommand } from "../../command/command.js";
 import { ConfigFile } from "../../config/config-file.js";
 import { CredentialsFile } from "../../config/credentials-file.js";
 import { usageError } from "../../command/command-error.js";
-import { existingProfile } from "./existing-profile.js";
-import { profileDocument, profileFields } from "./profile-options.js";
+import { existingProfile, profileDocument, profileFields } from "./profile-options.js";
 
 export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "The profile (default: the current one)" }],

@@ -3,7 +3,7 @@ import { toPathSegments } from "../../../shared/package-name.js";
 import { runBatch } from "../../command/run-batch.js";
 import { defineCommand } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { confirmDestruction } from "../../output/prompts.js";
 

@@ -1,6 +1,6 @@
 import type { ClientOf } from "../../../shared/client.js";
 import type { LogEntry, logs } from "../../../shared/contract/worker-logs.js";
-import { streamWithReconnect, type StreamReader } from "../../client/follow-stream.js";
+import { streamWithReconnect, type StreamReader } from "../../client/reconnecting-stream.js";
 
 type LogsClient = ClientOf<{ workers: { logs: typeof logs } }>;
 type LogsInput = Parameters<LogsClient["workers"]["logs"]["follow"]>[0];

@@ -3,8 +3,7 @@ import type { Deployment } from "../../../shared/deployment.js";
 import { answeringVersion, installedVersions } from "../../../shared/worker-versions.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
-import { ago, toDateTime } from "../../output/dates.js";
+import { pluralize, ago, toDateTime } from "../../output/format.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 
 const shortCommitLength = 7;

@@ -3,7 +3,7 @@ import { toPathSegments } from "../../../shared/package-name.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand, type Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
-import { followUntilInterrupted } from "../../client/follow-until-interrupted.js";
+import { followUntilInterrupted } from "../../client/reconnecting-stream.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { timeOption } from "../../command/time-option.js";
 import { entryDocument, entryForPipe, entryForTerminal } from "./log-line.js";

@@ -4,7 +4,7 @@ import { toPathSegments } from "../../../shared/package-name.js";
 import { CommandError } from "../../command/command-error.js";
 import { defineCommand } from "../../command/command.js";
 import { connect, type Connection } from "../../client/connection.js";
-import { pluralize } from "../../output/pluralize.js";
+import { pluralize } from "../../output/format.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 

@@ -8,8 +8,7 @@ import { connect } from "../../client/connection.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parsePackageReference } from "../../command/package-reference.js";
 import { findWorker } from "./installed-worker.js";
-import { planRollback } from "./rollback-plan.js";
-import { VersionTransaction } from "./version-transaction.js";
+import { planRollback, VersionTransaction } from "./rollback-plan.js";
 
 interface Options {
   readonly to?: string;

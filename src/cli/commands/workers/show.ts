@@ -5,11 +5,9 @@ import { defineCommand } from "../../command/command.js";
 import type { Output } from "../../output/output.js";
 import { connect } from "../../client/connection.js";
 import { exitCodes } from "../../command/exit-codes.js";
-import { factLines } from "../../output/facts.js";
-import { ago } from "../../output/dates.js";
-import { toMegabytes, toMilliseconds, toRate } from "../../output/figures.js";
+import { factLines, alignedTable } from "../../output/table.js";
+import { ago, toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 import { parsePackageReference } from "../../command/package-reference.js";
-import { alignedTable } from "../../output/table.js";
 import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { findWorker } from "./installed-worker.js";
 

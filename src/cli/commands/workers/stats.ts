@@ -3,7 +3,7 @@ import { isPackageName } from "../../../shared/package-name.js";
 import { defineCommand } from "../../command/command.js";
 import { usageError } from "../../command/command-error.js";
 import { connect } from "../../client/connection.js";
-import { toMegabytes, toMilliseconds, toRate } from "../../output/figures.js";
+import { toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
 
 const headings = ["NAME", "VERSION", "REQ/S (1M)", "P50 (1M)", "P99 (1M)", "REQUESTS", "ERRORS", "ISOLATES", "MEMORY"];
 

@@ -1,7 +1,8 @@
 import type { Client } from "../../../shared/client.js";
 import type { Permission } from "../../../shared/permissions.js";
-import type { ActionId } from "../keymap.js";
-import type { Session } from "../session.js";
+import type { ActionId } from "../keyboard/keymap.js";
+import { reasonOf, type Session } from "../session/session.js";
+import type { Dashboard } from "../dashboard.js";
 
 /** What an action came to, where a sentence does not say it. */
 export interface Outcome {
@@ -29,4 +30,71 @@ export interface Action<Target> {
   readonly run: (client: Client, target: Target, session: Session) => Promise<string | Outcome>;
   /** The way back, for what can be undone. */
   readonly undo?: (client: Client, target: Target) => Promise<string | Outcome>;
+}
+
+interface TargetedAction<Target> {
+  readonly action: Action<Target>;
+  readonly target: Target;
+}
+
+/** Runs an action: asks for its confirmation, reports its outcome, and keeps its undo. */
+export async function perform<Target>(dashboard: Dashboard, session: Session, { action, target }: TargetedAction<Target>): Promise<void> {
+  const { overlays, undo } = dashboard;
+  const refusal = action.refusal?.(target);
+  if (refusal !== undefined) return overlays.say("note", refusal);
+  if (!(await isWanted(dashboard, session, { action, target }))) return overlays.say("note", "nothing was changed");
+  if (action.doing !== undefined) overlays.say("note", `${action.doing} …`);
+  await report(dashboard, session, async () => {
+    const done = toOutcome(await action.run(await session.client(), target, session));
+    const back = action.undo;
+    undo.remember(back && (() => report(dashboard, session, async () => back(await session.client(), target))));
+    return back ? { ...done, text: `${done.text} · ${dashboard.keymap.keyOf("undo")} undoes it` } : done;
+  });
+}
+
+async function isWanted<Target>(
+  { overlays }: Dashboard,
+  { settings }: Session,
+  { action, target }: TargetedAction<Target>,
+): Promise<boolean> {
+  const confirmation = action.confirmation?.(target);
+  if (confirmation === undefined) return true;
+  const profile = settings.isProduction ? settings.profile?.value : undefined;
+  return overlays.ask({ ...confirmation, name: profile ?? confirmation.name, isProduction: profile !== undefined });
+}
+
+async function report({ overlays }: Dashboard, session: Session, run: () => Promise<string | Outcome>): Promise<void> {
+  try {
+    const { text, isWarning = false, lines } = toOutcome(await run());
+    overlays.say(isWarning ? "warning" : "done", text);
+    // An overlay that was opened meanwhile stays.
+    if (lines && overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: text, lines });
+  } catch (error) {
+    overlays.say("failed", reasonOf(error));
+  }
+  session.live.refresh();
+}
+
+function toOutcome(done: string | Outcome): Outcome {
+  return typeof done === "string" ? { text: done } : done;
+}
+
+/** The way back from what was done last, where there is one. */
+export class Undo {
+  #step: (() => Promise<void>) | undefined;
+
+  remember(step: (() => Promise<void>) | undefined): void {
+    this.#step = step;
+  }
+
+  get isPossible(): boolean {
+    return this.#step !== undefined;
+  }
+
+  /** Goes back once. */
+  async run(): Promise<void> {
+    const step = this.#step;
+    this.#step = undefined;
+    await step?.();
+  }
 }

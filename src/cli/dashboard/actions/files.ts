@@ -1,6 +1,5 @@
 import type { FileEntry } from "../../../shared/contract/files.js";
-import { fileLine } from "../file-line.js";
-import { filesOf, folderOf, type FileItem, type FilePlace } from "../file-place.js";
+import { fileLine, filesOf, folderOf, type FileItem, type FilePlace } from "../files/file-place.js";
 import type { Action } from "./action.js";
 
 /** An entry that gets another place: a name in its folder, or a path. */

@@ -1,16 +1,9 @@
 import type { Client } from "../../../shared/client.js";
 import type { Plugin } from "../../../shared/contract/plugins.js";
-import { pluralize } from "../../output/pluralize.js";
-import { reloadLines } from "../reload-lines.js";
+import { pluralize } from "../../output/format.js";
 import type { Action, Outcome } from "./action.js";
 import { pluginRemovalText } from "../../../shared/plugin-source.js";
-
-/** A plugin, as far as its keys need it. */
-export interface PluginTarget {
-  readonly plugin: Plugin;
-  /** The names of those at work that cannot do without it. */
-  readonly neededBy: readonly string[];
-}
+import { fitted } from "../terminal/fitted.js";
 
 export const togglePlugin: Action<PluginTarget> = {
   id: "plugins.toggle",
@@ -19,7 +12,6 @@ export const togglePlugin: Action<PluginTarget> = {
   run: (client, { plugin: { name, enabled } }) => setEnabled(client, name, !enabled),
   undo: (client, { plugin: { name, enabled } }) => setEnabled(client, name, enabled),
 };
-
 export const deletePlugin: Action<PluginTarget> = {
   id: "plugins.delete",
   line: ({ plugin: { name } }) => `runtimectl plugins delete ${name}`,
@@ -37,7 +29,6 @@ export const deletePlugin: Action<PluginTarget> = {
     return `${name} is deleted`;
   },
 };
-
 /** Of all plugins, whichever is selected. */
 export const reloadPlugins: Action<unknown> = {
   id: "plugins.reload",
@@ -55,10 +46,45 @@ export const reloadPlugins: Action<unknown> = {
     };
   },
 };
+const nameWidth = 28;
+const stateWidth = 16;
+
+/** A plugin, as far as its keys need it. */
+export interface PluginTarget {
+  readonly plugin: Plugin;
+  /** The names of those at work that cannot do without it. */
+  readonly neededBy: readonly string[];
+}
 
 async function setEnabled(client: Client, name: string, isEnabled: boolean): Promise<Outcome> {
   const { data } = await client.plugins[isEnabled ? "enable" : "disable"]({ params: { name } });
   const found = (await client.plugins.list()).find((plugin) => plugin.name === name);
   if (found?.status !== "failed") return { text: `${name} is ${data.enabled ? "on" : "off"}` };
   return { text: `${name} is on, but could not be loaded: ${found.error ?? "the daemon's log says why"}`, isWarning: true };
+}
+
+/** What a reload changed: each plugin with its version and state before and after it, and why one is not at work. */
+function reloadLines(before: readonly Plugin[], after: readonly Plugin[]): string[] {
+  const names = [...new Set([...before, ...after].map(({ name }) => name))].toSorted();
+  const rows = names.flatMap((name) => {
+    const now = after.find((plugin) => plugin.name === name);
+    const row = line(
+      name,
+      stateOf(
+        before.find((plugin) => plugin.name === name),
+        "not there",
+      ),
+      stateOf(now, "gone"),
+    );
+    return now?.error === undefined ? [row] : [row, `  ${now.error}`];
+  });
+  return [line("NAME", "BEFORE", "AFTER"), ...rows];
+}
+
+function line(name: string, before: string, after: string): string {
+  return `${fitted(name, nameWidth)}  ${fitted(before, stateWidth)}  ${after}`;
+}
+
+function stateOf(plugin: Plugin | undefined, otherwise: string): string {
+  return plugin === undefined ? otherwise : `${plugin.version} ${plugin.status}`;
 }

@@ -3,9 +3,9 @@ import { toPathSegments } from "../../../shared/package-name.js";
 import { CommandError } from "../../command/command-error.js";
 import type { InstalledWorker } from "../../../shared/worker-versions.js";
 import { planRollback, type RollbackPlan } from "../../commands/workers/rollback-plan.js";
-import { pluralize } from "../../output/pluralize.js";
-import { runLine } from "../run-line.js";
-import type { Session } from "../session.js";
+import { pluralize } from "../../output/format.js";
+import { runLine } from "../palette/run-line.js";
+import type { Session } from "../session/session.js";
 import type { Action } from "./action.js";
 
 /** A version of a worker, as the workers screen lists them. */

@@ -1,8 +1,8 @@
 import { Box } from "ink";
 import { useState } from "react";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
-import { useKeyScope } from "../hooks/use-key-scope.js";
-import type { Question } from "../overlays.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import type { Question } from "./overlays.js";
 import { PromptLine } from "./prompt-line.js";
 import { SafeText } from "./safe-text.js";
 

@@ -1,6 +1,6 @@
 import { Box, Text } from "ink";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
-import { useSize } from "../hooks/use-size.js";
+import { useSize } from "../terminal/terminal-size.js";
 import { SafeText } from "./safe-text.js";
 
 export interface Fact {

@@ -1,7 +1,7 @@
-import { actionTable, type ActionId } from "../keymap.js";
-import { useDashboard } from "../hooks/use-dashboard.js";
-import { useSize } from "../hooks/use-size.js";
-import { fitted } from "../fitted.js";
+import { actionTable, type ActionId } from "../keyboard/keymap.js";
+import { useDashboard } from "../session/hooks.js";
+import { useSize } from "../terminal/terminal-size.js";
+import { fitted } from "../terminal/fitted.js";
 import { LinesOverlay } from "./lines-overlay.js";
 
 const columnWidth = 28;

@@ -1,7 +1,7 @@
 import { Box } from "ink";
 import { useState } from "react";
-import { useKeyScope } from "../hooks/use-key-scope.js";
-import { useSize } from "../hooks/use-size.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useSize } from "../terminal/terminal-size.js";
 import { SafeText } from "./safe-text.js";
 
 interface Props {

@@ -1,8 +1,7 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
-import { useList } from "../hooks/use-list.js";
-import { SizeContext, useLayout, useSize } from "../hooks/use-size.js";
-import { List, type Column } from "./list.js";
+import { useList, List, type Column } from "./list.js";
+import { SizeContext, useLayout, useSize } from "../terminal/terminal-size.js";
 import { PromptLine } from "./prompt-line.js";
 import { SafeText } from "./safe-text.js";
 

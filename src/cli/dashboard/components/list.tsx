@@ -1,6 +1,25 @@
 import { Box, Text } from "ink";
-import { memo } from "react";
-import { fitted } from "../fitted.js";
+import { memo, useMemo, useState } from "react";
+import { fitted } from "../terminal/fitted.js";
+import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
+
+const gap = 2;
+const markWidth = 2;
+const Row = memo(function Row({ cells, colors, isSelected, isStale }: RowProps) {
+  const parts = cells.split("\u0000");
+  const paints = colors.split(",");
+  return (
+    <Text wrap="truncate-end" inverse={isSelected} dimColor={isStale}>
+      {isSelected ? "> " : "  "}
+      {parts.map((part, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a cell is its column; two may hold the same text
+        <Text key={index} {...(paints[index] ? { color: paints[index] } : {})}>
+          {index === 0 ? part : " ".repeat(gap) + part}
+        </Text>
+      ))}
+    </Text>
+  );
+});
 
 export interface Column<Item> {
   readonly heading: string;
@@ -23,9 +42,6 @@ interface Props<Item> {
   readonly width: number;
   readonly isStale: boolean;
 }
-
-const gap = 2;
-const markWidth = 2;
 
 /** A table of which only the rows in sight are made, so that thousands cost as much as a screenful. Columns go from the right when room is short. */
 export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, height, width, isStale }: Props<Item>) {
@@ -57,22 +73,6 @@ interface RowProps {
   readonly isStale: boolean;
 }
 
-const Row = memo(function Row({ cells, colors, isSelected, isStale }: RowProps) {
-  const parts = cells.split("\u0000");
-  const paints = colors.split(",");
-  return (
-    <Text wrap="truncate-end" inverse={isSelected} dimColor={isStale}>
-      {isSelected ? "> " : "  "}
-      {parts.map((part, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- a cell is its column; two may hold the same text
-        <Text key={index} {...(paints[index] ? { color: paints[index] } : {})}>
-          {index === 0 ? part : " ".repeat(gap) + part}
-        </Text>
-      ))}
-    </Text>
-  );
-});
-
 /** Which columns there is room for, and how wide each is. */
 function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { column: Column<Item>; width: number }[] {
   const leastFirstWidth = Math.min(20, width);
@@ -83,4 +83,116 @@ function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { 
     column,
     width: index === 0 ? Math.min(column.width ?? width, width - fixedWidth(count)) : (column.width ?? 10),
   }));
+}
+
+/** Whether a text is what a filter asks for: all its words, each in any case; `!word` must not occur. */
+export function matchesFilter(text: string, filter: string): boolean {
+  const lower = text.toLowerCase();
+  const words = filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "" && word !== "!");
+  return words.every((word) => (word.startsWith("!") ? !lower.includes(word.slice(1)) : lower.includes(word)));
+}
+
+interface Options<Item> {
+  readonly items: readonly Item[];
+  readonly keyOf: (item: Item) => string;
+  /** What the filter looks at. */
+  readonly textOf: (item: Item) => string;
+  /** Rows in sight. */
+  readonly height: number;
+  readonly canOpen: boolean;
+  /** Selected at first. */
+  readonly firstKey?: string | undefined;
+  /** What enter does instead of showing the detail. */
+  readonly onOpen?: ((item: Item) => void) | undefined;
+  /** What esc does when nothing is open and nothing filtered. */
+  readonly onBack?: (() => void) | undefined;
+}
+
+interface ListState<Item> {
+  readonly items: readonly Item[];
+  readonly selected: Item | undefined;
+  readonly selectedIndex: number;
+  readonly firstIndex: number;
+  readonly filter: string;
+  readonly isFiltering: boolean;
+  readonly isOpen: boolean;
+  readonly setFilter: (filter: string) => void;
+  readonly endFiltering: () => void;
+}
+
+/** Selection, filter and scrolling of a list, and the keys for them. The selection stays on its item when others come and go. */
+export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey, onOpen, onBack }: Options<Item>): ListState<Item> {
+  const [filter, setFilter] = useState("");
+  const [isFiltering, setFiltering] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  const [selection, setSelection] = useState<{ key: string | undefined; index: number; first: number }>({
+    key: firstKey,
+    index: 0,
+    first: 0,
+  });
+  const matching = useMemo(
+    () => (filter === "" ? items : items.filter((item) => matchesFilter(textOf(item), filter))),
+    // oxlint-disable-next-line react/exhaustive-deps -- `textOf` reads its item only, so that it may be another function each time
+    [items, filter],
+  );
+  const found = selection.key === undefined ? -1 : matching.findIndex((item) => keyOf(item) === selection.key);
+  const selectedIndex = Math.max(0, Math.min(found === -1 ? selection.index : found, matching.length - 1));
+  const firstIndex = scrolled(selection.first, { selectedIndex, height, count: matching.length });
+  const select = (wanted: number) => {
+    const index = Math.max(0, Math.min(wanted, matching.length - 1));
+    const item = matching[index];
+    setSelection({
+      key: item && keyOf(item),
+      index,
+      first: scrolled(firstIndex, { selectedIndex: index, height, count: matching.length }),
+    });
+  };
+  const back = isOpen ? () => setOpen(false) : filter === "" ? onBack : () => setFilter("");
+  const startFiltering = () => {
+    setOpen(false);
+    setFiltering(true);
+  };
+  const selected = matching[selectedIndex];
+  const open =
+    selected !== undefined && onOpen
+      ? () => onOpen(selected)
+      : selected !== undefined && canOpen && !isOpen
+        ? () => setOpen(true)
+        : undefined;
+  const moves: Handlers = {
+    "list.down": () => select(selectedIndex + 1),
+    "list.up": () => select(selectedIndex - 1),
+    "list.pageDown": () => select(selectedIndex + height),
+    "list.pageUp": () => select(selectedIndex - height),
+    "list.first": () => select(0),
+    "list.last": () => select(matching.length - 1),
+  };
+  useKeyScope({
+    handlers: {
+      ...(matching.length > 0 ? moves : {}),
+      ...(open ? { "list.open": open } : {}),
+      ...(back ? { "list.back": back } : {}),
+      ...(items.length > 0 ? { "list.filter": startFiltering } : {}),
+    },
+  });
+  return {
+    items: matching,
+    selected,
+    selectedIndex,
+    firstIndex,
+    filter,
+    isFiltering,
+    isOpen: isOpen && canOpen,
+    setFilter,
+    endFiltering: () => setFiltering(false),
+  };
+}
+
+/** The first row in sight, so that the selected one is. */
+function scrolled(first: number, { selectedIndex, height, count }: { selectedIndex: number; height: number; count: number }): number {
+  const within = Math.max(Math.min(first, selectedIndex), selectedIndex - height + 1);
+  return Math.max(0, Math.min(within, count - height));
 }

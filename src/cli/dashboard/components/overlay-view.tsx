@@ -1,15 +1,15 @@
-import { useDashboard } from "../hooks/use-dashboard.js";
-import type { Overlay } from "../overlays.js";
-import type { Session } from "../session.js";
+import { useDashboard } from "../session/hooks.js";
+import type { Overlay } from "./overlays.js";
+import type { Session } from "../session/session.js";
 import { Confirm } from "./confirm.js";
 import { HelpOverlay } from "./help-overlay.js";
 import { LinesOverlay } from "./lines-overlay.js";
-import { NewKey } from "./new-key.js";
+import { NewKey } from "../keys/new-key.js";
 import { PromptOverlay } from "./prompt-overlay.js";
-import { Palette } from "./palette.js";
-import { SecretDialog } from "./secret-dialog.js";
-import { TransferOverlay } from "./transfer-overlay.js";
-import { UploadOverlay } from "./upload-overlay.js";
+import { Palette } from "../palette/palette.js";
+import { SecretDialog } from "../keys/secret-dialog.js";
+import { TransferOverlay } from "../files/transfer-overlay.js";
+import { UploadOverlay } from "../upload/upload-overlay.js";
 
 interface Props {
   readonly overlay: Overlay;

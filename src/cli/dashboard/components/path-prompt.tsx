@@ -1,7 +1,6 @@
 import { useState } from "react";
-import { completePath } from "../complete-path.js";
-import { useDashboard } from "../hooks/use-dashboard.js";
-import { afterTyping, withHome } from "../typed-path.js";
+import { completePath, afterTyping, withHome } from "../palette/complete-path.js";
+import { useDashboard } from "../session/hooks.js";
 import { PromptLine } from "./prompt-line.js";
 import { SafeText } from "./safe-text.js";
 

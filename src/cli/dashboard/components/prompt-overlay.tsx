@@ -1,4 +1,4 @@
-import type { Prompt } from "../overlays.js";
+import type { Prompt } from "./overlays.js";
 import { PathPrompt } from "./path-prompt.js";
 import { PromptLine } from "./prompt-line.js";
 import { SafeText } from "./safe-text.js";

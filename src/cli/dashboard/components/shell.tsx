@@ -1,18 +1,13 @@
 import { repeatFlags } from "../../command/repeated-flags.js";
 import { Box } from "ink";
 import { useMemo, useState, useSyncExternalStore } from "react";
-import { useDashboard } from "../hooks/use-dashboard.js";
-import { useKeyScope } from "../hooks/use-key-scope.js";
-import { NavigationContext, type Navigation } from "../hooks/use-navigation.js";
-import { SizeContext, useSize } from "../hooks/use-size.js";
-import type { Handlers } from "../key-dispatcher.js";
-import { screens, type ScreenId } from "../screens/screens.js";
-import type { Session } from "../session.js";
-import { Footer } from "./footer.js";
-import { Header } from "./header.js";
+import { useDashboard, NavigationContext, type Navigation } from "../session/hooks.js";
+import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
+import { SizeContext, useSize } from "../terminal/terminal-size.js";
+import { screens, type ScreenId } from "../screens.js";
+import type { Session } from "../session/session.js";
+import { Footer, Header, StatusLine, Tabs } from "./status-bar.js";
 import { OverlayView } from "./overlay-view.js";
-import { StatusLine } from "./status-line.js";
-import { Tabs } from "./tabs.js";
 import { SafeText } from "./safe-text.js";
 
 /** Header, tabs, status and footer. */

@@ -1,4 +1,4 @@
-import { useKeyScope } from "../hooks/use-key-scope.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { SafeText } from "./safe-text.js";
 
 /** Something takes its time, and can be cancelled. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitted } from "../../../../src/cli/dashboard/fitted.js";
+import { fitted } from "../../../../src/cli/dashboard/terminal/fitted.js";
 
 test.each([
   ["abc", 5, "abc  "],

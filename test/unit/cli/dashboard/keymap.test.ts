@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { actionTable, Keymap, type ActionId } from "../../../../src/cli/dashboard/keymap.js";
+import { actionTable, Keymap, type ActionId } from "../../../../src/cli/dashboard/keyboard/keymap.js";
 
 test("the default keymap has no conflicts", () => {
   const keymap = new Keymap();

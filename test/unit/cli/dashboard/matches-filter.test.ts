@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matchesFilter } from "../../../../src/cli/dashboard/matches-filter.js";
+import { matchesFilter } from "../../../../src/cli/dashboard/components/list.js";
 
 test.each([
   ["", true],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LogLine } from "../../../../src/cli/dashboard/log-line.js";
-import { mostLines, newestLines } from "../../../../src/cli/dashboard/newest-lines.js";
+import type { LogLine } from "../../../../src/cli/dashboard/logs/log-line.js";
+import { mostLines, newestLines } from "../../../../src/cli/dashboard/logs/log-follower.js";
 
 const line = (id: number, text = "a line"): LogLine => ({
   key: String(id),

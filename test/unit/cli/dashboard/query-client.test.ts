@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CommandError } from "../../../../src/cli/command/command-error.js";
 import { exitCodes } from "../../../../src/cli/command/exit-codes.js";
-import { QueryClient } from "../../../../src/cli/dashboard/query-client.js";
+import { QueryClient } from "../../../../src/cli/dashboard/queries/query-client.js";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { splitWords } from "../../../../src/cli/dashboard/split-words.js";
+import { splitWords } from "../../../../src/cli/dashboard/palette/run-line.js";
 
 test.each([
   ["workers list", ["workers", "list"]],

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { TerminalPainter } from "../../../../src/cli/dashboard/terminal-painter.js";
+import { TerminalPainter } from "../../../../src/cli/dashboard/terminal/terminal-painter.js";
 
 test("clears no character of a line that fills the terminal", () => {
   let written = "";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { planPack } from "../../../../src/cli/pack/pack-plan.js";
 import { folderSource } from "../../../../src/cli/pack/package-info.js";
-import { findPackageKind } from "../../../../src/cli/pack/package-kind.js";
-import { findLayoutProblems } from "../../../../src/cli/validate/layout-problems.js";
+import { findPackageKind } from "../../../../src/cli/pack/open-package.js";
+import { findLayoutProblems } from "../../../../src/cli/validate/validate-package.js";
 import { findManifestProblems } from "../../../../src/cli/validate/manifest-problems.js";
 import { describeProblem } from "../../../../src/cli/validate/problem.js";
 import { findSyntaxProblems } from "../../../../src/cli/validate/syntax-errors.js";

@@ -1,0 +1,119 @@
+import { ApiError } from "../../../shared/api-error.js";
+import type { NewKey } from "../../../shared/contract/keys.js";
+import type { Context } from "../../command/command.js";
+import { endOn, timeFields } from "../../output/format.js";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
+import { shellWord } from "../../output/shell-word.js";
+import { open, rm, type FileHandle } from "node:fs/promises";
+import path from "node:path";
+import { CommandError, usageError } from "../../command/command-error.js";
+import { exitCodes } from "../../command/exit-codes.js";
+
+/** What the document of a new key may have. */
+export const newKeyFields = [
+  "id",
+  "name",
+  "key",
+  "keyFile",
+  "keyPrefix",
+  "role",
+  "permissions",
+  "namespaces",
+  "createdAt",
+  "createdAtSeconds",
+  "expiresAt",
+  "expiresAtSeconds",
+] as const;
+/** The flag of commands that make a key. */
+export const outOption = {
+  flags: "-o, --out <file>",
+  description: "Write the key to this new file (mode 0600) instead of the terminal",
+};
+
+interface MadeKey<Made extends NewKey> {
+  readonly make: () => Promise<Made>;
+  /** Where the key goes; stdout when it is not given. */
+  readonly out: string | undefined;
+  /** The daemon that accepts it. */
+  readonly origin: string;
+  /** More about it, for documents and for people. */
+  readonly more?: (made: Made) => { readonly fields: object; readonly note: string };
+}
+
+/** Makes a key and shows it this once: on stdout, or in a new file that is there before the key is. */
+export async function showNewKey<Made extends NewKey>(context: Context, { make, out, origin, more }: MadeKey<Made>): Promise<void> {
+  const { output } = context;
+  const file = await KeyFile.create(context, out);
+  const made = await make().catch(async (error: unknown) => {
+    await file?.discard();
+    if (!(error instanceof ApiError)) output.note("whether a key was made is not known; see: runtimectl keys list");
+    throw error;
+  });
+  const { id, name, key, keyPrefix, role, permissions, namespaces, createdAt, expiresAt } = made;
+  if (context.environment.GITHUB_ACTIONS === "true") output.mask(key);
+  await file?.write(key, id);
+  const ends = expiresAt === undefined ? "never ends" : `ends ${endOn(expiresAt, Date.now())}`;
+  const { fields = {}, note = "" } = more?.(made) ?? {};
+  output.note(
+    `key ${id}: ${sanitizeForTerminal(name)}, ${role}, namespaces ${sanitizeForTerminal(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +
+      (file ? `the key is in ${file.path}, and nowhere else` : "keep it now, it is not shown again:"),
+  );
+  output.result(
+    {
+      id,
+      name,
+      keyPrefix,
+      role,
+      permissions,
+      namespaces,
+      ...(file ? { keyFile: file.path } : { key }),
+      ...timeFields("createdAt", createdAt),
+      ...timeFields("expiresAt", expiresAt),
+      ...fields,
+    },
+    file ? undefined : key,
+  );
+  const keyVariable = file ? `RUNTIMECTL_KEY_FILE=${shellWord(file.path)}` : `RUNTIMECTL_KEY=${shellWord(key)}`;
+  output.reveal(`to use it in a shell:\nexport RUNTIMECTL_URL=${shellWord(origin)} ${keyVariable}\nto use it in CI: runtimectl help ci`);
+}
+
+/** The file for a secret. It is made before the key, so that a key never exists that could not be kept. */
+class KeyFile {
+  readonly path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(file: string, handle: FileHandle) {
+    this.path = file;
+    this.#handle = handle;
+  }
+
+  /** Makes a new file; none when no name is given. */
+  static async create({ workingDirectory }: Context, name: string | undefined): Promise<KeyFile | undefined> {
+    if (name === undefined) return undefined;
+    const file = path.resolve(workingDirectory, name);
+    const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+      throw usageError(`--out ${file}: ${error.code === "EEXIST" ? "the file is there already" : error.message}`);
+    });
+    return new KeyFile(file, handle);
+  }
+
+  /** Writes the key with this id; when that fails, says which key is lost. */
+  async write(key: string, id: number): Promise<void> {
+    try {
+      await this.#handle.writeFile(`${key}\n`);
+      await this.#handle.sync();
+      await this.#handle.close();
+    } catch (cause) {
+      throw new CommandError("KEY_LOST", `key ${id} was made, but ${this.path} cannot be written (${(cause as Error).message})`, {
+        exitCode: exitCodes.failed,
+        hint: `nobody has seen the key; end it with: runtimectl keys revoke ${id}`,
+        cause,
+      });
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#handle.close();
+    await rm(this.path, { force: true });
+  }
+}

@@ -1,0 +1,52 @@
+import type { Permission } from "../../../shared/permissions.js";
+import { perform, type Action } from "./action.js";
+import type { Dashboard } from "../dashboard.js";
+import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
+import { lacking, useMay, useMissingPermissions } from "../components/require-permission.js";
+import type { Session } from "../session/session.js";
+import { useDashboard, useSession } from "../session/hooks.js";
+
+const nothing: Offer = { handlers: {}, refusals: {}, lines: [] };
+
+/**
+ * Offers actions on what is selected, as far as they can be done to it and the key may; the others say why not. None of them in
+ * read-only mode. `line` is the command that shows what the screen shows: `x` tells it along with the lines of the actions.
+ */
+export function useActions<Target>(actions: readonly Action<Target>[], target: Target | undefined, line: string): void {
+  const dashboard = useDashboard();
+  const session = useSession();
+  const may = useMay();
+  const missing = useMissingPermissions(actions);
+  const { handlers, refusals, lines } = target === undefined ? nothing : offer(actions, { target, may, missing, dashboard, session });
+  useKeyScope({ handlers, refusals, lines: [line, ...lines] });
+}
+
+interface Offer {
+  readonly handlers: Handlers;
+  /** Say why not. */
+  readonly refusals: Handlers;
+  /** The command lines of what is offered. */
+  readonly lines: readonly string[];
+}
+
+interface Situation<Target> {
+  readonly target: Target;
+  readonly may: (permission: Permission) => boolean;
+  readonly missing: readonly Permission[];
+  readonly dashboard: Dashboard;
+  readonly session: Session;
+}
+
+function offer<Target>(actions: readonly Action<Target>[], { target, may, missing, dashboard, session }: Situation<Target>): Offer {
+  const whyNot = ({ permission, refusal }: Action<Target>) => (missing.includes(permission) ? lacking(permission) : refusal?.(target));
+  const possible = actions.filter((action) => may(action.permission) && whyNot(action) === undefined);
+  const refused = actions.flatMap((action) => {
+    const reason = may(action.permission) || missing.includes(action.permission) ? whyNot(action) : undefined;
+    return reason === undefined ? [] : [[action.id, () => dashboard.overlays.say("note", reason)] as const];
+  });
+  return {
+    handlers: Object.fromEntries(possible.map((action) => [action.id, () => void perform(dashboard, session, { action, target })])),
+    refusals: Object.fromEntries(refused),
+    lines: possible.map((action) => action.line(target)),
+  };
+}

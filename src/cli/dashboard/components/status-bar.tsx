@@ -1,0 +1,115 @@
+import { Text, Box } from "ink";
+import { useSyncExternalStore, useContext } from "react";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
+import { endOn } from "../../output/format.js";
+import { useDashboard, useSession, SessionContext } from "../session/hooks.js";
+import { useQuery, useNow } from "../queries/hooks.js";
+import { readiness } from "../overview/readiness.js";
+import type { Session } from "../session/session.js";
+import { SafeText } from "./safe-text.js";
+import { actionTable, type ActionId } from "../keyboard/keymap.js";
+import { useSize } from "../terminal/terminal-size.js";
+import { fitted } from "../terminal/fitted.js";
+import { screens, type ScreenId } from "../screens.js";
+
+const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
+
+/** Where the dashboard looks, and as whom: profile, PRODUCTION, version, ready state, principal, end of the key. */
+export function Header() {
+  const { isReadOnly } = useDashboard();
+  const { settings, live } = useSession();
+  const ready = useQuery("readiness", readiness);
+  const session = useQuery("session", (client) => client.session.show());
+  const contact = useSyncExternalStore(live.subscribe, live.contact);
+  const principal = session.value?.principal;
+  const state = contact.kind === "live" ? (ready.value?.state ?? "connecting") : contact.kind === "away" ? "away" : "connecting";
+  const facts = [
+    ...(ready.value?.version === undefined ? [] : [`v${ready.value.version}`]),
+    ...(principal ? [`as ${principal.name} (${principal.role})`] : []),
+    ...(principal?.expiresAt === undefined ? [] : [`key ends ${endOn(principal.expiresAt, Date.now())}`]),
+    ...(isReadOnly ? ["read-only"] : []),
+  ];
+  // One text, cut at its end: what comes first is never squeezed.
+  return (
+    <Text wrap="truncate-end">
+      <Text bold>{sanitizeForTerminal(`runtimectl ${settings.profile?.value ?? settings.origin.value} `)}</Text>
+      {settings.isProduction && (
+        <Text bold color="red" inverse>
+          PRODUCTION
+        </Text>
+      )}
+      {settings.isProduction && " "}
+      <Text color={state === "ready" ? "green" : "yellow"}>{sanitizeForTerminal(state)}</Text>
+      {sanitizeForTerminal(facts.map((fact) => ` · ${fact}`).join(""))}
+    </Text>
+  );
+}
+
+/** One line above the footer: what just happened, or that the daemon is away and since when. */
+export function StatusLine() {
+  const { overlays } = useDashboard();
+  const session = useContext(SessionContext);
+  const { toast } = useSyncExternalStore(overlays.subscribe, overlays.state);
+  if (toast) return <SafeText color={colors[toast.kind]}>{`${toast.kind}: ${toast.text}`}</SafeText>;
+  return session ? <ContactLine session={session} /> : <SafeText> </SafeText>;
+}
+
+function ContactLine({ session: { live } }: { readonly session: Session }) {
+  const contact = useSyncExternalStore(live.subscribe, live.contact);
+  const now = useNow(contact.kind === "away");
+  if (contact.kind !== "away") return <SafeText> </SafeText>;
+  const next = seconds(contact.nextTryAtMs - now);
+  return (
+    <SafeText color="yellow">
+      {`away for ${seconds(now - contact.sinceMs)} s · ${next === 0 ? "trying now" : `next try in ${next} s`} · ${contact.error.message}`}
+    </SafeText>
+  );
+}
+
+function seconds(ms: number): number {
+  return Math.max(0, Math.round(ms / 1000));
+}
+
+/** The keys that mean something now, as many as there is room for. */
+export function Footer() {
+  const { keymap, dispatcher } = useDashboard();
+  const { columns } = useSize();
+  const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
+  const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
+  // The way to help and the way out are never left out.
+  const last = ids.filter((id) => id === "help" || id === "quit").map((id) => hint(id));
+  let room = columns - last.join("").length;
+  const first = ids
+    .filter((id) => id !== "help" && id !== "quit")
+    .map((id) => hint(id))
+    .filter((text) => (room -= text.length) >= 0);
+  return (
+    <Text dimColor wrap="truncate-end">
+      {[...first, ...last].join("")}
+    </Text>
+  );
+
+  function hint(id: ActionId): string {
+    return `${keymap.keyOf(id)} ${actionTable[id].label}  `;
+  }
+}
+
+/** The screens by their keys; the one that is shown is inverse and stands in brackets. */
+export function Tabs({ current }: { readonly current: ScreenId }) {
+  const { keymap } = useDashboard();
+  const { columns } = useSize();
+  if (columns < 80) {
+    const keys = screens.map(({ action }) => keymap.keyOf(action)).join(" ");
+    const title = screens.find(({ id }) => id === current)?.title ?? "";
+    return <Text wrap="truncate-end">{fitted(`[${title}]  screens: ${keys}`, columns)}</Text>;
+  }
+  return (
+    <Box height={1} flexShrink={0} columnGap={1}>
+      {screens.map(({ id, title, action }) => (
+        <Text key={id} wrap="truncate-end" inverse={id === current}>
+          {id === current ? `[${keymap.keyOf(action)} ${title}]` : ` ${keymap.keyOf(action)} ${title} `}
+        </Text>
+      ))}
+    </Box>
+  );
+}

@@ -1,0 +1,130 @@
+import { Box } from "ink";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import type { Profile } from "../../config/config-file.js";
+import { CredentialsFile } from "../../config/credentials-file.js";
+import { profileName } from "../../config/profile-name.js";
+import { readProfiles } from "../../config/read-profiles.js";
+import { parseKey, parseOrigin, resolveSettings } from "../../config/settings.js";
+import { List, type Column } from "../components/list.js";
+import { PromptLine } from "../components/prompt-line.js";
+import { SafeText } from "../components/safe-text.js";
+import type { Dashboard } from "../dashboard.js";
+import { useDashboard } from "../session/hooks.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useSize } from "../terminal/terminal-size.js";
+import { reasonOf } from "../session/session.js";
+
+const columns: readonly Column<Row>[] = [
+  { heading: "PROFILE", width: 24, text: ({ name, isCurrent }) => `${name}${isCurrent ? " (in use)" : ""}` },
+  { heading: "URL", width: 34, text: ({ url }) => url },
+  { heading: "KEY", width: 7, text: ({ hasKey }) => (hasKey ? "kept" : "missing") },
+  { heading: "", width: 10, text: ({ production }) => (production ? "PRODUCTION" : ""), color: () => "red" },
+];
+
+interface Row extends Profile {
+  readonly name: string;
+  readonly isCurrent: boolean;
+  readonly hasKey: boolean;
+}
+
+type Step = { readonly kind: "list" } | { readonly kind: "url" } | { readonly kind: "key"; readonly name: string; readonly url: string };
+
+/** The profiles: which daemon to look at, and signing in to one. */
+export function ConnectScreen() {
+  const dashboard = useDashboard();
+  const { sessions, overlays } = dashboard;
+  const state = useSyncExternalStore(sessions.subscribe, sessions.state);
+  const [step, setStep] = useState<Step>({ kind: "list" });
+  const [index, setIndex] = useState(0);
+  const { columns: width, rows: height } = useSize();
+  const inUse = state.kind === "open" ? state.session.settings.profile?.value : state.profile;
+  const [rows, setRows] = useState<readonly Row[]>();
+  useEffect(() => {
+    readRows(dashboard, inUse).then(setRows, (error: unknown) => overlays.say("failed", reasonOf(error)));
+  }, [dashboard, overlays, inUse, state]);
+  const selected = rows?.[Math.min(index, rows.length - 1)];
+  const toKey = ({ name, url }: Pick<Row, "name" | "url">) => setStep({ kind: "key", name, url });
+  useKeyScope({
+    handlers: {
+      ...(rows && rows.length > 1
+        ? { "list.down": () => setIndex(Math.min(index + 1, rows.length - 1)), "list.up": () => setIndex(Math.max(0, index - 1)) }
+        : {}),
+      ...(selected ? { "list.open": () => (selected.hasKey ? void sessions.open(selected.name) : toKey(selected)) } : {}),
+      "connect.signIn": () => (selected ? toKey(selected) : setStep({ kind: "url" })),
+    },
+  });
+  const keep = (text: string, { name, url }: { name: string; url: string }) => {
+    setStep({ kind: "list" });
+    overlays.say("note", `asking ${url} …`);
+    void signIn(dashboard, { name, url, key: text }).then(
+      (done) => overlays.say("done", done),
+      (error: unknown) => overlays.say("failed", reasonOf(error)),
+    );
+  };
+  return (
+    <Box flexDirection="column" height={height}>
+      {state.kind === "none" && state.reason !== "" && (
+        <SafeText color="yellow" wrap="wrap">
+          {state.reason}
+        </SafeText>
+      )}
+      {rows?.length === 0 && <SafeText>No profile yet. Press a to sign in to a daemon.</SafeText>}
+      {rows && rows.length > 0 && (
+        <List
+          {...{ columns, width }}
+          items={rows}
+          keyOf={({ name }) => name}
+          selectedIndex={Math.min(index, rows.length - 1)}
+          firstIndex={0}
+          height={Math.min(rows.length + 1, height - 3)}
+          isStale={false}
+        />
+      )}
+      {step.kind === "url" && (
+        <PromptLine
+          label="URL of the daemon:"
+          initial="http://127.0.0.1:8000"
+          onSubmit={(url) => toKey({ name: "default", url })}
+          onCancel={() => setStep({ kind: "list" })}
+        />
+      )}
+      {step.kind === "key" && (
+        <PromptLine
+          label={`key for ${step.url}:`}
+          isSecret
+          onSubmit={(text) => keep(text, step)}
+          onCancel={() => setStep({ kind: "list" })}
+        />
+      )}
+    </Box>
+  );
+}
+
+async function readRows({ context }: Dashboard, inUse: string | undefined): Promise<Row[]> {
+  const directory = context.directories.config;
+  const [{ profiles }, credentials] = [await readProfiles(directory), CredentialsFile.open(directory)];
+  return [...profiles].map(([name, profile]) => ({
+    ...profile,
+    name,
+    isCurrent: name === inUse,
+    hasKey: credentials.get(name)?.origin === profile.url,
+  }));
+}
+
+/** Signs in as `auth login` does, and looks at that daemon then. */
+async function signIn(
+  { context, sessions }: Dashboard,
+  { name, url, key: text }: { name: string; url: string; key: string },
+): Promise<string> {
+  const { ConfigFile } = await import("../../config/config-file.js");
+  const { keepKey, verifyKey } = await import("../../config/sign-in.js");
+  const directory = context.directories.config;
+  const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
+  const { profile: _profile, ...flags } = context.flags;
+  const settings = await resolveSettings({ ...context, flags: { ...flags, url: parseOrigin(url, "the URL") } });
+  const key = parseKey(text, "what was typed");
+  const verified = await verifyKey(context, settings, key, "the prompt");
+  await keepKey(verified, { config, credentials, settings, name: profileName(name), profile: {} });
+  await sessions.open(name);
+  return `signed in to ${settings.origin.value} as ${verified.principal.name} (${verified.principal.role}); the key is in ${credentials.file}`;
+}

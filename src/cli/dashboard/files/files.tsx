@@ -1,0 +1,122 @@
+import { useState } from "react";
+import { formatSize } from "../../../shared/size.js";
+import { ago, toMinute } from "../../output/format.js";
+import { Detail } from "../components/detail.js";
+import type { Column } from "../components/list.js";
+import { ListScreen } from "../components/list-screen.js";
+import { SafeText } from "../components/safe-text.js";
+import { filesOf, folderOf, type FileItem, type FileKind, type FilePlace } from "./file-place.js";
+import { useFileKeys, useFolderKeys, useOpenFile } from "./file-keys.js";
+import { useIsStale, useQuery } from "../queries/hooks.js";
+
+const kinds: readonly FileKind[] = ["workers", "plugins"];
+const keyOf = ({ kind, entry }: FileItem) => `${kind} ${entry.path}`;
+const nameOf = ({ entry }: FileItem) => `${entry.name}${entry.isDirectory ? "/" : ""}`;
+
+const columns: readonly Column<FileItem>[] = [
+  { heading: "NAME", text: nameOf, color: ({ entry }) => (entry.isDirectory ? "cyan" : undefined) },
+  { heading: "SIZE", width: 10, text: ({ entry }) => (entry.isDirectory ? "-" : formatSize(entry.size)) },
+  { heading: "CHANGED", width: 20, text: ({ entry }) => ago(entry.updatedAt, Date.now()) },
+];
+const mountColumns: readonly Column<FileItem>[] = [
+  { heading: "NAME", text: nameOf },
+  { heading: "OF", width: 10, text: ({ kind }) => kind },
+];
+
+/** The directories of packages on the server, and what lies in them. */
+export function FilesScreen() {
+  const principal = useQuery("session", (client) => client.session.show()).value?.principal;
+  const [place, setPlace] = useState<FilePlace>();
+  const [from, setFrom] = useState<string>();
+  if (principal === undefined) return <SafeText>loading…</SafeText>;
+  const readable = kinds.filter((kind) => principal.permissions.includes(`${kind}:read`));
+  if (readable.length === 0)
+    return (
+      <SafeText wrap="wrap">{`The key ${principal.name} has neither workers:read nor plugins:read; this screen needs one of them.`}</SafeText>
+    );
+  const go = (to: FilePlace | undefined, cameFrom?: string) => {
+    setPlace(to);
+    setFrom(cameFrom);
+  };
+  if (place === undefined || !readable.includes(place.kind))
+    return (
+      <Mounts key={readable.join(" ")} readable={readable} firstKey={from} onOpen={({ kind, entry }) => go({ kind, path: entry.path })} />
+    );
+  const back = () => {
+    const folder = folderOf(place.path);
+    go(folder === "" ? undefined : { kind: place.kind, path: folder }, `${place.kind} ${place.path}`);
+  };
+  return (
+    <Folder key={`${place.kind} ${place.path}`} {...{ place }} firstKey={from} onBack={back} onEnter={(path) => go({ ...place, path })} />
+  );
+}
+
+interface MountsProps {
+  readonly readable: readonly FileKind[];
+  readonly firstKey: string | undefined;
+  readonly onOpen: (item: FileItem) => void;
+}
+
+function Mounts({ readable, firstKey, onOpen }: MountsProps) {
+  const mounts = useQuery(`mounts of ${readable.join(" ")}`, (client) =>
+    Promise.all(readable.map(async (kind) => (await filesOf(client, kind).list({})).data.entries.map((entry) => ({ kind, entry })))),
+  );
+  const isStale = useIsStale();
+  return (
+    <ListScreen
+      {...{ keyOf, isStale, firstKey, onOpen }}
+      columns={mountColumns}
+      items={mounts.value?.flat()}
+      error={mounts.error}
+      nouns={["directory of packages", "directories of packages"]}
+      empty="no directory is configured"
+      detail={(item) => <MountDetail item={item} isStale={isStale} />}
+    />
+  );
+}
+
+function MountDetail({ item, isStale }: { readonly item: FileItem; readonly isStale: boolean }) {
+  return <Detail title={item.entry.name} facts={[{ name: "directory of", value: item.kind }]} isStale={isStale} />;
+}
+
+interface FolderProps {
+  readonly place: FilePlace;
+  readonly firstKey: string | undefined;
+  readonly onBack: () => void;
+  readonly onEnter: (path: string) => void;
+}
+
+function Folder({ place, firstKey, onBack, onEnter }: FolderProps) {
+  const { kind, path } = place;
+  const folder = useQuery(`files of ${kind} ${path}`, async (client) => {
+    const { data } = await filesOf(client, kind).list({ query: { path } });
+    return { ...data, items: data.entries.map((entry): FileItem => ({ kind, entry })) };
+  });
+  const isStale = useIsStale();
+  const openFile = useOpenFile();
+  useFolderKeys(place, folder.value?.entries ?? []);
+  return (
+    <ListScreen
+      {...{ columns, keyOf, isStale, firstKey, onBack }}
+      items={folder.value?.items}
+      error={folder.error}
+      nouns={["entry", "entries"]}
+      place={`${path}${folder.value?.hasMore ? ", the first of more" : ""}`}
+      empty="nothing is in here; esc goes back"
+      onOpen={(item) => (item.entry.isDirectory ? onEnter(item.entry.path) : openFile(item))}
+      detail={(item) => <FileDetail key={keyOf(item)} {...{ item, isStale }} />}
+    />
+  );
+}
+
+function FileDetail({ item, isStale }: { readonly item: FileItem; readonly isStale: boolean }) {
+  useFileKeys(item);
+  const { entry } = item;
+  const facts = [
+    { name: "path", value: entry.path },
+    { name: "kind", value: entry.isDirectory ? "folder" : "file" },
+    ...(entry.isDirectory ? [] : [{ name: "size", value: `${formatSize(entry.size)} (${entry.size} bytes)` }]),
+    { name: "changed", value: `${ago(entry.updatedAt, Date.now())}, ${toMinute(entry.updatedAt)}` },
+  ];
+  return <Detail title={nameOf(item)} facts={facts} isStale={isStale} />;
+}

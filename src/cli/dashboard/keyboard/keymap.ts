@@ -1,0 +1,135 @@
+import { nearestWord } from "../../../shared/nearest-word.js";
+import { usageError } from "../../command/command-error.js";
+
+/** Everything that a key can do. What `where` says decides which keys may be the same. */
+export const actionTable = {
+  "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },
+  "screen.workers": { keys: ["2"], label: "workers", where: "everywhere", isUsual: true },
+  "screen.plugins": { keys: ["3"], label: "plugins", where: "everywhere", isUsual: true },
+  "screen.keys": { keys: ["4"], label: "keys", where: "everywhere", isUsual: true },
+  "screen.files": { keys: ["5"], label: "files", where: "everywhere", isUsual: true },
+  "screen.logs": { keys: ["6"], label: "logs", where: "everywhere", isUsual: true },
+  "screen.connect": { keys: ["7"], label: "connect", where: "everywhere", isUsual: true },
+  "screen.next": { keys: ["tab"], label: "next screen", where: "everywhere", isUsual: true },
+  "screen.previous": { keys: ["shift-tab"], label: "previous screen", where: "everywhere", isUsual: true },
+  "list.down": { keys: ["j", "down"], label: "down", where: "lists", isUsual: true },
+  "list.up": { keys: ["k", "up"], label: "up", where: "lists", isUsual: true },
+  "list.first": { keys: ["g", "home"], label: "first", where: "lists", isUsual: true },
+  "list.last": { keys: ["G", "end"], label: "last", where: "lists", isUsual: true },
+  "list.pageDown": { keys: ["pgdn"], label: "page down", where: "lists", isUsual: true },
+  "list.pageUp": { keys: ["pgup"], label: "page up", where: "lists", isUsual: true },
+  "list.open": { keys: ["enter"], label: "open", where: "lists" },
+  "list.back": { keys: ["esc"], label: "back", where: "lists" },
+  "list.filter": { keys: ["/"], label: "filter", where: "lists" },
+  "workers.toggle": { keys: ["e"], label: "on/off", where: "workers" },
+  "workers.rollback": { keys: ["R"], label: "rollback", where: "workers" },
+  "workers.upload": { keys: ["u"], label: "upload", where: "workers" },
+  "workers.logs": { keys: ["l"], label: "logs", where: "workers" },
+  "workers.delete": { keys: ["d"], label: "delete", where: "workers" },
+  "workers.deleteAll": { keys: ["D"], label: "delete all versions", where: "workers" },
+  "workers.restart": { keys: ["t"], label: "restart", where: "workers" },
+  "workers.builtIn": { keys: ["b"], label: "built-in", where: "workers" },
+  "workers.open": { keys: ["o"], label: "open", where: "workers" },
+  "logs.worker": { keys: ["f"], label: "follow", where: "logs" },
+  "logs.pause": { keys: ["p"], label: "pause", where: "logs" },
+  "logs.wrap": { keys: ["w"], label: "wrap", where: "logs" },
+  "logs.times": { keys: ["t"], label: "times", where: "logs" },
+  "logs.next": { keys: ["n"], label: "next match", where: "logs" },
+  "logs.previous": { keys: ["N"], label: "match before", where: "logs" },
+  "plugins.toggle": { keys: ["e"], label: "on/off", where: "plugins" },
+  "plugins.upload": { keys: ["u"], label: "upload", where: "plugins" },
+  "plugins.reload": { keys: ["R"], label: "reload all", where: "plugins" },
+  "plugins.delete": { keys: ["d"], label: "delete", where: "plugins" },
+  "keys.create": { keys: ["c"], label: "create", where: "keys" },
+  "keys.revoke": { keys: ["d"], label: "revoke", where: "keys" },
+  "files.upload": { keys: ["u"], label: "upload", where: "files" },
+  "files.download": { keys: ["s"], label: "save", where: "files" },
+  "files.makeFolder": { keys: ["n"], label: "new folder", where: "files" },
+  "files.rename": { keys: ["R"], label: "rename", where: "files" },
+  "files.move": { keys: ["m"], label: "move", where: "files" },
+  "files.delete": { keys: ["d"], label: "delete", where: "files" },
+  "connect.signIn": { keys: ["a"], label: "sign in", where: "connect" },
+  undo: { keys: ["U"], label: "undo", where: "everywhere" },
+  palette: { keys: [":"], label: "command", where: "everywhere" },
+  copy: { keys: ["y"], label: "copy", where: "everywhere" },
+  commandLine: { keys: ["x"], label: "as command", where: "everywhere" },
+  refresh: { keys: ["r"], label: "refresh", where: "everywhere" },
+  help: { keys: ["?"], label: "help", where: "everywhere" },
+  quit: { keys: ["q"], label: "quit", where: "everywhere" },
+} as const satisfies Record<string, ActionEntry>;
+const actionIds = Object.keys(actionTable) as ActionId[];
+/** These always mean the same: a dashboard must not be left without a way out. */
+const reservedKeys = ["ctrl-c", "ctrl-z"];
+
+interface ActionEntry {
+  /** As `ui.keys` and the terminal have it: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The first is shown. */
+  readonly keys: readonly [string, ...string[]];
+  readonly label: string;
+  /** Where the key counts: everywhere, in every list, or on the screen of this name. */
+  readonly where: string;
+  /** Left out of the footer: the help has it. */
+  readonly isUsual?: boolean;
+}
+
+export type ActionId = keyof typeof actionTable;
+
+/** Which key does what: the table, with what `ui.keys` of config.yaml changes in it. */
+export class Keymap {
+  readonly #keys: ReadonlyMap<ActionId, readonly string[]>;
+
+  /** Refuses unknown actions and keys with two meanings, naming both. */
+  constructor(changes: Readonly<Record<string, string>> = {}) {
+    for (const id of Object.keys(changes)) if (!Object.hasOwn(actionTable, id)) throw unknownAction(id);
+    this.#keys = new Map(actionIds.map((id) => [id, changes[id] === undefined ? actionTable[id].keys : [changes[id]]]));
+    for (const key of Object.values(changes)) if (!isKey(key)) throw badKey(key);
+    this.#refuseConflicts();
+  }
+
+  /** The key that is shown for an action. */
+  keyOf(id: ActionId): string {
+    return this.#keys.get(id)?.[0] ?? "";
+  }
+
+  keysOf(id: ActionId): readonly string[] {
+    return this.#keys.get(id) ?? [];
+  }
+
+  /** The actions of a key; more than one where screens use it differently. */
+  actionsOf(key: string): readonly ActionId[] {
+    return actionIds.filter((id) => this.#keys.get(id)?.includes(key));
+  }
+
+  #refuseConflicts(): void {
+    for (const [position, first] of actionIds.entries())
+      for (const second of actionIds.slice(position + 1)) {
+        const key = meet(first, second) ? this.keysOf(first).find((candidate) => this.keysOf(second).includes(candidate)) : undefined;
+        if (key !== undefined)
+          throw usageError(`ui.keys: the key ${key} would mean both ${first} and ${second}`, `give one of them another key in config.yaml`);
+      }
+  }
+}
+
+/** Whether there is a place where both count. Lists are on every screen. */
+function meet(first: ActionId, second: ActionId): boolean {
+  const [a, b]: [string, string] = [actionTable[first].where, actionTable[second].where];
+  return a === b || [a, b].some((where) => where === "everywhere" || where === "lists");
+}
+
+function isKey(key: string): boolean {
+  return (
+    !reservedKeys.includes(key) &&
+    /^(?:[!-~]|space|up|down|left|right|pgup|pgdn|home|end|enter|esc|tab|shift-tab|delete|ctrl-[a-z])$/.test(key)
+  );
+}
+
+function badKey(key: string): Error {
+  return usageError(
+    `ui.keys: ${JSON.stringify(key)} is not a key that can be given`,
+    "a character, ctrl- and a letter (not c and z), or one of space, enter, esc, tab, up, down, pgup, pgdn, home, end, delete",
+  );
+}
+
+function unknownAction(id: string): Error {
+  const nearest = nearestWord(id, actionIds);
+  return usageError(`ui.keys: there is no action ${JSON.stringify(id)}`, nearest === undefined ? undefined : `did you mean ${nearest}?`);
+}

@@ -1,0 +1,103 @@
+import type { ApiKey } from "../../../shared/contract/keys.js";
+import type { Principal } from "../../../shared/contract/principal.js";
+import { ago, endsIn, toDay, toMinute } from "../../output/format.js";
+import { revokeKey, type KeyTarget } from "../actions/keys.js";
+import { Detail, type Fact } from "../components/detail.js";
+import type { Column } from "../components/list.js";
+import { ListScreen } from "../components/list-screen.js";
+import { RequirePermission, useMay, useMissingPermissions, lacking } from "../components/require-permission.js";
+import { useActions } from "../actions/use-actions.js";
+import { useDashboard } from "../session/hooks.js";
+import { useIsStale, useQuery } from "../queries/hooks.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+
+interface Row extends KeyTarget {
+  readonly isExpired: boolean;
+}
+
+const keyOf = ({ key }: Row) => String(key.id);
+const endCell = ({ key }: Row) => (key.expiresAt === undefined ? "never" : endsIn(key.expiresAt, Date.now()));
+const lastUseCell = ({ key }: Row) => (key.lastUsedAt === undefined ? "never" : ago(key.lastUsedAt, Date.now()));
+const endFact = (row: Row) => (row.key.expiresAt === undefined ? "never" : `${toMinute(row.key.expiresAt)} (${endCell(row)})`);
+
+const columns: readonly Column<Row>[] = [
+  { heading: "NAME", text: ({ key, isOwn }) => `${key.name}${isOwn ? " (this one)" : ""}` },
+  { heading: "ROLE", width: 6, text: ({ key }) => key.role },
+  { heading: "PREFIX", width: 12, text: ({ key }) => key.keyPrefix },
+  { heading: "ENDS", width: 10, text: endCell, color: ({ isExpired }) => (isExpired ? "red" : undefined) },
+  { heading: "LAST USED", width: 10, text: lastUseCell },
+  { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
+];
+
+/** The keys that are not revoked, without their secrets. */
+export function KeysScreen() {
+  return (
+    <RequirePermission permission="keys:read">
+      <Keys />
+    </RequirePermission>
+  );
+}
+
+function Keys() {
+  const { overlays, isAccessible } = useDashboard();
+  const keys = useQuery("keys", async (client) => (await client.keys.list()).keys);
+  const principal = useQuery("session", (client) => client.session.show()).value?.principal;
+  const isStale = useIsStale();
+  const mayCreate = useMay()("keys:create");
+  const create = () =>
+    isAccessible
+      ? overlays.say("note", "use runtimectl keys create --out FILE: a key would stay in this terminal")
+      : overlays.show({ kind: "newKey" });
+  const isMissing = useMissingPermissions([{ permission: "keys:create" }]).length > 0;
+  useKeyScope({
+    handlers: mayCreate ? { "keys.create": create } : {},
+    refusals: isMissing ? { "keys.create": () => overlays.say("note", lacking("keys:create")) } : {},
+    lines: ["runtimectl keys list", ...(mayCreate ? ["runtimectl keys create --role editor"] : [])],
+  });
+  return (
+    <ListScreen
+      nouns={["key", "keys"]}
+      {...{ columns, keyOf, isStale }}
+      items={keys.value && toRows(keys.value, principal)}
+      error={keys.error}
+      textOf={(row) => `${row.key.name} ${row.key.role} ${row.key.keyPrefix} ${row.key.namespaces.join(" ")} ${endFact(row)}`}
+      empty="no keys yet; make one with: runtimectl keys create --role editor"
+      detail={(row) => <KeyDetail row={row} isStale={isStale} />}
+    />
+  );
+}
+
+function KeyDetail({ row, isStale }: { readonly row: Row; readonly isStale: boolean }) {
+  useActions([revokeKey], row, "runtimectl keys list");
+  return <Detail title={`${row.key.name}, key ${row.key.id}`} facts={factsOf(row)} isStale={isStale} />;
+}
+
+function factsOf(row: Row): Fact[] {
+  const { key, isOwn, isExpired } = row;
+  return [
+    ...(isOwn ? [{ name: "in use", value: "by this dashboard; a key cannot revoke itself", color: "cyan" }] : []),
+    { name: "prefix", value: `${key.keyPrefix}…` },
+    { name: "role", value: key.role },
+    { name: "may", value: permissionsInWords(key.permissions), isLong: true },
+    { name: "namespaces", value: key.namespaces.includes("*") ? "* (all packages)" : key.namespaces.join(" ") },
+    { name: "created", value: `${toDay(key.createdAt)} · last used ${lastUseCell(row)}` },
+    { name: "ends", value: endFact(row), ...(isExpired ? { color: "red" } : {}) },
+  ];
+}
+
+/** Each noun once: `workers read install · keys read`. */
+function permissionsInWords(permissions: readonly string[]): string {
+  const parts = permissions.map((permission) => permission.split(":"));
+  const nouns = [...new Set(parts.map(([noun = ""]) => noun))];
+  const verbsOf = (wanted: string) => parts.flatMap(([noun, verb = ""]) => (noun === wanted ? [verb] : []));
+  return nouns.map((noun) => [noun, ...verbsOf(noun)].join(" ")).join(" · ");
+}
+
+function toRows(keys: readonly ApiKey[], principal: Principal | undefined): Row[] {
+  const nowSeconds = Date.now() / 1000;
+  return keys.map((key) => ({
+    key,
+    isOwn: key.id === principal?.id,
+    isExpired: key.expiresAt !== undefined && key.expiresAt <= nowSeconds,
+  }));
+}

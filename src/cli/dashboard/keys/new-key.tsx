@@ -1,0 +1,172 @@
+import { Box } from "ink";
+import type { Principal } from "../../../shared/contract/principal.js";
+import { useKeyForm, endOfLifetime, type KeyForm } from "./key-form.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useQuery } from "../queries/hooks.js";
+import type { Session } from "../session/session.js";
+import { PromptLine } from "../components/prompt-line.js";
+import { SafeText } from "../components/safe-text.js";
+import { useState } from "react";
+import type { Permission } from "../../../shared/permissions.js";
+
+const labelWidth = 11;
+
+const nounWidth = 10;
+
+interface NewKeyProps {
+  readonly session: Session;
+  readonly onClose: () => void;
+}
+
+/** The form for a new key. What the key in use does not hold itself cannot be chosen. */
+export function NewKey({ session, onClose }: NewKeyProps) {
+  const principal = useQuery("session", (client) => client.session.show()).value?.principal;
+  return principal ? <Fields {...{ session, principal, onClose }} /> : <SafeText>loading…</SafeText>;
+}
+
+function Fields({ session, principal, onClose }: NewKeyProps & { readonly principal: Principal }) {
+  const form = useKeyForm(session, principal);
+  const { draft, field, change, isBusy, message } = form;
+  const takeKey = (key: string) => {
+    if (form.onKey(key)) return;
+    if (key === "enter") form.onSubmit();
+    else if (key === "esc") onClose();
+  };
+  return (
+    <Box flexDirection="column" paddingX={1}>
+      <SafeText bold>New key: tab goes on, space and arrows choose, enter at the end creates</SafeText>
+      <TextField name="name" label="name" {...{ form, onClose }} />
+      <ChoiceLine
+        label={"role".padEnd(labelWidth)}
+        choices={form.grantableRoles}
+        chosen={draft.role}
+        isActive={field === "role" && !isBusy}
+        onChoose={(role) => change({ role })}
+        onKey={takeKey}
+      />
+      {draft.role === "custom" && (
+        <PermissionGrid
+          permissions={principal.permissions}
+          chosen={draft.permissions}
+          isActive={field === "permissions" && !isBusy}
+          onChoose={(permissions) => change({ permissions })}
+          onKey={takeKey}
+        />
+      )}
+      <TextField name="namespaces" label="namespaces" {...{ form, onClose }} />
+      <TextField name="lifetime" label={`lifetime (${endOfLifetime(draft.lifetime) ?? "30d, 2w, 6m, 1y, never"})`} {...{ form, onClose }} />
+      {isBusy ? (
+        <Creating />
+      ) : (
+        <SafeText color="yellow" wrap="wrap">
+          {message ?? " "}
+        </SafeText>
+      )}
+    </Box>
+  );
+}
+
+interface TextFieldProps {
+  readonly name: "name" | "namespaces" | "lifetime";
+  readonly label: string;
+  readonly form: KeyForm;
+  readonly onClose: () => void;
+}
+
+function TextField({ name, label, form, onClose }: TextFieldProps) {
+  const padded = label.padEnd(labelWidth);
+  if (form.field !== name || form.isBusy) return <SafeText>{`${padded} ${form.draft[name]}`}</SafeText>;
+  return (
+    <PromptLine
+      label={padded}
+      initial={form.draft[name]}
+      onChange={(text) => form.change({ [name]: text })}
+      onSubmit={form.onSubmit}
+      onCancel={onClose}
+      onKey={form.onKey}
+    />
+  );
+}
+
+/** A key may come of it: nothing else can be done until that is known. */
+function Creating() {
+  useKeyScope({ handlers: {}, isModal: true, takeKey: () => true });
+  return <SafeText>creating the key …</SafeText>;
+}
+
+interface PermissionGridProps {
+  readonly permissions: readonly Permission[];
+  readonly chosen: readonly Permission[];
+  readonly isActive: boolean;
+  readonly onChoose: (chosen: readonly Permission[]) => void;
+  /** The other keys. */
+  readonly onKey: (key: string) => void;
+}
+
+/** Permissions to tick, a line a noun: the arrows go through them, space ticks. */
+function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: PermissionGridProps) {
+  const [cursor, setCursor] = useState(0);
+  const current = permissions[cursor];
+  const takeKey = (key: string): boolean => {
+    if (key === "right") setCursor((cursor + 1) % permissions.length);
+    else if (key === "left") setCursor((cursor + permissions.length - 1) % permissions.length);
+    else if (key === "space" && current)
+      onChoose(permissions.filter((permission) => chosen.includes(permission) !== (permission === current)));
+    else onKey(key);
+    return true;
+  };
+  useKeyScope(isActive ? { handlers: {}, isModal: true, takeKey } : { handlers: {} });
+  const nouns = [...new Set(permissions.map((permission) => nounOf(permission)))];
+  return (
+    <Box flexDirection="column" flexShrink={0}>
+      {nouns.map((noun) => (
+        <Box key={noun} height={1} columnGap={1}>
+          <SafeText bold={isActive}>{`  ${noun}`.padEnd(nounWidth)}</SafeText>
+          {permissions
+            .filter((permission) => nounOf(permission) === noun)
+            .map((permission) => (
+              <SafeText key={permission} inverse={isActive && permission === current}>
+                {`[${chosen.includes(permission) ? "x" : " "}] ${permission.slice(noun.length + 1)}`}
+              </SafeText>
+            ))}
+        </Box>
+      ))}
+    </Box>
+  );
+}
+
+function nounOf(permission: Permission): string {
+  return permission.slice(0, permission.indexOf(":"));
+}
+
+interface ChoiceLineProps<Choice extends string> {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly chosen: Choice;
+  readonly isActive: boolean;
+  readonly onChoose: (choice: Choice) => void;
+  /** The other keys. */
+  readonly onKey: (key: string) => void;
+}
+
+/** One of a few words, chosen with the arrows or space. */
+function ChoiceLine<Choice extends string>({ label, choices, chosen, isActive, onChoose, onKey }: ChoiceLineProps<Choice>) {
+  const takeKey = (key: string): boolean => {
+    const step = key === "right" || key === "space" ? 1 : key === "left" ? -1 : 0;
+    const next = choices[(choices.indexOf(chosen) + step + choices.length) % choices.length];
+    if (step !== 0 && next !== undefined) onChoose(next);
+    else onKey(key);
+    return true;
+  };
+  useKeyScope(isActive ? { handlers: {}, isModal: true, takeKey } : { handlers: {} });
+  return (
+    <Box height={1} flexShrink={0} columnGap={1}>
+      <SafeText bold={isActive}>{label}</SafeText>
+      {choices.map((choice) => (
+        <SafeText key={choice} inverse={isActive && choice === chosen}>
+          {choice === chosen ? `(${choice})` : ` ${choice} `}
+        </SafeText>
+      ))}
+    </Box>
+  );
+}

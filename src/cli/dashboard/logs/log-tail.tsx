@@ -1,0 +1,44 @@
+import { Box } from "ink";
+import { toPathSegments } from "../../../shared/package-name.js";
+import { localTime } from "../../commands/workers/log-line.js";
+import { useIsSettled, useIsStale, useQuery } from "../queries/hooks.js";
+import { logLines } from "./log-line.js";
+import { SafeText } from "../components/safe-text.js";
+import type { LogLevel } from "../../../shared/contract/worker-logs.js";
+
+const settledMs = 250;
+
+/** What is usual has the terminal's own colour. */
+export const levelColors: Readonly<Partial<Record<LogLevel, string>>> = { warn: "yellow", error: "red" };
+
+interface Props {
+  readonly name: string;
+  readonly version: string;
+  /** Lines. */
+  readonly height: number;
+}
+
+/** What a version wrote last. Keyed by version: asked for when the selection rests on it. */
+export function LogTail(props: Props) {
+  const isSettled = useIsSettled(settledMs);
+  return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;
+}
+
+function LiveTail({ name, version, height }: Props) {
+  const log = useQuery(`log of ${name}@${version}`, (client) =>
+    client.workers.logs({ params: toPathSegments(name), query: { version, limit: 50 } }),
+  );
+  const isStale = useIsStale();
+  const lines = log.value?.entries.flatMap((entry) => logLines(name, entry)).slice(-height);
+  if (lines === undefined) return <SafeText dimColor>{log.error ? `its log cannot be read: ${log.error.message}` : "its log …"}</SafeText>;
+  if (lines.length === 0) return <SafeText dimColor>its log is empty</SafeText>;
+  return (
+    <Box flexDirection="column" height={height} overflowY="hidden">
+      {lines.map(({ key, entry, isFirst, text }) => (
+        <SafeText key={key} dimColor={isStale} {...(levelColors[entry.level] ? { color: levelColors[entry.level] } : {})}>
+          {`${isFirst ? localTime(new Date(entry.time), new Date()) : " ".repeat(12)} ${(isFirst ? entry.level : "").padEnd(5)} ${text}`}
+        </SafeText>
+      ))}
+    </Box>
+  );
+}

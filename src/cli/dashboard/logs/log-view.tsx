@@ -1,0 +1,202 @@
+import { Box } from "ink";
+import { useMemo, useState, memo } from "react";
+import { pluralize } from "../../output/format.js";
+import { useDashboard } from "../session/hooks.js";
+import { useKeyScope, type Handlers } from "../keyboard/key-dispatcher.js";
+import { useLogFollower, type LogSnapshot } from "./log-follower.js";
+import { useLogPosition } from "./use-log-position.js";
+import { useSize } from "../terminal/terminal-size.js";
+import type { LogLine } from "./log-line.js";
+import { matchesFilter } from "../components/list.js";
+import { PromptLine } from "../components/prompt-line.js";
+import { SafeText } from "../components/safe-text.js";
+import { localTime } from "../../commands/workers/log-line.js";
+import { fitted } from "../terminal/fitted.js";
+import { wrapped } from "../terminal/wrapped.js";
+import { levelColors } from "./log-tail.js";
+
+/** Columns from which on a line has room for the worker and its version. */
+const widthForBoth = 100;
+
+const markWidth = 2;
+const workerWidth = 16;
+const versionWidth = 10;
+/** A line of a log, on as many rows as it takes. */
+const LogRow = memo(
+  function LogRow({ line, columns, isSelected }: LogRowProps) {
+    const color = levelColors[line.entry.level];
+    const head = headOf(line, columns);
+    return (
+      <Box flexDirection="column" flexShrink={0}>
+        {logRowPieces(line, columns).map((piece, index) => (
+          // oxlint-disable-next-line react/no-array-index-key -- a piece is its place in the entry; two may read the same
+          <SafeText key={index} inverse={isSelected} {...(color === undefined ? {} : { color })}>
+            {`${isSelected ? "> " : "  "}${index === 0 ? head : " ".repeat(head.length)}${piece === "" && head === "" ? " " : piece}`}
+          </SafeText>
+        ))}
+      </Box>
+    );
+  },
+  (before, after) =>
+    before.line === after.line &&
+    before.isSelected === after.isSelected &&
+    JSON.stringify(before.columns) === JSON.stringify(after.columns),
+);
+
+interface LogViewProps {
+  readonly names: readonly string[];
+  /** One of the workers has several versions. */
+  readonly hasVersions: boolean;
+}
+
+const textOf = ({ worker, entry, text }: LogLine) => `${worker} ${entry.version} ${entry.level} ${text}`;
+
+/** The log of some workers as it grows: filter, search, pause. */
+export function LogView({ names, hasVersions }: LogViewProps) {
+  const { overlays, copy } = useDashboard();
+  const { columns: width, rows } = useSize();
+  const live = useLogFollower(names);
+  const [held, setHeld] = useState<LogSnapshot>();
+  const [look, setLook] = useState({ isWrapped: false, hasTimes: true });
+  const [search, setSearch] = useState({ text: "", isTyping: false, hidesOthers: true });
+  const { lines: all } = held ?? live;
+  const lines = useMemo(
+    () => (search.text === "" || !search.hidesOthers ? all : all.filter((line) => matchesFilter(textOf(line), search.text))),
+    [all, search.text, search.hidesOthers],
+  );
+  const columns: LogColumns = {
+    ...look,
+    width,
+    hasWorkers: names.length > 1,
+    hasVersions: hasVersions && (names.length === 1 || width >= widthForBoth),
+  };
+  const height = rows - 1;
+  const position = useLogPosition({ lines, height, rowsOf: (line) => logRowPieces(line, columns).length });
+  const selected = lines[position.selectedIndex];
+  const copySelected = ({ text }: LogLine) => {
+    copy(text);
+    overlays.say("done", "the line is in the clipboard, if the terminal allows that");
+  };
+  const jump = (step: 1 | -1) => {
+    const index = nextIndex(lines, { from: position.selectedIndex, step, text: search.text });
+    if (index === undefined) overlays.say("note", `no match ${step === 1 ? "after" : "before"} this`);
+    else position.select(index);
+  };
+  const searching: Handlers =
+    search.text === ""
+      ? {}
+      : {
+          "list.back": () => setSearch({ ...search, ...(search.hidesOthers ? { hidesOthers: false } : { text: "", hidesOthers: true }) }),
+          "logs.next": () => jump(1),
+          "logs.previous": () => jump(-1),
+        };
+  useKeyScope({
+    handlers: {
+      ...position.moves,
+      ...searching,
+      "list.filter": () => setSearch({ ...search, isTyping: true, hidesOthers: true }),
+      "logs.pause": () => setHeld(held ? undefined : live),
+      "logs.wrap": () => setLook({ ...look, isWrapped: !look.isWrapped }),
+      "logs.times": () => setLook({ ...look, hasTimes: !look.hasTimes }),
+      ...(selected ? { copy: () => copySelected(selected) } : {}),
+    },
+    lines: live.followed.map((name) => `runtimectl workers logs ${name} -f`),
+  });
+  return (
+    <Box flexDirection="column" height={rows} overflowY="hidden">
+      {search.isTyping ? (
+        <PromptLine
+          label="filter:"
+          initial={search.text}
+          onChange={(text) => setSearch({ ...search, text })}
+          onSubmit={(text) => setSearch({ ...search, text, isTyping: false })}
+          onCancel={() => setSearch({ text: "", isTyping: false, hidesOthers: true })}
+        />
+      ) : (
+        <SafeText dimColor>{headingOf({ names, live, held, search, shown: lines.length })}</SafeText>
+      )}
+      {lines.length === 0 ? (
+        <SafeText wrap="wrap">{emptyText(live, { names, isFiltered: all.length > 0 })}</SafeText>
+      ) : (
+        <Box flexDirection="column" height={height} overflowY="hidden">
+          {lines.slice(position.firstIndex, position.lastIndex + 1).map((line, index) => (
+            <LogRow key={line.key} {...{ line, columns }} isSelected={position.firstIndex + index === position.selectedIndex} />
+          ))}
+        </Box>
+      )}
+    </Box>
+  );
+}
+
+interface Heading {
+  readonly names: readonly string[];
+  readonly live: LogSnapshot;
+  readonly held: LogSnapshot | undefined;
+  readonly search: { readonly text: string; readonly hidesOthers: boolean };
+  readonly shown: number;
+}
+
+function headingOf({ names, live, held, search, shown }: Heading): string {
+  const [only = ""] = names;
+  const of = names.length === 1 ? only : `${live.followed.length} of ${pluralize(names.length, "worker")}`;
+  const state = { connecting: "connecting…", live: "live", lost: "connection lost, trying again" }[live.state];
+  const found = search.text === "" ? "" : ` · ${search.hidesOthers ? "filter" : "search"}: ${search.text}`;
+  const paused = held ? ` · paused, ${pluralize(live.totalLines - held.totalLines, "new line")}` : "";
+  return `${of} · ${state} · ${pluralize(shown, "line")}${found}${paused}`;
+}
+
+function emptyText({ state, error }: LogSnapshot, { names, isFiltered }: { names: readonly string[]; isFiltered: boolean }): string {
+  if (isFiltered) return "nothing fits the filter; esc shows all";
+  if (error) return `cannot be followed: ${error.message}`;
+  if (state !== "live") return "connecting…";
+  return `nothing was written yet; what ${names.length === 1 ? names[0] : "workers write"} ${names.length === 1 ? "writes " : ""}appears here`;
+}
+
+interface Seeking {
+  readonly from: number;
+  readonly step: 1 | -1;
+  readonly text: string;
+}
+
+function nextIndex(lines: readonly LogLine[], { from, step, text }: Seeking): number | undefined {
+  for (let index = from + step; index >= 0 && index < lines.length; index += step) {
+    const line = lines[index];
+    if (line && matchesFilter(textOf(line), text)) return index;
+  }
+  return undefined;
+}
+
+/** What is shown of each line, in how much room. */
+interface LogColumns {
+  readonly width: number;
+  readonly isWrapped: boolean;
+  readonly hasTimes: boolean;
+  readonly hasWorkers: boolean;
+  readonly hasVersions: boolean;
+}
+
+interface LogRowProps {
+  readonly line: LogLine;
+  readonly columns: LogColumns;
+  readonly isSelected: boolean;
+}
+
+/** The text of a line, a row each. */
+function logRowPieces(line: LogLine, columns: LogColumns): string[] {
+  return columns.isWrapped ? wrapped(line.text, columns.width - markWidth - headWidth(columns)) : [line.text];
+}
+
+function headWidth({ hasTimes, hasWorkers, hasVersions }: LogColumns): number {
+  return (hasTimes ? 13 : 0) + 6 + (hasWorkers ? workerWidth + 1 : 0) + (hasVersions ? versionWidth + 1 : 0);
+}
+
+function headOf({ entry, worker, isFirst }: LogLine, columns: LogColumns): string {
+  if (!isFirst) return " ".repeat(headWidth(columns));
+  const parts = [
+    ...(columns.hasTimes ? [localTime(new Date(entry.time), new Date(entry.time))] : []),
+    entry.level.padEnd(5),
+    ...(columns.hasWorkers ? [fitted(worker, workerWidth)] : []),
+    ...(columns.hasVersions ? [fitted(entry.version, versionWidth)] : []),
+  ];
+  return `${parts.join(" ")} `;
+}

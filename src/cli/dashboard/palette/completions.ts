@@ -1,0 +1,115 @@
+import { commandModules, loadCommand } from "../../command/command-registry.js";
+import { commandTable, isNoun } from "../../command/command-table.js";
+import type { OptionDefinition } from "../../command/command.js";
+import { globalOptions } from "../../command/global-options.js";
+import { completePath } from "./complete-path.js";
+import type { Client } from "../../../shared/client.js";
+import { uploadedWorkers } from "../../uploaded-workers.js";
+import { useQuery } from "../queries/hooks.js";
+
+/** Verbs that make or show all of something: nothing that is there already is named. */
+const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
+
+interface Known {
+  /** What the first word may be about: workers, plugins, ids of keys. */
+  readonly names: readonly string[];
+  readonly workingDirectory: string;
+}
+
+/** What the last word of a command line may become. */
+export async function completionsOf(text: string, known: Known): Promise<string[]> {
+  const words = text.trimStart().split(/\s+/);
+  const last = words.at(-1) ?? "";
+  const [first, second] = words.slice(0, -1).filter((word) => !word.startsWith("-"));
+  const candidates = await candidatesFor([first, second], last, known);
+  return candidates.filter((candidate) => candidate.startsWith(last)).toSorted();
+}
+
+/** The line with its last word as far as all that it may become agree; with a space when it is complete. */
+export function completed(text: string, candidates: readonly string[]): string {
+  const [first] = candidates;
+  if (first === undefined) return text;
+  const shared = candidates.reduce((prefix, candidate) => commonStart(prefix, candidate));
+  return text.replace(/\S*$/, () => shared) + (candidates.length === 1 && !shared.endsWith("/") ? " " : "");
+}
+
+async function candidatesFor(
+  [first, second]: readonly (string | undefined)[],
+  last: string,
+  { names, workingDirectory }: Known,
+): Promise<readonly string[]> {
+  if (first === undefined) return Object.keys(commandTable);
+  const entry = Object.hasOwn(commandTable, first) ? commandTable[first] : undefined;
+  if (entry === undefined) return [];
+  const words = isNoun(entry) ? `${first} ${second ?? ""}` : first;
+  if (isNoun(entry) && second === undefined) return Object.keys(entry.verbs);
+  if (last.startsWith("-")) return flagsOf(words);
+  if (second === "upload") return pathsAt(last, workingDirectory);
+  return second !== undefined && withoutNames.has(second) ? [] : names;
+}
+
+async function flagsOf(words: string): Promise<string[]> {
+  const options: readonly OptionDefinition[] = words in commandModules ? ((await loadCommand(words, commandModules)).options ?? []) : [];
+  return [...options, ...globalOptions].flatMap(({ flags }) => /--[a-z-]+/.exec(flags) ?? []);
+}
+
+/** As the upload of a screen completes them; what has blanks in it must be quoted by hand. */
+function pathsAt(typed: string, workingDirectory: string): string[] {
+  const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
+  return completePath(typed, { workingDirectory })
+    .candidates.filter((candidate) => !/\s/.test(candidate))
+    .map((candidate) => folder + candidate);
+}
+
+function commonStart(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return one.slice(0, length);
+}
+
+interface NameSource {
+  /** As screens ask for it. */
+  readonly resource: string;
+  readonly ask: (client: Client) => Promise<unknown>;
+  readonly names: (answer: unknown) => readonly string[];
+}
+
+const sources: Readonly<Record<string, NameSource>> = {
+  workers: sourceOf(
+    "workers",
+    (client) => client.workers.list(),
+    (workers) => uploadedWorkers(workers).flatMap(({ name, versions }) => [name, ...versions.map((version) => `${name}@${version}`)]),
+  ),
+  plugins: sourceOf(
+    "plugins",
+    (client) => client.plugins.list(),
+    (plugins) => plugins.map(({ name }) => name),
+  ),
+  keys: sourceOf(
+    "keys",
+    async (client) => (await client.keys.list()).keys,
+    (keys) => keys.map(({ id }) => String(id)),
+  ),
+};
+/** For words that name nothing of the daemon's. */
+const nothing = sourceOf(
+  "session",
+  (client) => client.session.show(),
+  () => [],
+);
+
+/** The names of what there is of a noun, as a command line takes them. */
+export function useNames(noun: string): readonly string[] {
+  const { resource, ask, names } = (Object.hasOwn(sources, noun) && sources[noun]) || nothing;
+  const { value } = useQuery(resource, ask);
+  // What a line could not hold as it is, or a terminal would obey, is not offered.
+  return value === undefined ? [] : names(value).filter((name) => /^[!-~]+$/.test(name));
+}
+
+function sourceOf<Answer>(
+  resource: string,
+  ask: (client: Client) => Promise<Answer>,
+  names: (answer: Answer) => readonly string[],
+): NameSource {
+  return { resource, ask, names: (answer) => names(answer as Answer) };
+}

@@ -1,0 +1,86 @@
+import { helpStyleOf } from "../../command/help-layout.js";
+import { matchCommand } from "../../command/find-command.js";
+import type { Context } from "../../command/command.js";
+import { commandModules, loadCommand } from "../../command/command-registry.js";
+import { reportFailure } from "../../command/failure.js";
+import { chosenFields } from "../../output/output-format.js";
+import { Output } from "../../output/output.js";
+import { parseCommand } from "../../command/parse-command.js";
+import { refuseSecrets } from "../../command/secret-in-arguments.js";
+import { usageError } from "../../command/command-error.js";
+import { capturingTerminal } from "../capturing-terminal.js";
+
+/** They keep the terminal for themselves. */
+const notHere = new Set(["tui", "dev"]);
+const wordPattern = /\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)/y;
+
+export interface LineOutcome {
+  readonly lines: readonly string[];
+  readonly exitCode: number;
+}
+
+interface RunOptions {
+  readonly signal: AbortSignal;
+  /** What is shown stays in the terminal: no key must come of it. */
+  readonly isAccessible: boolean;
+}
+
+/** Runs a command of runtimectl as a shell would, in the session's profile, and gives back what it wrote. Only the context's `confirm` asks. */
+export async function runLine(line: string, context: Context, { signal, isAccessible }: RunOptions): Promise<LineOutcome> {
+  let written = "";
+  const write = (text: string | Uint8Array) => (written += typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
+  const terminal = capturingTerminal(context, write);
+  const cleanUps: (() => void)[] = [];
+  let output = new Output(terminal, { format: "table" });
+  let exitCode = 0;
+  try {
+    const given = splitWords(line.replace(/^\s*(?:runtimectl\s+)?/, ""));
+    refuseSecrets(given);
+    const found = matchCommand(given);
+    const style = helpStyleOf(terminal);
+    if (found.kind === "help") write(`${found.text(style)}\n`);
+    else if (found.kind !== "command" || notHere.has(found.words))
+      throw usageError(`${line.trim()}: there is no such command here`, "runtimectl help");
+    else if (isAccessible && makesKey(found.words) && !found.rest.some((word) => /^(?:-o|--out)/.test(word)))
+      throw usageError("what is shown here stays in the terminal, and a key must not", "add --out FILE");
+    else {
+      const definition = await loadCommand(found.words, commandModules);
+      const parsed = parseCommand({ ...found, definition }, found.rest, { style, onHelp: write });
+      if (parsed) {
+        const flags = { ...context.flags, ...parsed.flags, input: false, color: false };
+        output = new Output(terminal, {
+          format: flags.json ? "json" : "table",
+          fields: chosenFields(given),
+          quiet: flags.quiet ?? false,
+        });
+        const code = await definition.run(
+          { ...context, flags, output, terminal, signal, onExit: (cleanUp) => void cleanUps.push(cleanUp) },
+          parsed.invocation,
+        );
+        exitCode = code ?? 0;
+      }
+    }
+  } catch (error) {
+    exitCode = reportFailure(error, output);
+  } finally {
+    for (const cleanUp of cleanUps.toReversed()) cleanUp();
+  }
+  return { lines: written.replace(/\n$/, "").split("\n"), exitCode };
+}
+
+function makesKey(words: string): boolean {
+  return words === "keys create" || words === "keys rotate";
+}
+
+/** The words of a line as a shell splits them, as far as quotes go; nothing is expanded. */
+export function splitWords(line: string): string[] {
+  const words: string[] = [];
+  const text = line.trimEnd();
+  for (let position = 0; position < text.length; position = wordPattern.lastIndex) {
+    wordPattern.lastIndex = position;
+    const [, found] = wordPattern.exec(text) ?? [];
+    if (found === undefined) throw usageError("a quote is not closed");
+    words.push(found.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
+  }
+  return words;
+}

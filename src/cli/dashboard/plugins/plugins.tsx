@@ -1,0 +1,116 @@
+import type { LoadedPlugin, Plugin, PluginStatus } from "../../../shared/contract/plugins.js";
+import { deletePlugin, reloadPlugins, togglePlugin, type PluginTarget } from "../actions/plugins.js";
+import { Detail, type Fact } from "../components/detail.js";
+import type { Column } from "../components/list.js";
+import { ListScreen } from "../components/list-screen.js";
+import { RequirePermission } from "../components/require-permission.js";
+import { useActions } from "../actions/use-actions.js";
+import { useChanges, useIsStale, useQuery } from "../queries/hooks.js";
+import { useDashboard } from "../session/hooks.js";
+import { pluginSourceText } from "../../../shared/plugin-source.js";
+
+const statusColors: Readonly<Record<PluginStatus, string>> = { loaded: "green", disabled: "yellow", failed: "red", waiting: "yellow" };
+const columns: readonly Column<Row>[] = [
+  { heading: "NAME", text: ({ plugin }) => plugin.name },
+  { heading: "VERSION", width: 10, text: ({ plugin }) => plugin.version },
+  { heading: "STATE", width: 8, text: ({ plugin }) => plugin.status, color: ({ plugin }) => statusColors[plugin.status] },
+  { heading: "SOURCE", width: 8, text: ({ plugin }) => plugin.source },
+  { heading: "BASE", width: 14, text: ({ loaded }) => (loaded ? loaded.base || "hooks only" : "-") },
+];
+
+interface Row extends PluginTarget {
+  /** Undefined when it is not at work. */
+  readonly loaded: LoadedPlugin | undefined;
+  /** Its place in the order of the hooks, from 1. */
+  readonly position: number;
+  readonly loadedCount: number;
+  readonly stateOf: (name: string) => string;
+}
+const keyOf = ({ plugin }: Row) => plugin.name;
+
+/** The installed plugins: which are at work, and why the others are not. */
+export function PluginsScreen() {
+  return (
+    <RequirePermission permission="plugins:read">
+      <Plugins />
+    </RequirePermission>
+  );
+}
+
+function Plugins() {
+  const { overlays } = useDashboard();
+  const plugins = useQuery("plugins", (client) => client.plugins.list());
+  const loaded = useQuery("plugins.loaded", (client) => client.plugins.loaded());
+  const isStale = useIsStale();
+  useActions([reloadPlugins], {}, "runtimectl plugins list");
+  const upload = () => overlays.show({ kind: "palette", initial: "plugins upload ./" });
+  useChanges({ "plugins.upload": upload }, "plugins:install", ["runtimectl plugins upload ./dir"]);
+  return (
+    <ListScreen
+      nouns={["plugin", "plugins"]}
+      {...{ columns, keyOf, isStale }}
+      items={plugins.value && toRows(plugins.value, loaded.value ?? [])}
+      error={plugins.error}
+      textOf={({ plugin }) => `${plugin.name} ${plugin.version} ${plugin.status} ${plugin.source} ${plugin.error ?? ""}`}
+      empty="no plugin is installed yet; upload a folder with: runtimectl plugins upload ./dir"
+      detail={(row) => <PluginDetail row={row} isStale={isStale} />}
+    />
+  );
+}
+
+function PluginDetail({ row, isStale }: { readonly row: Row; readonly isStale: boolean }) {
+  useActions([togglePlugin, deletePlugin], row, "runtimectl plugins loaded");
+  const { plugin, loaded } = row;
+  return (
+    <Detail
+      title={`${plugin.name} ${plugin.version}`}
+      facts={[...factsOf(row), ...(loaded ? workOf(row, loaded) : [])]}
+      isStale={isStale}
+    />
+  );
+}
+
+function factsOf({ plugin, neededBy, stateOf }: Row): Fact[] {
+  return [
+    { name: "state", value: meaningOf(plugin), color: statusColors[plugin.status] },
+    ...(plugin.error === undefined ? [] : [{ name: "why", value: plugin.error, color: "red", isLong: true }]),
+    { name: "source", value: pluginSourceText(plugin) },
+    { name: "folder", value: plugin.path },
+    ...(neededBy.length === 0 ? [] : [{ name: "needed by", value: neededBy.map((name) => `${name} ${stateOf(name)}`).join(" · ") }]),
+  ];
+}
+
+function workOf({ position, loadedCount, stateOf }: Row, { base, dependencies, optionalDependencies, menus }: LoadedPlugin): Fact[] {
+  const needs = [
+    ...dependencies.map((name) => `${name} ${stateOf(name)}`),
+    ...optionalDependencies.map((name) => `${name} ${stateOf(name)}, can do without`),
+  ];
+  return [
+    { name: "base", value: base || "none: it has only hooks" },
+    { name: "hooks", value: `${position} of ${loadedCount} in order` },
+    { name: "needs", value: needs.length === 0 ? "no other plugin" : needs.join(" · "), isLong: true },
+    ...(menus.length === 0
+      ? []
+      : [{ name: "menus", value: menus.map(({ title, path }) => `${title} → ${path}`).join(" · "), isLong: true }]),
+  ];
+}
+
+function meaningOf({ status }: Plugin): string {
+  if (status === "waiting") return "waiting: what lies on the disk is not loaded yet; a reload loads it";
+  return status === "disabled" ? "disabled: installed, takes no part" : status;
+}
+
+function toRows(plugins: readonly Plugin[], loaded: readonly LoadedPlugin[]): Row[] {
+  const stateOf = (name: string) => plugins.find((plugin) => plugin.name === name)?.status ?? "not installed";
+  return plugins.map((plugin) => {
+    const index = loaded.findIndex(({ name }) => name === plugin.name);
+    return {
+      plugin,
+      stateOf,
+      loaded: loaded[index],
+      position: index + 1,
+      loadedCount: loaded.length,
+      neededBy: loaded.filter(({ dependencies }) => dependencies.includes(plugin.name)).map(({ name }) => name),
+    };
+  });
+}

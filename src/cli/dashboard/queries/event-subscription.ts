@@ -1,0 +1,83 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError } from "../../../shared/api-error.js";
+import { isRejectedKey } from "../../config/rejected-key.js";
+import type { Client } from "../../../shared/client.js";
+import { eventResources, touchedBy, type EventResource } from "../../../shared/touched-resources.js";
+import { isAway } from "./is-away.js";
+import type { QueryClient } from "./query-client.js";
+
+const retryMs = 2000;
+/** Many changes in a row are asked for together, so often. */
+const collectMs = 500;
+/** Under which names LiveData has them. */
+const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
+  workers: ["workers"],
+  plugins: ["plugins", "plugins.loaded"],
+  keys: ["keys"],
+};
+
+/** The names of what this feed tells of. */
+export const fedNames: ReadonlySet<string> = new Set(eventResources.flatMap((resource) => liveNames[resource]));
+
+/** Follows what happens on the daemon, and has what it touched asked for again at once. Asking in turn goes on, more slowly. */
+export class EventSubscription {
+  readonly #live: QueryClient;
+  readonly #closing = new AbortController();
+  readonly #pending = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #isStarted = false;
+
+  constructor(live: QueryClient) {
+    this.#live = live;
+  }
+
+  /** Only the first call counts. A daemon that has no events, or too many streams, is asked in turn as before. */
+  start(client: Client): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    void this.#run(client);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+  }
+
+  async #run(client: Client): Promise<void> {
+    const { signal } = this.#closing;
+    let lastEventId: number | undefined;
+    while (!signal.aborted) {
+      try {
+        const onOpen = () => this.#live.setFed(true);
+        for await (const { id, type } of client.events.stream.follow({ query: {} }, { signal, lastEventId, onOpen })) {
+          lastEventId = id;
+          this.#touch(touchedBy(type));
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isAway(error)) return this.#end(error);
+      }
+      this.#live.setFed(false);
+      await delay(retryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #end(error: unknown): void {
+    this.#live.setFed(false);
+    // The key is gone: whoever asks next finds out, and that may be now.
+    if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
+  }
+
+  #touch(resources: readonly EventResource[]): void {
+    for (const name of resources.flatMap((resource) => liveNames[resource])) this.#pending.add(name);
+    if (this.#timer === undefined) this.#flush();
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    if (this.#pending.size === 0) return;
+    this.#live.touch(this.#pending);
+    this.#pending.clear();
+    this.#timer = setTimeout(() => this.#flush(), collectMs);
+  }
+}

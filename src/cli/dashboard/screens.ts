@@ -1,0 +1,31 @@
+import type { ComponentType } from "react";
+import type { ActionId } from "./keyboard/keymap.js";
+import { ConnectScreen } from "./connect/connect.js";
+import { FilesScreen } from "./files/files.js";
+import { KeysScreen } from "./keys/keys.js";
+import { LogsScreen } from "./logs/logs.js";
+import { OverviewScreen } from "./overview/overview.js";
+import { PluginsScreen } from "./plugins/plugins.js";
+import { WorkersScreen } from "./workers/workers.js";
+
+/** The screens in the order of their keys. */
+export const screens = [
+  { id: "overview", title: "Overview", action: "screen.overview", component: OverviewScreen },
+  { id: "workers", title: "Workers", action: "screen.workers", component: WorkersScreen },
+  { id: "plugins", title: "Plugins", action: "screen.plugins", component: PluginsScreen },
+  { id: "keys", title: "Keys", action: "screen.keys", component: KeysScreen },
+  { id: "files", title: "Files", action: "screen.files", component: FilesScreen },
+  { id: "logs", title: "Logs", action: "screen.logs", component: LogsScreen },
+  { id: "connect", title: "Connect", action: "screen.connect", component: ConnectScreen, needsNoSession: true },
+] as const satisfies readonly Screen[];
+
+interface Screen {
+  readonly id: string;
+  readonly title: string;
+  readonly action: ActionId;
+  readonly component: ComponentType;
+  /** Can be shown without a daemon. */
+  readonly needsNoSession?: boolean;
+}
+
+export type ScreenId = (typeof screens)[number]["id"];

@@ -1,0 +1,27 @@
+import stringWidth from "string-width";
+import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
+
+const plain = /^[\x20-\x7e]*$/;
+const ellipsis = "…";
+const segmenter = new Intl.Segmenter();
+
+/** The text in exactly so many columns: cut with an ellipsis, or filled with spaces. What a terminal would obey is written out. */
+export function fitted(text: string, columns: number): string {
+  const safe = sanitizeForTerminal(text);
+  const width = plain.test(safe) ? safe.length : stringWidth(safe);
+  if (width <= columns) return safe + " ".repeat(columns - width);
+  const cut = cutTo(safe, columns - 1);
+  return columns < 1 ? "" : cut + ellipsis + " ".repeat(Math.max(0, columns - 1 - stringWidth(cut)));
+}
+
+/** As many whole characters as fit. */
+function cutTo(text: string, columns: number): string {
+  if (plain.test(text)) return text.slice(0, Math.max(0, columns));
+  let [cut, width] = ["", 0];
+  for (const { segment } of segmenter.segment(text)) {
+    width += stringWidth(segment);
+    if (width > columns) break;
+    cut += segment;
+  }
+  return cut;
+}

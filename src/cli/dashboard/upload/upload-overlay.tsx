@@ -1,0 +1,162 @@
+import { shellWord } from "../../output/shell-word.js";
+import { Box } from "ink";
+import { useEffect, useRef, useState } from "react";
+import { useDashboard } from "../session/hooks.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useSize } from "../terminal/terminal-size.js";
+import { UploadSession } from "./upload-session.js";
+import { reasonOf, type Session } from "../session/session.js";
+import { hereFolder } from "../palette/complete-path.js";
+import { Detail } from "../components/detail.js";
+import { progressText } from "./progress-text.js";
+import { PathPrompt } from "../components/path-prompt.js";
+import { Waiting } from "../components/waiting.js";
+import { SafeText } from "../components/safe-text.js";
+
+interface Props {
+  readonly session: Session;
+  readonly onClose: () => void;
+}
+
+type Step =
+  | { readonly kind: "path"; readonly initial: string; readonly problem?: string }
+  | { readonly kind: "packing"; readonly source: string }
+  | { readonly kind: "preview"; readonly source: string; readonly upload: UploadSession }
+  | { readonly kind: "sending"; readonly source: string; readonly upload: UploadSession };
+
+/** Uploads a folder or an archive: asks which, shows what it is and what it replaces, then sends it. */
+export function UploadOverlay({ session, onClose }: Props) {
+  const { overlays } = useDashboard();
+  const [step, setStep] = useState<Step>({ kind: "path", initial: hereFolder });
+  const end = useRef(new AbortController());
+  const prepared = useRef<UploadSession>(undefined);
+  useEffect(
+    () => () => {
+      end.current.abort(new Error("cancelled"));
+      prepared.current?.discard();
+    },
+    [],
+  );
+  const cancel = (consequence: string) => {
+    overlays.say("note", consequence);
+    onClose();
+  };
+  const prepare = async (source: string) => {
+    setStep({ kind: "packing", source });
+    const { signal } = end.current;
+    try {
+      const upload = await UploadSession.prepare(session, source, signal);
+      prepared.current = upload;
+      setStep({ kind: "preview", source, upload });
+    } catch (error) {
+      if (!signal.aborted) setStep({ kind: "path", initial: source, problem: reasonOf(error) });
+    }
+  };
+  const failed = (source: string, error: unknown) => {
+    prepared.current?.discard();
+    setStep({ kind: "path", initial: source, problem: reasonOf(error) });
+  };
+  if (step.kind === "path") return <SourcePrompt {...step} onSubmit={(source) => void prepare(source)} onCancel={onClose} />;
+  if (step.kind === "packing") return <Waiting text={`packing ${step.source} …`} onCancel={() => cancel("cancelled; nothing was sent")} />;
+  if (step.kind === "preview")
+    return (
+      <Preview {...{ session, step }} onAgreed={() => setStep({ ...step, kind: "sending" })} onCancel={() => cancel("nothing was sent")} />
+    );
+  return (
+    <Sending
+      upload={step.upload}
+      onCancel={cancel}
+      onFailed={(error) => failed(step.source, error)}
+      onDone={(text) => {
+        overlays.say("done", text);
+        session.live.refresh();
+        onClose();
+      }}
+    />
+  );
+}
+
+interface SourceProps {
+  readonly initial: string;
+  readonly problem?: string;
+  readonly onSubmit: (source: string) => void;
+  readonly onCancel: () => void;
+}
+
+function SourcePrompt({ problem, ...prompt }: SourceProps) {
+  return (
+    <>
+      <PathPrompt
+        {...prompt}
+        label="folder or archive to upload:"
+        hint="tab completes · enter packs it, and shows what it is · esc leaves"
+      />
+      {problem !== undefined && (
+        <SafeText color="red" wrap="wrap">
+          {problem}
+        </SafeText>
+      )}
+    </>
+  );
+}
+
+interface PreviewProps {
+  readonly session: Session;
+  readonly step: Extract<Step, { kind: "preview" }>;
+  readonly onAgreed: () => void;
+  readonly onCancel: () => void;
+}
+
+function Preview({ session: { settings }, step: { source, upload }, onAgreed, onCancel }: PreviewProps) {
+  const { rows } = useSize();
+  useKeyScope({
+    handlers: {},
+    isModal: true,
+    takeKey: (key) => {
+      if (key === "enter") onAgreed();
+      else onCancel();
+      return true;
+    },
+  });
+  const line = `runtimectl workers upload ${shellWord(source)}`;
+  const facts = [...upload.facts, { name: "to", value: settings.origin.value }, { name: "same as", value: line }];
+  return (
+    <Box flexDirection="column" height={rows}>
+      <SafeText bold {...(settings.isProduction ? { color: "red" } : {})}>
+        {settings.isProduction ? "Upload to PRODUCTION?" : "Upload?"}
+      </SafeText>
+      <Box height={Math.min(facts.length, rows - 2)} flexShrink={0}>
+        <Detail facts={facts} />
+      </Box>
+      <SafeText>enter uploads · any other key: no</SafeText>
+    </Box>
+  );
+}
+
+interface SendingProps {
+  readonly upload: UploadSession;
+  readonly onCancel: (consequence: string) => void;
+  readonly onFailed: (error: unknown) => void;
+  readonly onDone: (text: string) => void;
+}
+
+function Sending({ upload, onCancel, onFailed, onDone }: SendingProps) {
+  const [bytes, setBytes] = useState(0);
+  const outcome = useRef({ onFailed, onDone });
+  outcome.current = { onFailed, onDone };
+  useEffect(() => {
+    let [sentBytes, isHere] = [0, true];
+    const send = upload.send((count) => {
+      sentBytes += count;
+      if (isHere) setBytes(sentBytes);
+    });
+    send.then(
+      (text) => isHere && outcome.current.onDone(text),
+      (error: unknown) => isHere && outcome.current.onFailed(error),
+    );
+    return () => void (isHere = false);
+  }, [upload]);
+  const isSent = bytes >= upload.sizeBytes;
+  const consequence = isSent ? "no longer waiting; the list shows whether it was installed" : "cancelled; nothing was installed";
+  return <Waiting text={isSent ? "installing …" : progressText(bytes, upload.sizeBytes)} onCancel={() => onCancel(consequence)} />;
+}

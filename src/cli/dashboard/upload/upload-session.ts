@@ -1,0 +1,118 @@
+import { latestVersion } from "../../../shared/package-name.js";
+import { formatSize } from "../../../shared/size.js";
+import { list } from "../../../shared/contract/workers.js";
+import { upload } from "../../../shared/contract/worker-changes.js";
+import { activeUrl } from "../../commands/workers/active-url.js";
+import { answeringVersion, toInstalledWorker, type InstalledWorker } from "../../../shared/worker-versions.js";
+import { pluralize } from "../../output/format.js";
+import type { Context } from "../../command/command.js";
+import { Output } from "../../output/output.js";
+import { createArchive, uploadSource, type PackageArchive } from "../../pack/package-archive.js";
+import { capturingTerminal } from "../capturing-terminal.js";
+import type { Fact } from "../components/detail.js";
+import type { Session } from "../session/session.js";
+
+/** A worker on its way to the daemon: packed and looked at first, sent when a person has seen what it is. */
+export class UploadSession {
+  readonly #session: Session;
+  readonly #context: Context;
+  readonly #cleanUps: readonly (() => void)[];
+  readonly #packageArchive: PackageArchive;
+  /** What packing had to say, and later the daemon's answer. */
+  readonly #said: string[];
+  /** What would be installed, and what it would do to what is there. */
+  readonly facts: readonly Fact[];
+
+  private constructor(session: Session, { context, packageArchive, said, cleanUps, facts }: Prepared) {
+    this.#session = session;
+    this.#context = context;
+    this.#packageArchive = packageArchive;
+    this.#said = said;
+    this.#cleanUps = cleanUps;
+    this.facts = facts;
+  }
+
+  /** Packs as `workers upload` does. The signal ends this and the sending. */
+  static async prepare(session: Session, source: string, signal: AbortSignal): Promise<UploadSession> {
+    const said: string[] = [];
+    const cleanUps: (() => void)[] = [];
+    const terminal = capturingTerminal(session.context, (text) => void said.push(String(text).trim()));
+    const context: Context = {
+      ...session.context,
+      signal: AbortSignal.any([session.context.signal, signal]),
+      terminal,
+      output: new Output(terminal, { format: "table" }),
+      onExit: (cleanUp) => {
+        cleanUps.push(cleanUp);
+        session.context.onExit(cleanUp);
+      },
+    };
+    try {
+      const packageArchive = await createArchive(context, source, { kind: "worker" });
+      const installed = packageArchive.plan && (await installedWorker(session, packageArchive.plan.facts.name));
+      signal.throwIfAborted();
+      const facts = [...describe(packageArchive, installed), ...said.map((value) => ({ name: "note", value, color: "yellow" }))];
+      return new UploadSession(session, { context, packageArchive, said, cleanUps, facts });
+    } catch (error) {
+      for (const cleanUp of cleanUps) cleanUp();
+      throw error;
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.#packageArchive.sizeBytes;
+  }
+
+  /** Sends it; says where it answers. */
+  async send(onBytes: (count: number) => void): Promise<string> {
+    const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
+    this.#said.length = 0;
+    const { worker } = (
+      await connection.client.workers.upload({ file: uploadSource(this.#packageArchive, onBytes), query: { check: "true" } })
+    ).data;
+    const url = await activeUrl(this.#context, connection, worker);
+    return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
+  }
+
+  /** Deletes what was packed. */
+  discard(): void {
+    for (const cleanUp of this.#cleanUps) cleanUp();
+  }
+}
+
+interface Prepared {
+  readonly context: Context;
+  readonly packageArchive: PackageArchive;
+  readonly said: string[];
+  readonly cleanUps: readonly (() => void)[];
+  readonly facts: readonly Fact[];
+}
+
+/** Asked for again: what is replaced must not be a guess. */
+async function installedWorker(session: Session, name: string): Promise<InstalledWorker | undefined> {
+  const rows = (await (await session.client()).workers.list()).filter((worker) => worker.name === name);
+  return rows.length === 0 ? undefined : toInstalledWorker(name, rows);
+}
+
+function describe({ plan, filename, sizeBytes }: PackageArchive, installed: InstalledWorker | undefined): Fact[] {
+  if (plan === undefined) return [{ name: "archive", value: `${filename}, ${formatSize(sizeBytes)}; its name is for the daemon to read` }];
+  const { name, version, entrypoint } = plan.facts;
+  return [
+    { name: "worker", value: `${name} ${version}` },
+    { name: "packed", value: `${pluralize(plan.files.length, "file")}, ${formatSize(sizeBytes)}` },
+    { name: "installs", value: effectOf({ name, version }, installed) },
+    ...(entrypoint === undefined
+      ? [{ name: "note", value: "nothing in it can be served: no index.html, index.js or entrypoint", color: "yellow" }]
+      : []),
+    ...(version === latestVersion ? [{ name: "note", value: "no version is declared: it becomes latest", color: "yellow" }] : []),
+    ...plan.links.map(({ path, rule }) => ({ name: "note", value: `${path} is left out: ${rule}`, color: "yellow" })),
+  ];
+}
+
+function effectOf({ name, version }: { name: string; version: string }, installed: InstalledWorker | undefined): string {
+  if (installed === undefined) return `a new worker at /${name}/`;
+  const answering = answeringVersion(installed.versions);
+  const now = answering === undefined ? "none of it is on now" : `${answering.version} answers /${name}/ now`;
+  const isThere = installed.versions.some((there) => there.version === version);
+  return isThere ? `in place of the ${version} that is there; ${now}` : `beside ${pluralize(installed.versions.length, "version")}; ${now}`;
+}

@@ -1,0 +1,17 @@
+import type { Totals } from "../../../shared/contract/metrics.js";
+import { failureShare, percentOf } from "../../../shared/failure-share.js";
+import type { Fact } from "../components/detail.js";
+
+/** The most frequent error codes that fit on a line. */
+const shownCodes = 3;
+
+/** The failed requests since the daemon started, the share that fails now, and the daemon's own error codes. */
+export function errorsOf({ requests, errors }: Pick<Totals, "requests" | "errors">): Fact {
+  const codes = Object.entries(errors.byCode)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, shownCodes)
+    .map(([code, count]) => `${code} ${count}`);
+  const failed = requests.failed === 0 ? [] : [`${requests.failed} failed, ${percentOf(failureShare([requests]))} now`];
+  const parts = [...failed, ...codes];
+  return { name: "errors", value: parts.length === 0 ? "none" : parts.join(" · "), ...(requests.failed === 0 ? {} : { color: "red" }) };
+}

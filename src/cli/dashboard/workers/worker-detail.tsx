@@ -1,0 +1,105 @@
+import { Box } from "ink";
+import type { WorkerMetrics } from "../../../shared/contract/metrics.js";
+import { installerOf } from "../../../shared/installation.js";
+import { ago, toMegabytes, toMilliseconds, toRate } from "../../output/format.js";
+import { errorsOf } from "./errors-of.js";
+import { hasDesktop, openBrowser } from "../../open-browser.js";
+import { deleteVersion, deleteWorker, restartVersion, rollbackWorker, toggleVersion } from "../actions/workers.js";
+import { useActions } from "../actions/use-actions.js";
+import { useDashboard, useNavigation, useSession } from "../session/hooks.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { useMissingPermissions } from "../components/require-permission.js";
+import { useSize } from "../terminal/terminal-size.js";
+import type { WorkerRow } from "./worker-rows.js";
+import { Detail, type Fact } from "../components/detail.js";
+import { LogTail } from "../logs/log-tail.js";
+
+const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
+/** So many lines of its log are kept in sight; with more versions than there is room for they share one line. */
+const leastLogRows = 3;
+
+interface Props {
+  readonly row: WorkerRow;
+  readonly isStale: boolean;
+}
+
+/** What is known of a version: which one answers, how it does, the end of its log. */
+export function WorkerDetail({ row, isStale }: Props) {
+  const { rows } = useSize();
+  const { settings } = useSession();
+  const { name, version, installation } = row;
+  const missing = useMissingPermissions(actions);
+  const path = pathOf(row);
+  useActions(actions, row, `runtimectl workers show ${name}`);
+  useWorkerKeys(row, `${settings.origin.value}${path}`);
+  const source = installation ? `${row.source} ${ago(installation.at, Date.now())} ${installerOf(installation)}` : row.source;
+  const facts = [
+    { name: "state", value: stateOf(row, path), color: row.isEnabled && row.health === "ok" ? "green" : "yellow" },
+    ...trafficOf(row.metrics),
+    { name: "source", value: `${source}${row.isRemovable ? "" : ", stays as it is: no delete, no switching"} · ${row.folder}` },
+    ...(missing.length === 0 ? [] : [{ name: "your key", value: `lacks ${missing.join(", ")}`, color: "yellow" }]),
+  ];
+  const room = rows - 1 - facts.length - leastLogRows;
+  const all = [...facts.slice(0, 1), ...versionsOf(row, room), ...facts.slice(1)];
+  return (
+    <Box flexDirection="column" height={rows} overflowY="hidden">
+      <Box height={Math.min(rows, all.length + 1)} flexShrink={0}>
+        <Detail title={`${name} ${version}`} facts={all} isStale={isStale} />
+      </Box>
+      <LogTail key={`${name}@${version}`} {...{ name, version }} height={Math.max(0, rows - 1 - all.length)} />
+    </Box>
+  );
+}
+
+/** Keys that change nothing on the server. */
+function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
+  const { context, overlays, copy } = useDashboard();
+  const { show } = useNavigation();
+  const open = () => {
+    const canOpen = hasDesktop(context.environment);
+    if (canOpen) openBrowser(url, context.variables);
+    overlays.say("note", canOpen ? `opening ${url}` : url);
+  };
+  const copyUrl = () => {
+    copy(url);
+    overlays.say("done", `${url} is in the clipboard, if the terminal allows that`);
+  };
+  useKeyScope({
+    handlers: { "workers.logs": () => show("logs", name), ...(isEnabled ? { "workers.open": open, copy: copyUrl } : {}) },
+  });
+}
+
+/** Where it is served. */
+function pathOf({ name, version, answering }: WorkerRow): string {
+  return version === answering ? `/${name}/` : `/${name}@${version}/`;
+}
+
+function stateOf({ isEnabled, version, answering }: WorkerRow, path: string): string {
+  if (!isEnabled) return "off";
+  return version === answering ? `on, answers ${path}` : `on, answers ${path} only`;
+}
+
+/** A line for each version, or one for all when there is no room. */
+function versionsOf({ worker, answering }: WorkerRow, room: number): Fact[] {
+  const lines = worker.versions.map(
+    ({ version, enabled }) => `${version} ${enabled ? "on" : "off"}${version === answering ? " answers" : ""}`,
+  );
+  if (lines.length > Math.max(1, room)) return [{ name: "versions", value: lines.join(" · ") }];
+  return lines.map((value, index) => ({ name: index === 0 ? "versions" : "", value }));
+}
+
+function trafficOf(metrics: WorkerMetrics | undefined): Fact[] {
+  if (metrics === undefined) return [{ name: "requests", value: "none since the daemon started" }];
+  const { requests, latency, isolates, memory } = metrics;
+  const { p50Ms, p90Ms, p99Ms } = latency.recent;
+  const waiting = requests.inFlight + requests.queued === 0 ? "" : ` · ${requests.inFlight} in flight, ${requests.queued} of them wait`;
+  return [
+    { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.total} in all${waiting}` },
+    { name: "time", value: `p50 ${toMilliseconds(p50Ms)} · p90 ${toMilliseconds(p90Ms)} · p99 ${toMilliseconds(p99Ms)}` },
+    errorsOf(metrics),
+    {
+      name: "isolates",
+      value: `${isolates.running} running · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)} · ${metrics.cpuSeconds.toFixed(1)} s CPU`,
+    },
+  ];
+}

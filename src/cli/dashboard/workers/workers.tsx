@@ -1,0 +1,70 @@
+import { useMemo, useState } from "react";
+import { toRate } from "../../output/format.js";
+import type { Column } from "../components/list.js";
+import { ListScreen } from "../components/list-screen.js";
+import { RequirePermission } from "../components/require-permission.js";
+import { WorkerDetail } from "./worker-detail.js";
+import { useIsStale, useQuery, useChanges } from "../queries/hooks.js";
+import { useKeyScope } from "../keyboard/key-dispatcher.js";
+import { workerRows, type WorkerRow } from "./worker-rows.js";
+import { useDashboard } from "../session/hooks.js";
+
+const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
+/** Versions that are off, or whose requests fail, stand out. */
+const stateOf = ({ isEnabled, health }: WorkerRow) => (isEnabled ? (health === "ok" ? "on" : health) : "off");
+const colors = { ok: "green", degraded: "yellow", failing: "red" } as const;
+
+const columns: readonly Column<WorkerRow>[] = [
+  { heading: "NAME", text: ({ name }) => name },
+  { heading: "VERSION", width: 12, text: ({ version }) => version },
+  { heading: "STATE", width: 8, text: stateOf, color: ({ isEnabled, health }) => (isEnabled ? colors[health] : "yellow") },
+  { heading: "LIVE", width: 4, text: ({ version, answering }) => (version === answering ? "live" : ""), color: () => "green" },
+  { heading: "REQ/S", width: 6, text: ({ metrics }) => (metrics ? toRate(metrics.requests.perSecond) : "-") },
+  {
+    heading: "ERRORS",
+    width: 7,
+    text: ({ metrics }) => String(metrics?.requests.failed ?? "-"),
+    color: ({ metrics }) => (metrics?.requests.failed ? "red" : undefined),
+  },
+  { heading: "SOURCE", width: 8, text: ({ source }) => source },
+];
+
+/** The versions of all workers: how they do, and what can be done with them. */
+export function WorkersScreen() {
+  return (
+    <RequirePermission permission="workers:read">
+      <Workers />
+    </RequirePermission>
+  );
+}
+
+function Workers() {
+  const workers = useQuery("workers", (client) => client.workers.list());
+  const metrics = useQuery("metrics", (client) => client.metrics.show({ query: {} }));
+  const isStale = useIsStale();
+  const [showsBuiltIn, setShowsBuiltIn] = useState(false);
+  const rows = useMemo(() => {
+    const all = workers.value && workerRows(workers.value, metrics.value?.workers ?? []);
+    return showsBuiltIn ? all : all?.filter(({ source }) => source === "uploaded");
+  }, [workers.value, metrics.value, showsBuiltIn]);
+  const hasBuiltIn = workers.value?.some(({ source }) => source === "built-in") ?? false;
+  useKeyScope({ handlers: hasBuiltIn ? { "workers.builtIn": () => setShowsBuiltIn(!showsBuiltIn) } : {} });
+  useUpload();
+  return (
+    <ListScreen
+      nouns={["version", "versions"]}
+      {...{ columns, keyOf, isStale }}
+      items={rows}
+      error={workers.error}
+      textOf={(row) => `${row.name} ${row.version} ${stateOf(row)} ${row.source}`}
+      empty="nothing is installed yet; upload a folder with u, or with: runtimectl workers upload ./dir"
+      detail={(row) => <WorkerDetail row={row} isStale={isStale} />}
+    />
+  );
+}
+
+/** Offers to upload a worker, to keys that may; the others are told why not. Nothing in read-only mode. */
+function useUpload(): void {
+  const { overlays } = useDashboard();
+  useChanges({ "workers.upload": () => overlays.show({ kind: "upload" }) }, "workers:install", ["runtimectl workers upload ./dir"]);
+}

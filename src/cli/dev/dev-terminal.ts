@@ -1,0 +1,64 @@
+import type { Context } from "../command/command.js";
+import { openBrowser } from "../open-browser.js";
+import type { Answered } from "./dev-daemon.js";
+
+const interrupt = "\u0003";
+const clearScreen = "\u001b[2J\u001b[3J\u001b[H";
+const warnLevel = 40;
+
+interface KeyActions {
+  reload(): void;
+  quit(): void;
+  /** What `o` opens; undefined while nothing is served. */
+  url(): string | undefined;
+}
+
+/** Acts on single keys until the command ends. Only for a person at a terminal. */
+export function listenForKeys({ io, terminal, variables, onExit }: Context, actions: KeyActions): void {
+  const keys: Readonly<Record<string, () => void>> = {
+    r: () => actions.reload(),
+    o: () => {
+      const url = actions.url();
+      if (url !== undefined) openBrowser(url, variables);
+    },
+    c: () => terminal.writeStderr(clearScreen),
+    q: () => actions.quit(),
+    // The terminal makes no signal of it while it hands over every key.
+    [interrupt]: () => process.kill(process.pid, "SIGINT"),
+  };
+  const { stdin } = io;
+  stdin.setRawMode?.(true);
+  stdin.setEncoding("utf8").on("data", (text: string) => {
+    for (const key of text) keys[key]?.();
+  });
+  onExit(() => {
+    stdin.setRawMode?.(false);
+    stdin.destroy();
+  });
+}
+
+/** What a line of the local daemon's log says to a developer; undefined when it is nothing about the worker, and no trouble. */
+export function describeLogLine(line: string): string | undefined {
+  const entry = parse(line);
+  if (entry === undefined) return line === "" ? undefined : line;
+  const { worker, level, msg, source, err, path } = entry;
+  if (typeof msg !== "string") return undefined;
+  if (worker !== undefined && source === "app") return msg;
+  // A call of the API that failed is ours, and we say so ourselves.
+  if (typeof level !== "number" || level < warnLevel || path !== undefined) return undefined;
+  const cause = (err as { message?: unknown } | undefined)?.message;
+  return typeof cause === "string" ? `${msg}\n${cause}` : msg;
+}
+
+export function describeResponse({ method, target, status, durationMs }: Answered): string {
+  return `${method} ${target} ${status} ${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import path from "node:path";
+import { CommandError } from "../command/command-error.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { bundleCode, type SourceMap } from "./bundle.js";
+import { planPack, type PackPlan, type PackedFile } from "./pack-plan.js";
+import type { PackageInfo, PackageIdentity } from "./package-info.js";
+import { mkdir, writeFile } from "node:fs/promises";
+import * as yaml from "yaml";
+import { readFileIfThere } from "../config/read-file-if-there.js";
+
+/** Where source maps lie in a package: the daemon shows that folder to nobody, not even to the worker. */
+const sourceMapsFolder = ".source-maps";
+/** In an isolate the worker sees its folder as `app`; all of it lies beside, under the name that it has in an archive. */
+const [seenFolder, wholeFolder] = ["app", "package"];
+const codePattern = /\.[cm]?[jt]sx?$/;
+
+export interface BundleOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly identity?: PackageIdentity;
+}
+
+interface BundlePlan extends PackPlan {
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Like `planPack`, with the code as one file: no node_modules, the modules that the bundle holds left out, the manifest's entrypoint
+ * pointing to it. What is made is written below `directory`.
+ */
+export async function planBundle(folder: string, directory: string, { env = {}, identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
+  const plan = await planPack(folder, { withoutPackages: true, identity });
+  const entrypoint = codeOf(plan.facts, folder);
+  const output = outputFor(entrypoint, plan);
+  const { code, map, inputs, warnings } = await bundleCode(folder, entrypoint, output);
+  const mapPath = `${sourceMapsFolder}/${output}.map`;
+  const mapUrl = path.posix.relative(path.posix.dirname(`${seenFolder}/${output}`), `${wholeFolder}/${mapPath}`);
+  const made = [
+    await writtenFile(directory, {
+      path: output,
+      content: `${code}//# sourceMappingURL=${encodeURI(mapUrl)}\n`,
+      rule: `the bundle of ${inputs.length} modules`,
+    }),
+    await writtenFile(directory, {
+      path: mapPath,
+      content: JSON.stringify(placed(map, mapPath)),
+      rule: "its source map, served to nobody",
+    }),
+  ];
+  const bundled = new Set(inputs.filter((input) => codePattern.test(input) && input !== output));
+  const rest = {
+    ...plan,
+    facts: { ...plan.facts, entrypoint: output },
+    files: plan.files.filter((file) => !bundled.has(file.path)),
+    leftOut: [
+      ...plan.leftOut,
+      ...plan.files.filter((file) => bundled.has(file.path)).map((file) => ({ path: file.path, rule: "in the bundle" })),
+    ].toSorted((left, right) => (left.path < right.path ? -1 : 1)),
+  };
+  return { ...(await withManifest(withFiles(rest, made), directory, { entrypoint: output, env })), warnings };
+}
+
+function codeOf({ entrypoint }: PackageInfo, folder: string): string {
+  if (entrypoint !== undefined && codePattern.test(entrypoint)) return entrypoint;
+  throw new CommandError(
+    "NOTHING_TO_BUNDLE",
+    entrypoint === undefined ? `${folder} has no entrypoint` : `the entrypoint ${entrypoint} is no code`,
+    {
+      exitCode: exitCodes.failed,
+      hint: "name the JavaScript or TypeScript module in the manifest, such as entrypoint: src/index.ts; a page goes without --bundle",
+    },
+  );
+}
+
+/** Beside the entrypoint, so that it finds its files, and a module whatever package.json says. */
+function outputFor(entrypoint: string, { files }: PackPlan): string {
+  const output = entrypoint.replace(codePattern, ".mjs");
+  const isTaken = output !== entrypoint && files.some((file) => file.path === output);
+  return isTaken ? output.replace(/\.mjs$/, ".bundle.mjs") : output;
+}
+
+/** Sources as they resolve from where the map lies to where the worker's files would be. */
+function placed(map: SourceMap, mapPath: string): SourceMap {
+  const from = path.posix.dirname(`${wholeFolder}/${mapPath}`);
+  return { ...map, sources: map.sources.map((source) => path.posix.relative(from, path.posix.join(seenFolder, source))) };
+}
+
+interface ManifestChange {
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly entrypoint?: string | undefined;
+  /** Set beside, or in place of, what the manifest has. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The plan with another manifest, comments kept; one is made when there is none. The new text is written below `directory`. */
+export async function withManifest(plan: PackPlan, directory: string, change: ManifestChange): Promise<PackPlan> {
+  const { env = {}, ...fields } = change;
+  const { file, document } = readManifestOf(plan);
+  const changed = Object.entries(fields).filter(([key, value]) => value !== undefined && value !== document.get(key));
+  if (changed.length === 0 && Object.keys(env).length === 0) return plan;
+  for (const [key, value] of changed) document.set(key, value);
+  for (const [variable, value] of Object.entries(env)) document.setIn(["env", variable], value);
+  const content = document.toString({ lineWidth: 0 });
+  return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
+}
+
+/** The manifest as the plan has it, maybe adapted already; an empty one when there is none. */
+export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
+  const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
+  const packed = files.find((file) => file.path === name);
+  const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
+  // A document without any key takes none until it has a mapping.
+  document.contents ??= new yaml.YAMLMap();
+  return { file: name, document };
+}
+
+/** The plan with these files, in place of those of the same path. */
+export function withFiles(plan: PackPlan, added: readonly PackedFile[]): PackPlan {
+  const names = new Set(added.map((file) => file.path));
+  const files = [...plan.files.filter((file) => !names.has(file.path)), ...added];
+  return { ...plan, files: files.toSorted((left, right) => (left.path < right.path ? -1 : 1)) };
+}
+
+/** A file of the archive that is made, not found: written below `directory` under its path. */
+export async function writtenFile(
+  directory: string,
+  { path: name, content, rule }: { path: string; content: string; rule: string },
+): Promise<PackedFile> {
+  const source = path.join(directory, name);
+  await mkdir(path.dirname(source), { recursive: true });
+  await writeFile(source, content);
+  return { path: name, source, sizeBytes: Buffer.byteLength(content), rule };
+}
