@@ -20,8 +20,8 @@ mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 });
 const code = new PluginCode({ directory: `${config.stateDirectory}/plugin-code`, packageRoot });
 const services = await openServices(config, pino({ level: "silent" }), { lock: new StateLock(config.stateDirectory), code });
 const serve = {
-  router: (...visit) => services.pluginRouter.serve(...visit),
-  engine: (...visit) => services.engine.handle(...visit),
+  router: (exchange) => services.pluginRouter.serve(exchange),
+  engine: (exchange) => services.engine.handle(exchange),
 }[way];
 const server = createHttpServer({ apiBase: config.apiBase, api: (_request, response) => response.writeHead(404).end(), serve });
 server.listen(0, "127.0.0.1", () => console.log(`listening ${server.address().port}`));

@@ -175,13 +175,13 @@ export async function openServices(
   const pluginRouter: PluginRouter = createPluginRouter({
     set: () => plugins.set,
     workers: {
-      handle: (request, response, requestId, connection) => {
-        if (asksForStartPage(request)) sendStartPage(request, response, requestId, config);
-        else engine.handle(request, response, requestId, connection);
+      handle: (exchange) => {
+        if (asksForStartPage(exchange)) sendStartPage(exchange, config);
+        else engine.handle(exchange);
       },
-      appAt: (target) => engine.appAt(target),
-      handleApp: ({ name }, { address, ...visit }) =>
-        engine.handleApp(visit, address, () => plugins.set.plugins.find((plugin) => plugin.name === name)?.app),
+      appAt: (target, host) => engine.appAt(target, host),
+      handleApp: ({ name }, exchange, address) =>
+        engine.handleApp(exchange, address, () => plugins.set.plugins.find((plugin) => plugin.name === name)?.app),
     },
     apiBase: config.apiBase,
     isHeaderCaller: ({ headers }) => principals.resolve(credentialsOf(headers, config.panelHost))?.channel === "header",

@@ -18,7 +18,7 @@ import { Listeners, type Answers, type Origins } from "./listeners.js";
 import { createApiApp } from "./http/koa-app.js";
 import { EventStreams } from "./http/event-streams.js";
 import type { Handlers } from "./http/handler.js";
-import { startingHandler } from "./http/starting.js";
+import { respondWhileStarting } from "./http/starting.js";
 import { PrometheusExporter } from "./metrics/prometheus-exporter.js";
 import type { Log } from "./log/log.js";
 import { Metrics } from "./metrics/metrics.js";
@@ -63,7 +63,10 @@ export class Daemon {
     if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
     const lock = new StateLock(stateDirectory);
     if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
-    const answers: Answers = { api: startingHandler(apiBase), serve: startingHandler(apiBase) };
+    const answers: Answers = {
+      api: (request, response) => respondWhileStarting(apiBase, request, response),
+      serve: ({ request, response, requestId }) => respondWhileStarting(apiBase, request, response, requestId),
+    };
     const listeners = new Listeners({ apiBase, answers, config: this.#config });
     this.#listeners = listeners;
     // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.
@@ -81,7 +84,7 @@ export class Daemon {
       log: this.#log,
     });
     answers.api = app.callback();
-    answers.serve = (request, response, requestId, connection) => services.pluginRouter.serve(request, response, requestId, connection);
+    answers.serve = (exchange) => services.pluginRouter.serve(exchange);
     const origins = await listeners.listen();
     this.#phase = "ready";
     if (this.#config.rootKey === undefined && services.store.list().length === 0)

@@ -47,7 +47,7 @@ export class Listeners {
 
   constructor({ apiBase, answers, config }: ListenersOptions) {
     const api: Answers["api"] = (request, response) => answers.api(request, response);
-    const serve: Answers["serve"] = (request, response, id, connection) => answers.serve(request, response, id, connection);
+    const serve: Answers["serve"] = (exchange) => answers.serve(exchange);
     const { hosts, port, service, adminListener, panelHost, allowedHosts } = config;
     const target = { hosts, port, listenFds: service.listenFds };
     const listener = (at: ListenTarget, content: ListenerContent, handleApi: Answers["api"]): Listener =>

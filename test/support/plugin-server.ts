@@ -4,7 +4,8 @@ import type { Plugin } from "../../src/plugin/index.js";
 import { createHttpServer } from "../../src/server/http/server.js";
 import { HookFailures } from "../../src/server/plugins/hooks.js";
 import type { ActivePlugin } from "../../src/server/plugins/plugin-instance.js";
-import { createPluginRouter, type PluginRouter, type AppVisit } from "../../src/server/plugins/plugin-router.js";
+import { createPluginRouter, type PluginRouter, type PluginAppAddress } from "../../src/server/plugins/plugin-router.js";
+import type { HttpExchange } from "../../src/server/web/http-exchange.js";
 import { PluginSet } from "../../src/server/plugins/plugin-set.js";
 import { ServerRoutes } from "../../src/server/plugins/server-routes.js";
 import { PluginManifest } from "../../src/shared/plugin-manifest.js";
@@ -44,12 +45,12 @@ export class PluginServer {
     this.router = createPluginRouter({
       set: () => this.#set,
       workers: {
-        handle: (request, response, requestId, connection) => {
-          this.passedOn.push(request.url ?? "");
-          engine.handle(request, response, requestId, connection);
+        handle: (exchange) => {
+          this.passedOn.push(exchange.request.url ?? "");
+          engine.handle(exchange);
         },
-        appAt: (target) => engine.appAt(target),
-        handleApp: (plugin, visit) => answerAsApp(plugin.name, visit),
+        appAt: (target, host) => engine.appAt(target, host),
+        handleApp: (plugin, exchange, address) => answerAsApp(plugin.name, exchange, address),
       },
       apiBase: "/api",
       isHeaderCaller: (request) => {
@@ -63,7 +64,7 @@ export class PluginServer {
     this.#server = createHttpServer({
       apiBase: "/api",
       api: (request, response) => response.end(`api ${request.url}`),
-      serve: (request, response, requestId, connection) => this.router.serve(request, response, requestId, connection),
+      serve: (exchange) => this.router.serve(exchange),
     });
     this.url = "";
   }
@@ -140,7 +141,7 @@ function isHeaderCaller({ headers }: IncomingMessage): boolean {
   return headers["x-api-key"] === ourKey || headers.authorization === `Bearer ${ourKey}`;
 }
 
-function answerAsApp(name: string, { response, address }: AppVisit): void {
+function answerAsApp(name: string, { response }: HttpExchange, address: PluginAppAddress): void {
   response.writeHead(200, ["content-type", "text/plain"]);
   response.end(`app of ${name}: ${address.base} ${address.path}${address.query}`);
 }

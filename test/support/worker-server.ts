@@ -106,13 +106,13 @@ export class WorkerServer {
     let requests = 0;
     const server = http.createServer({ shouldUpgradeCallback: isHandshake }, (request, response) => {
       requests += 1;
-      engine.handle(request, response, `request-${requests}`);
+      engine.handle({ request, response, requestId: `request-${requests}` });
     });
     takeUpgrades(server, {
       stalledClientTimeoutMs: 60_000,
       handle: (request, response, connection) => {
         requests += 1;
-        engine.handle(request, response, `request-${requests}`, connection);
+        engine.handle({ request, response, requestId: `request-${requests}`, connection });
       },
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

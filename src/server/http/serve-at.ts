@@ -21,17 +21,18 @@ const panelPath = "/cpanel/";
 export function serveAt(content: ListenerContent, { panelHost, serve }: { panelHost: PanelHost | undefined; serve: Serve }): Serve {
   if (content === "panel and workers" && panelHost === undefined) return serve;
   const [hasPanel, hasWorkers] = [content !== "workers", content !== "panel"];
-  return (request, response, requestId, connection) => {
+  return (exchange) => {
+    const { request, response, requestId } = exchange;
     const { url = "/", headers } = request;
     const path = pathOf(url);
     const isPanelHost = panelHost?.matches(headers.host) ?? false;
     if (couldBePanel(path)) {
       if (!hasPanel || !isPanel(path)) sendNotServedHere(request, response, requestId);
       else if (panelHost && !isPanelHost) redirect(request, response, { panelHost, to: url, requestId });
-      else serve(request, response, requestId, connection);
+      else serve(exchange);
     } else if (panelHost && isPanelHost && hasPanel && path === "/") redirect(request, response, { panelHost, to: panelPath, requestId });
     else if (!hasWorkers || panelHost?.hasNameOf(headers.host)) sendNotServedHere(request, response, requestId);
-    else serve(request, response, requestId, connection);
+    else serve(exchange);
   };
 }
 

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { sendError, errorHeaders } from "../web/error-response.js";
-import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import type { HttpExchange } from "../web/http-exchange.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
 import { responseInFlight, watchStalledClients } from "./connections.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
@@ -34,8 +34,8 @@ export interface HttpServerOptions {
   readonly allowedHosts?: AllowedHosts | undefined;
   /** Answers what lies at or below the API base and `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
-  /** Answers everything else; `connection` comes with a handshake of WebSocket, whose answer may be to go on with that. */
-  readonly serve: (request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection) => void;
+  /** Responds to everything else. */
+  readonly serve: (exchange: HttpExchange) => void;
   /** How long a client may take to send the head of a request. */
   readonly headersTimeoutMs?: number;
   /** How long a client may neither go on with its request nor take anything of its answer. */
@@ -64,7 +64,7 @@ export function createHttpServer({
     else {
       inviteBody(request, response);
       outlastBody(request, response);
-      serve(request, response, requestIdOf(request));
+      serve({ request, response, requestId: requestIdOf(request) });
     }
   };
   const server = createServer(
@@ -94,7 +94,7 @@ export function createHttpServer({
       const problem = problemOf(request);
       if (problem) return refuse(request, response, problem);
       originForm(request);
-      serve(request, response, requestIdOf(request), connection);
+      serve({ request, response, requestId: requestIdOf(request), connection });
     },
   });
   server.on("clientError", sendBrokenRequest);

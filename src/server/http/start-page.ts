@@ -1,14 +1,15 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config/config.js";
+import type { HttpExchange } from "../web/http-exchange.js";
 import { pathOf } from "../web/reserved-paths.js";
 
 /** Whether a browser asks for the page at the origin, where no worker can answer. */
-export function asksForStartPage({ method, url = "", headers }: IncomingMessage): boolean {
+export function asksForStartPage({ request: { method, url = "", headers }, hostTarget }: HttpExchange): boolean {
+  if (hostTarget) return false;
   return (method === "GET" || method === "HEAD") && pathOf(url) === "/" && (headers.accept?.includes("text/html") ?? false);
 }
 
 /** Sends the start page. It says nothing of the workers, and links to the panel only where every listener has it. */
-export function sendStartPage(request: IncomingMessage, response: ServerResponse, requestId: string, config: StartPageConfig): void {
+export function sendStartPage({ request, response, requestId }: HttpExchange, config: StartPageConfig): void {
   const body = startPage(config);
   response.writeHead(200, {
     "content-type": "text/html; charset=utf-8",

@@ -7,13 +7,16 @@ import { requestIdOf } from "./request-id.js";
 const retryAfterSeconds = 1;
 
 /** Answers until the services are open: the process is alive, and not ready for anything else. */
-export function startingHandler(apiBase: string): (request: IncomingMessage, response: ServerResponse, requestId?: string) => void {
-  return (request, response, requestId = requestIdOf(request)) => {
-    if ((request.method !== "GET" && request.method !== "HEAD") || request.url !== `${apiBase}/health/live`) {
-      sendError(response, new ApiError("NOT_READY", "The daemon is starting; try again in a moment.", { retryAfterSeconds }), requestId);
-      return;
-    }
-    response.writeHead(200, { "content-type": "application/json; charset=utf-8", "x-request-id": requestId });
-    response.end(JSON.stringify({ ok: true, status: "live", version: packageVersion }));
-  };
+export function respondWhileStarting(
+  apiBase: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId = requestIdOf(request),
+): void {
+  if ((request.method !== "GET" && request.method !== "HEAD") || request.url !== `${apiBase}/health/live`) {
+    sendError(response, new ApiError("NOT_READY", "The daemon is starting; try again in a moment.", { retryAfterSeconds }), requestId);
+    return;
+  }
+  response.writeHead(200, { "content-type": "application/json; charset=utf-8", "x-request-id": requestId });
+  response.end(JSON.stringify({ ok: true, status: "live", version: packageVersion }));
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
+import type { HttpExchange } from "../web/http-exchange.js";
 import { LazyRequest, normalPath, type RequestOrigin, type LazyBody } from "../web/lazy-request.js";
 import { upgradeLines, type RequestHeads } from "../web/request-heads.js";
 import { ForwardedMessage } from "./forwarded-message.js";
@@ -30,14 +31,14 @@ export class PluginRequest implements RequestOrigin {
   #body: MessageBody | undefined;
   #shown: Request | undefined;
 
-  constructor(host: TravelHost, visit: { request: IncomingMessage; response: ServerResponse; requestId: string; connection: unknown }) {
+  constructor(host: TravelHost, exchange: HttpExchange) {
     this.#host = host;
-    this.original = visit.request;
-    this.#message = visit.request;
-    this.#response = visit.response;
-    this.#requestId = visit.requestId;
-    this.#isHandshake = visit.connection !== undefined;
-    this.#target = visit.request.url ?? "/";
+    this.original = exchange.request;
+    this.#message = exchange.request;
+    this.#response = exchange.response;
+    this.#requestId = exchange.requestId;
+    this.#isHandshake = exchange.connection !== undefined;
+    this.#target = exchange.request.url ?? "/";
   }
 
   /** Path and query. */

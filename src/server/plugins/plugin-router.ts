@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Log } from "../log/log.js";
 import { installRequest, LazyRequest } from "../web/lazy-request.js";
 import { RequestHeads } from "../web/request-heads.js";
-import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import type { HostTarget, HttpExchange } from "../web/http-exchange.js";
 import { AppFinder } from "./public-routes.js";
 import { RequestPipeline, type PassageHost } from "./request-pipeline.js";
 import type { PluginSet } from "./plugin-set.js";
@@ -28,7 +28,7 @@ interface PluginRouterOptions {
 
 export interface PluginRouter {
   /** Answers what is not the API's: with a plugin, or with what the workers have. */
-  serve(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void;
+  serve(exchange: HttpExchange): void;
   /** What the client sent for a request that a plugin was given, or for a copy of that; it has the credentials. */
   messageOf(request: Request): IncomingMessage | undefined;
 }
@@ -49,12 +49,12 @@ export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   };
   let isInstalled = false;
   return {
-    serve(request, response, requestId, connection) {
+    serve(exchange) {
       const plugins = set();
-      if (plugins.isTransparent) return workers.handle(request, response, requestId, connection);
+      if (plugins.isTransparent) return workers.handle(exchange);
       if (!isInstalled) installRequest();
       isInstalled = true;
-      new RequestPipeline(host, plugins, { request, response, requestId, connection }).begin();
+      new RequestPipeline(host, plugins, exchange).begin();
     },
     messageOf(request) {
       const origin = LazyRequest.isLazy(request) ? LazyRequest.originOf(request) : undefined;
@@ -76,27 +76,19 @@ export interface WorkerAt {
   readonly path: string;
 }
 
-/** A request for the app of a plugin. */
-export interface AppVisit {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly connection: UpgradedConnection | undefined;
-  /** As the engine takes its own targets apart; `query` with its `?`. */
-  readonly address: {
-    readonly name: string;
-    readonly range: undefined;
-    readonly base: string;
-    readonly path: string;
-    readonly query: string;
-  };
+/** Where the app of a plugin serves: `base` is the plugin's, `path` is below it, `query` has its `?`. */
+export interface PluginAppAddress {
+  readonly base: string;
+  readonly path: string;
+  readonly query: string;
 }
 
 /** What plugins need of the workers. */
 export interface WorkersPort {
-  /** Answers a request, whatever its target. */
-  handle(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void;
-  appAt(target: string): WorkerAt | undefined;
-  /** Has the app that a plugin brings with it answer. */
-  handleApp(plugin: ActivePlugin, visit: AppVisit): void;
+  /** Responds to a request, whatever its target. */
+  handle(exchange: HttpExchange): void;
+  /** The version that would respond to a target at a worker's host, or at the daemon's own hosts. */
+  appAt(target: string, host: HostTarget | undefined): WorkerAt | undefined;
+  /** Responds with the app that a plugin contains. */
+  handleApp(plugin: ActivePlugin, exchange: HttpExchange, address: PluginAppAddress): void;
 }

@@ -1,5 +1,6 @@
 import type { AppInfo } from "../../plugin/index.js";
 import type { PluginSet } from "./plugin-set.js";
+import type { HostTarget } from "../web/http-exchange.js";
 import { isBelow, pathOf } from "../web/reserved-paths.js";
 import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 
@@ -89,8 +90,9 @@ export class AppFinder {
     this.#workers = workers;
   }
 
-  find({ withBase }: PluginSet, target: string): AppChoice | undefined {
-    if (withBase.length > 0) {
+  /** Bases of plugins are paths of the daemon's own hosts: at a worker's host the whole path is the worker's. */
+  find({ withBase }: PluginSet, target: string, host: HostTarget | undefined): AppChoice | undefined {
+    if (withBase.length > 0 && !host) {
       const path = pathOf(target);
       const plugin = withBase.find(({ base }) => base !== undefined && isBelow(path, base));
       if (plugin) {
@@ -98,7 +100,7 @@ export class AppFinder {
         return { info, publicRoutes: this.#routesOf(installed.manifest.publicRoutes), path: path.slice(base.length) };
       }
     }
-    const worker = this.#workers.appAt(target);
+    const worker = this.#workers.appAt(target, host);
     if (!worker) return undefined;
     return { info: this.#infoOf(worker), publicRoutes: this.#routesOf(worker.version.manifest.publicRoutes), path: worker.path };
   }

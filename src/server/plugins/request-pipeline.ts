@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { AppInfo } from "../../plugin/index.js";
 import { ApiError } from "../../shared/api-error.js";
 import { sendError } from "../web/error-response.js";
 import type { Log } from "../log/log.js";
-import type { UpgradedConnection } from "../web/upgraded-connection.js";
+import type { HttpExchange } from "../web/http-exchange.js";
 import type { ActivePlugin } from "./plugin-instance.js";
 import { respondWith, type ResponseOptions, hookFailed, interceptResponse } from "./send-response.js";
 import type { AppChoice, AppFinder } from "./public-routes.js";
@@ -12,7 +12,7 @@ import type { PluginSet } from "./plugin-set.js";
 import { pathOf, type ReservedPaths } from "../web/reserved-paths.js";
 import { hookTimeLimitMs, withinTimeLimit, dropResponse, isRequest, isResponse, isThenable } from "./hooks.js";
 import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
-import type { WorkersPort } from "./plugin-router.js";
+import type { PluginAppAddress, WorkersPort } from "./plugin-router.js";
 
 /** What all passages share. */
 export interface PassageHost extends TravelHost {
@@ -24,13 +24,6 @@ export interface PassageHost extends TravelHost {
   readonly log: Log;
 }
 
-export interface Passer {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly connection: UpgradedConnection | undefined;
-}
-
 /**
  * The way of one request past the plugins: `onRequest` hooks, handlers of plugins, then a plugin's app or the workers. The set of
  * plugins is the same from its first hook to its last.
@@ -38,24 +31,24 @@ export interface Passer {
 export class RequestPipeline {
   readonly #host: PassageHost;
   readonly #set: PluginSet;
-  readonly #passer: Passer;
+  readonly #exchange: HttpExchange;
   readonly #travelling: PluginRequest;
   /** The client's target reads the same to everybody; else no route is public. */
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
 
-  constructor(host: PassageHost, set: PluginSet, passer: Passer) {
+  constructor(host: PassageHost, set: PluginSet, exchange: HttpExchange) {
     this.#host = host;
     this.#set = set;
-    this.#passer = passer;
-    const { request } = passer;
+    this.#exchange = exchange;
+    const { request } = exchange;
     const target = request.url ?? "/";
     const normal = normalTarget(target);
     this.#isUnambiguous = normal === target;
     // Hooks decide by the URL that they see: it has to be the one that is served.
     if (!this.#isUnambiguous) request.url = normal;
-    this.#travelling = new PluginRequest(host, passer);
+    this.#travelling = new PluginRequest(host, exchange);
   }
 
   begin(): void {
@@ -70,8 +63,7 @@ export class RequestPipeline {
   }
 
   #toPanel(): void {
-    const { request, response, requestId, connection } = this.#passer;
-    this.#host.workers.handle(request, response, requestId, connection);
+    this.#host.workers.handle(this.#exchange);
   }
 
   #askHooks(first: number): void {
@@ -100,7 +92,7 @@ export class RequestPipeline {
 
   #goOn(isOn: () => boolean, next: number): void {
     try {
-      if (isOn() && !this.#passer.response.destroyed) this.#askHooks(next);
+      if (isOn() && !this.#exchange.response.destroyed) this.#askHooks(next);
     } catch (error) {
       this.#refuse(error);
     }
@@ -133,7 +125,7 @@ export class RequestPipeline {
   /** Tells of a hook that failed; true when the request may go on without it. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
     // Who left in the midst of its request made the hook fail.
-    if (this.#passer.response.destroyed) return false;
+    if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
     // Without its body a request cannot go on, whatever the plugin says.
     if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
@@ -142,7 +134,7 @@ export class RequestPipeline {
   }
 
   #skipsHooks(): boolean {
-    const { request, connection } = this.#passer;
+    const { request, connection } = this.#exchange;
     const { headers } = request;
     const hasHeader = headers["x-api-key"] !== undefined || headers.authorization !== undefined;
     if (hasHeader && this.#host.isHeaderCaller(request)) return true;
@@ -153,7 +145,7 @@ export class RequestPipeline {
   }
 
   #route(): void {
-    const { connection } = this.#passer;
+    const { connection } = this.#exchange;
     const set = this.#set;
     const handlers =
       set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
@@ -161,7 +153,7 @@ export class RequestPipeline {
             set,
             travelling: this.#travelling,
             reserved: this.#host.reserved,
-            isGone: () => this.#passer.response.destroyed,
+            isGone: () => this.#exchange.response.destroyed,
           })
         : undefined;
     // No handler of a plugin can answer a handshake with 101.
@@ -171,7 +163,7 @@ export class RequestPipeline {
 
   async #askHandlers(handlers: HandlerCalls): Promise<void> {
     const found = await handlers.ask();
-    if (this.#passer.response.destroyed) return dropResponse(found?.answer);
+    if (this.#exchange.response.destroyed) return dropResponse(found?.answer);
     if (!found) return this.#toApps(handlers.owner);
     const { answer, plugin, part } = found;
     const complain = (error: unknown): void => plugin.complain(part, error);
@@ -180,7 +172,7 @@ export class RequestPipeline {
 
   /** To the app of the plugin whose base it is, else to the workers. */
   #toApps(owner: ActivePlugin | undefined): void {
-    const { response, requestId, connection } = this.#passer;
+    const { response, connection } = this.#exchange;
     const request = this.#travelling.settle();
     const isReframed = (request.method === "HEAD") !== (response.req.method === "HEAD");
     const isTaken = !connection && (isReframed || this.#set.withResponseHook.length > 0);
@@ -191,26 +183,29 @@ export class RequestPipeline {
         )
       : response;
     if (owner?.app) {
-      const address = addressOf(owner, this.#travelling.target);
-      return this.#host.workers.handleApp(owner, { request, response: answer, requestId, connection, address });
+      return this.#host.workers.handleApp(
+        owner,
+        { ...this.#exchange, request, response: answer },
+        addressOf(owner, this.#travelling.target),
+      );
     }
     // The hooks let it pass for the plugin's sake: what a worker of that name has is another matter.
     if (owner && this.#isPublic) return this.#refuse(notFound());
-    this.#host.workers.handle(request, answer, requestId, connection);
+    this.#host.workers.handle({ ...this.#exchange, request, response: answer });
   }
 
   #refuse(error: unknown): void {
-    const { response, requestId } = this.#passer;
+    const { response, requestId } = this.#exchange;
     if (!(error instanceof ApiError)) this.#complain(error);
     if (!response.destroyed) sendError(response, error, requestId);
   }
 
   #complain(error: unknown): void {
-    this.#host.log.error({ requestId: this.#passer.requestId, err: error }, "a request could not be handled past the plugins");
+    this.#host.log.error({ requestId: this.#exchange.requestId, err: error }, "a request could not be handled past the plugins");
   }
 
   #responseOptions(complain: (error: unknown) => void): ResponseOptions {
-    const { response: client, requestId } = this.#passer;
+    const { response: client, requestId } = this.#exchange;
     return { set: this.#set, client, requestId, about: () => ({ app: this.#appInfo, request: this.#travelling.shown }), complain };
   }
 
@@ -219,7 +214,7 @@ export class RequestPipeline {
   }
 
   get #appChoice(): AppChoice | undefined {
-    if (this.#app === null) this.#app = this.#host.apps.find(this.#set, this.#travelling.target);
+    if (this.#app === null) this.#app = this.#host.apps.find(this.#set, this.#travelling.target, this.#exchange.hostTarget);
     return this.#app;
   }
 
@@ -233,9 +228,9 @@ export class RequestPipeline {
   }
 }
 
-function addressOf({ installed, base = "" }: ActivePlugin, target: string) {
+function addressOf({ base = "" }: ActivePlugin, target: string): PluginAppAddress {
   const path = pathOf(target);
-  return { name: installed.name, range: undefined, base, path: path.slice(base.length), query: target.slice(path.length) };
+  return { base, path: path.slice(base.length), query: target.slice(path.length) };
 }
 
 function notFound(): ApiError {

@@ -3,13 +3,12 @@ import http, { type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { HttpServerOptions } from "../../../src/server/http/server.js";
 import { openConnection } from "../../support/exchange.js";
 import { openHttpServer } from "../../support/open-http-server.js";
 
 const stalledMs = 300;
 
-const open = (serve: HttpServerOptions["serve"]) => openHttpServer(serve, { stalledClientTimeoutMs: stalledMs });
+const open = (respond: Parameters<typeof openHttpServer>[0]) => openHttpServer(respond, { stalledClientTimeoutMs: stalledMs });
 
 const get = "GET /app/ HTTP/1.1\r\nHost: a\r\n\r\n";
 const postHead = (length: number) => `POST /app/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
@@ -57,7 +56,7 @@ describe("a client that stalls", () => {
   });
 
   test("after its upgrade keeps its connection", async () => {
-    const url = await open((_request, _response, _id, connection) => {
+    const url = await open((_request, _response, connection) => {
       connection?.takeHead();
       connection?.socket.setTimeout(0).write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
       setTimeout(() => connection?.socket.end("still here"), 3 * stalledMs);

@@ -1,3 +1,5 @@
+import type { HostTarget } from "../../web/http-exchange.js";
+
 /** No semver range that means anything is longer, in characters. */
 const longestRange = 100;
 
@@ -42,6 +44,14 @@ export function parseWorkerPath(target: string): WorkerPath | undefined {
     path: relative.slice(baseEnd, pathEnd),
     query: relative.slice(pathEnd),
   };
+}
+
+/** The address of a request at a worker's own host, where the whole path is the worker's; undefined when the target is not a path. */
+export function addressAtHost(target: string, { name, range }: HostTarget): WorkerPath | undefined {
+  if (!target.startsWith("/") || target.includes("#")) return undefined;
+  const queryStart = target.indexOf("?");
+  const pathEnd = queryStart === -1 ? target.length : queryStart;
+  return { name, range, base: "", path: target.slice(0, pathEnd), query: target.slice(pathEnd) };
 }
 
 function segmentEnd(text: string, from: number, limit: number): number {

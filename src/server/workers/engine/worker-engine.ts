@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { availableParallelism } from "node:os";
 import { ApiError } from "../../../shared/api-error.js";
 import { parseSizeBytes } from "../../../shared/size.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 import { sendError, toApiError } from "../../web/error-response.js";
 import { RequestHeads, upgradeLines } from "../../web/request-heads.js";
-import type { UpgradedConnection } from "../../web/upgraded-connection.js";
+import type { HostTarget, HttpExchange } from "../../web/http-exchange.js";
 import { createInternalExchange, type CronCall } from "../cron.js";
 import { notFound, redirectToBase, stopping } from "./engine-responses.js";
 import { findEntrypoint } from "./entrypoint.js";
@@ -28,20 +27,12 @@ import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerEngineOptions } from "./worker-engine-options.js";
 import { WorkerMeters, lifeOf, type WorkerMeter, type WorkerNumbers } from "./worker-meter.js";
-import { parseWorkerPath, type WorkerPath } from "./worker-address.js";
+import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
 const drainTimeoutMs = 30_000;
 /** As long as the HTTP server gives a client for its whole request. */
 const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
-
-/** A request as it comes to the engine. */
-export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly connection: UpgradedConnection | undefined;
-}
 
 /** Sends an error, and counts it where a worker is known. */
 type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) => void;
@@ -99,26 +90,25 @@ export class WorkerEngine {
   }
 
   /**
-   * Answers a request that is not the API's, whatever its target: with a worker, a redirect or an error. `connection` comes with a
-   * handshake of WebSocket.
+   * Responds to a request that is not the API's, whatever its target: with a worker, a redirect or an error.
    */
-  handle(request: IncomingMessage, response: ServerResponse, requestId: string, connection?: UpgradedConnection): void {
-    const address = this.#parse(request.url ?? "");
+  handle(exchange: HttpExchange): void {
+    const address = this.#addressOf(exchange.request.url ?? "", exchange.hostTarget);
     if (!address) {
       this.#meters.unknownPathCount += 1;
-      return sendError(response, notFound(), requestId);
+      return sendError(exchange.response, notFound(), exchange.requestId);
     }
-    this.#admit({ request, response, requestId, connection }, address, undefined);
+    this.#admit(exchange, address, undefined);
   }
 
   /** The same for an app that no name leads to, such as that of a plugin; `address` says what of the path is its base. */
-  handleApp(arrival: Arrival, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
-    this.#admit(arrival, { ...address, name: "", range: undefined }, resolve);
+  handleApp(exchange: HttpExchange, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
+    this.#admit(exchange, { ...address, name: "", range: undefined }, resolve);
   }
 
   /** The version that would answer for a target, and the path that it would see; undefined when none would. */
-  appAt(target: string): { version: ServedVersion; base: string; path: string } | undefined {
-    const address = this.#parse(target);
+  appAt(target: string, host?: HostTarget): { version: ServedVersion; base: string; path: string } | undefined {
+    const address = this.#addressOf(target, host);
     const version = address && this.#options.resolve(address.name, address.range);
     return version && { version, base: address.base, path: address.path };
   }
@@ -233,7 +223,11 @@ export class WorkerEngine {
     return this.#lastTarget.address;
   }
 
-  #admit({ request, response, requestId, connection }: Arrival, address: WorkerPath, resolve: Visit["resolve"]): void {
+  #addressOf(target: string, host: HostTarget | undefined): WorkerPath | undefined {
+    return host ? addressAtHost(target, host) : this.#parse(target);
+  }
+
+  #admit({ request, response, requestId, connection }: HttpExchange, address: WorkerPath, resolve: Visit["resolve"]): void {
     const upgrade = connection && new ClientUpgrade({ request, response, connection, openSockets: this.#openSockets });
     const problem = upgrade && ClientUpgrade.problemOf(request);
     if (problem) return sendError(response, problem, requestId);
