@@ -33,12 +33,15 @@ import type { NetworkMode } from "./config/worker-network.js";
 import { sendStartPage, asksForStartPage } from "./http/start-page.js";
 import type { KernelLayers } from "./workers/sandbox/sandbox-policy.js";
 import type { SlotDirectoryPaths } from "./workers/isolates/sandbox-folder.js";
+import type { RecordStore } from "./storage/record-store.js";
 import { WorkerEngine } from "./workers/engine/worker-engine.js";
 
 /** The services of a daemon, opened. */
 export interface Services {
   readonly lock: StateLock;
   readonly store: KeyStore;
+  /** Rows of other services, stored with the keys. */
+  readonly records: RecordStore;
   readonly principals: Principals;
   readonly tools: PackageTools;
   readonly packages: WorkerPackages;
@@ -201,6 +204,7 @@ export async function openServices(
   return {
     lock,
     store,
+    records: store.records,
     principals,
     tools,
     packages,

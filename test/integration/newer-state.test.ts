@@ -34,12 +34,12 @@ test("exits with 78 and changes nothing when the key store has a newer schema", 
 
   expect(code).toBe(78);
   expect(stderr).toBe(
-    `runtimed: The key store ${file} has schema 99, and this runtimed supports schemas up to 1: ` +
+    `runtimed: The key store ${file} has schema 99, and this runtimed supports schemas up to 2: ` +
       "upgrade runtimed, or restore an older backup with runtimectl daemon restore FILE.\n",
   );
   expect((await readFile(file)).equals(before)).toBe(true);
   expect((await readdir(state)).filter((name) => name.includes("backup"))).toEqual([]);
-  setSchema(file, 1);
+  setSchema(file, 2);
   const next = await startDaemon({ directory: daemon.directory });
   onTestFinished(next.dispose);
   expect((await connect(next.url, data.key).keys.list()).keys).toMatchObject([{ id: data.id }]);

@@ -37,6 +37,20 @@ export const keyMigrations: readonly KeyMigration[] = [
           revoked_at INTEGER
         ) STRICT`),
   },
+  {
+    schema: 2,
+    summary: "create the table records",
+    apply: (database) =>
+      database.exec(`
+        CREATE TABLE records (
+          kind TEXT NOT NULL,
+          key TEXT NOT NULL,
+          value TEXT,
+          revision INTEGER NOT NULL,
+          PRIMARY KEY (kind, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX records_by_revision ON records (revision)`),
+  },
 ];
 
 /** One step from a schema of the key store to the next. */

@@ -1,4 +1,5 @@
 import type { Permission, Role } from "../../shared/permissions.js";
+import type { RecordStore } from "../storage/record-store.js";
 
 /** Of the columns that `valuesOf` has values for. */
 export const newKeyColumns = "name, key_prefix, hash, role, permissions, namespaces, created_at, expires_at";
@@ -70,6 +71,8 @@ export interface KeyStore {
   revoke(id: number, now: number): boolean | Promise<boolean>;
   /** Notes that a key was used; written with the next batch. */
   markUsed(id: number, now: number): void;
+  /** Rows that are stored with the keys. */
+  readonly records: RecordStore;
   readState(): KeyStoreState;
   /** Throws when the store cannot be read. */
   assertReadable(): void;

@@ -15,6 +15,7 @@ import {
   type StoredKey,
 } from "./key-store.js";
 import { KeyCache } from "./key-cache.js";
+import { LocalRecordStore } from "./local-record-store.js";
 
 /** How long uses are collected before they are written in one transaction; a crash loses at most these. */
 const usageWriteIntervalMs = 5_000;
@@ -41,6 +42,7 @@ export class LocalKeyStore implements KeyStore {
    * is open, closing the other one leaves a damaged file and its log as they are.
    */
   readonly #reader: Database.Database;
+  readonly records: LocalRecordStore;
 
   /** Opens `keys.db` in the state directory, creating or migrating it; throws when the file is damaged or has a newer schema. */
   constructor(options: { stateDirectory: string; log: Log } & Pick<KeyDatabaseOptions, "migrations">) {
@@ -54,6 +56,7 @@ export class LocalKeyStore implements KeyStore {
     // Only a connection that has read takes part in the log.
     this.#reader.prepare("SELECT count(*) FROM keys").get();
     this.#fileBytes = statSync(this.#file).size;
+    this.records = new LocalRecordStore({ database: this.#database, write: (change) => this.#write(change) });
     for (const row of this.#database.prepare<[], KeyRow>("SELECT * FROM keys WHERE revoked_at IS NULL ORDER BY id").iterate())
       this.#table.put(row.hash, fromRow(row));
     this.#usageTimer = setInterval(() => {

@@ -3,18 +3,27 @@ import { countKeys, openKeyDatabase } from "../key-database.js";
 import { assertSupportedPrimary } from "./primary-sql.js";
 
 const columns = "id, name, key_prefix, hash, role, permissions, namespaces, created_at, last_used_at, expires_at, revoked_at";
+const recordColumns = "kind, key, value, revision";
 
 function schemaVersionOf(replica: Database.Database): number {
   return replica.prepare<[], number>("SELECT schema_version FROM key_store").pluck().get() ?? 0;
 }
 
-/** Copies a replica's keys, with their ids, into a new file that is a local key store; returns how many are in force there. */
+/** A primary that an earlier version created has the table only once a record was stored. */
+function hasRecords(replica: Database.Database): boolean {
+  return replica.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get() !== undefined;
+}
+
+/** Copies a replica's keys, with their ids, and its records into a new file that is a local key store; returns how many are in force there. */
 export function copyReplica(file: string, target: string): number {
   const replica = new Database(file, { readonly: true, fileMustExist: true });
-  const rows = (() => {
+  const { rows, records } = (() => {
     try {
       assertSupportedPrimary(`The replica of the key store ${file}`, schemaVersionOf(replica));
-      return replica.prepare(`SELECT ${columns} FROM keys ORDER BY id`).raw().all() as unknown[][];
+      return {
+        rows: replica.prepare(`SELECT ${columns} FROM keys ORDER BY id`).raw().all() as unknown[][],
+        records: hasRecords(replica) ? (replica.prepare(`SELECT ${recordColumns} FROM records`).raw().all() as unknown[][]) : [],
+      };
     } finally {
       replica.close();
     }
@@ -22,8 +31,10 @@ export function copyReplica(file: string, target: string): number {
   const store = openKeyDatabase(target);
   try {
     const insert = store.prepare(`INSERT INTO keys (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    const insertRecord = store.prepare(`INSERT INTO records (${recordColumns}) VALUES (?, ?, ?, ?)`);
     store.transaction(() => {
       for (const row of rows) insert.run(...row);
+      for (const record of records) insertRecord.run(...record);
     })();
     // The file alone is copied on.
     store.pragma("journal_mode = DELETE");

@@ -8,6 +8,7 @@ import { copyKeyDatabase, openKeyDatabase } from "../key-database.js";
 import type { KeyRow } from "../key-store.js";
 import { assertLogSound } from "../write-ahead-log.js";
 import { PrimaryError, Primary, type SqlRow } from "./primary-client.js";
+import { createRecordTable, insertMovedRecords, type RecordRow } from "./record-sql.js";
 import { assertSupportedPrimary, createTables, insertRows, readHead, selectMoved, underMark } from "./primary-sql.js";
 
 /** All keys go in one transaction, so there may be much to send. */
@@ -21,7 +22,7 @@ const rowsInStatement = 500;
  * PrimaryError, PrimaryHasKeysError, NewerStateError, or what is wrong with the file.
  */
 export async function moveKeys(file: string, source: PrimarySource, { isDryRun }: { isDryRun: boolean }): Promise<MovedKeys> {
-  const rows = await readRows(file);
+  const { keys: rows, records } = await readRows(file);
   const revoked = rows.filter(({ revoked_at: revokedAt }) => revokedAt !== null).length;
   const primary = await Primary.at({ ...source, deadlineMs: moveDeadlineMs });
   try {
@@ -33,7 +34,8 @@ export async function moveKeys(file: string, source: PrimarySource, { isDryRun }
       await primary.write(...createTables(randomUUID(), randomUUID()));
       head = (await askHead(primary)) as SqlRow;
     }
-    await send(primary, rows, head);
+    await primary.write(...createRecordTable());
+    await send(primary, { keys: rows, records }, head);
     return { keys: rows.length - revoked, revoked };
   } finally {
     await primary.close();
@@ -47,14 +49,23 @@ export class PrimaryHasKeysError extends Error {
   }
 }
 
-async function send(primary: Primary, rows: readonly KeyRow[], { epoch, now_ms: nowMs }: SqlRow): Promise<void> {
+interface StoreRows {
+  readonly keys: readonly KeyRow[];
+  readonly records: readonly RecordRow[];
+}
+
+async function send(primary: Primary, { keys, records }: StoreRows, { epoch, now_ms: nowMs }: SqlRow): Promise<void> {
   const marked = { epoch: String(epoch), mark: randomUUID(), instance: randomUUID(), notAfterMs: Number(nowMs) + acceptanceMs };
-  const parts = Array.from({ length: Math.ceil(rows.length / rowsInStatement) }, (_, part) =>
+  const inserts = [...partsOf(keys).map((part) => insertRows(part)), ...partsOf(records).map((part) => insertMovedRecords(part))];
+  const results = await primary.write(...underMark(marked, [...inserts, selectMoved()]));
+  const moved = Number(results.at(-3)?.[0]?.["moved"] ?? 0);
+  if (moved !== keys.length) throw new PrimaryHasKeysError();
+}
+
+function partsOf<Row>(rows: readonly Row[]): (readonly Row[])[] {
+  return Array.from({ length: Math.ceil(rows.length / rowsInStatement) }, (_, part) =>
     rows.slice(part * rowsInStatement, (part + 1) * rowsInStatement),
   );
-  const results = await primary.write(...underMark(marked, [...parts.map((part) => insertRows(part)), selectMoved()]));
-  const moved = Number(results.at(-3)?.[0]?.["moved"] ?? 0);
-  if (moved !== rows.length) throw new PrimaryHasKeysError();
 }
 
 /** With `keys`, how many there are, revoked ones included; undefined when there are no tables. */
@@ -69,7 +80,7 @@ async function askHead(primary: Primary): Promise<SqlRow | undefined> {
 }
 
 /** Of a copy, which is migrated: the store stays as it is, also when its schema is older. */
-async function readRows(file: string): Promise<KeyRow[]> {
+async function readRows(file: string): Promise<StoreRows> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {
     assertLogSound(file);
@@ -77,7 +88,10 @@ async function readRows(file: string): Promise<KeyRow[]> {
     await copyKeyDatabase(file, copy);
     const database = openKeyDatabase(copy);
     try {
-      return database.prepare<[], KeyRow>("SELECT * FROM keys ORDER BY id").all();
+      return {
+        keys: database.prepare<[], KeyRow>("SELECT * FROM keys ORDER BY id").all(),
+        records: database.prepare<[], RecordRow>("SELECT * FROM records WHERE value IS NOT NULL").all(),
+      };
     } finally {
       database.close();
     }

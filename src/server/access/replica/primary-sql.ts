@@ -7,7 +7,7 @@ const keptRevisions = 10_000;
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 /** Of the change under way; in no row when it came too late, and then nothing below does anything. */
-const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
+export const thisRevision = "(SELECT revision FROM key_revisions WHERE mark = ?1)";
 /** Schema number of the primary's tables that this program creates and supports. */
 const primarySchemaVersion = 1;
 
@@ -29,7 +29,7 @@ export interface Position {
 }
 
 /** A change that is on its way to the primary. */
-interface Marked {
+export interface Marked {
   readonly epoch: string;
   /** Random; doing it again under the same mark changes nothing more. */
   readonly mark: string;

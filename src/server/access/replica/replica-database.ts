@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { assertSupportedPrimary, type Position, type ReplicatedKeyRow } from "./primary-sql.js";
+import type { RecordRow } from "./record-sql.js";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 
@@ -60,6 +61,17 @@ export class ReplicaReader {
     return this.#database
       .prepare<[number, number], ReplicatedKeyRow>("SELECT * FROM keys WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?")
       .all(id, count);
+  }
+
+  /** Records after a row in the order of revision, kind and key, removed ones included, at most `count`. */
+  recordsAfter({ revision, kind, key }: Omit<RecordRow, "value">, count: number): RecordRow[] {
+    const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'records'").get();
+    if (!hasTable) return [];
+    return this.#database
+      .prepare<[number, string, string, number], RecordRow>(
+        "SELECT * FROM records WHERE (revision, kind, key) > (?, ?, ?) ORDER BY revision, kind, key LIMIT ?",
+      )
+      .all(revision, kind, key, count);
   }
 
   #schemaVersion(): number {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../../shared/api-error.js";
 import type { Log } from "../../log/log.js";
 import type { PrimarySource } from "../../config/primary-source.js";
+import type { RecordChange } from "../../storage/record-store.js";
 import { fromRow, type KeyStore, type KeyStoreState, type NewKey, type StoredKey } from "../key-store.js";
 import { PrimaryError, Primary, type SqlRow, type Statement } from "./primary-client.js";
 import {
@@ -15,10 +16,13 @@ import {
   selectKey,
   underMark,
   writeUses,
+  type Marked,
   type ReplicatedKeyRow,
 } from "./primary-sql.js";
+import { createRecordTable, putRecords, removeUnusedMark, selectAccepted } from "./record-sql.js";
 import { ReplicaFolder } from "./replica-database.js";
 import { ReplicatedKeyCache, type ForeignChange } from "./replicated-key-cache.js";
+import { ReplicatedRecordStore } from "./replicated-record-store.js";
 import { Replication } from "./replication.js";
 
 /** A start waits so long for the primary's newest keys; then it goes on with those that it has. Where it has none, there is more to fetch. */
@@ -52,6 +56,7 @@ export class ReplicatedKeyStore implements KeyStore {
   readonly #instance = randomUUID();
   readonly #log: Log;
   readonly #usageTimer: NodeJS.Timeout;
+  readonly records = new ReplicatedRecordStore((changes) => this.#putRecords(changes));
 
   private constructor(primary: Primary, { source, stateDirectory, onForeignChange, log }: ReplicatedKeyStoreOptions) {
     this.#primary = primary;
@@ -62,11 +67,13 @@ export class ReplicatedKeyStore implements KeyStore {
       folder: new ReplicaFolder(path.join(stateDirectory, "replica")),
       onMore: async (reader) => {
         for (const change of await this.#table.catchUp(reader, this.#instance)) onForeignChange(change);
+        await this.records.catchUp(reader);
       },
       onAnother: async (reader, isDiverged) => {
         if (isDiverged) this.#table.forgetOwn();
         const before = this.#table.keys.size;
         await this.#table.load(reader);
+        await this.records.load(reader, { isDiverged });
         if (isDiverged)
           log.error({ before, now: this.#table.keys.size }, "the keys are those of an older state now: some that were revoked may be back");
       },
@@ -166,21 +173,37 @@ export class ReplicatedKeyStore implements KeyStore {
 
   /** The rows of each statement, when the primary has made the change. */
   async #change(...statements: Statement[]): Promise<SqlRow[][]> {
+    const results = await this.#send(underMark(this.#createMark(), statements));
+    if (results.at(-1)?.length === 1) return results.slice(1, -2);
+    throw tooLate();
+  }
+
+  async #putRecords(changes: readonly RecordChange[]): Promise<number | undefined> {
+    const statements = underMark(this.#createMark(), [putRecords(changes), selectAccepted(), removeUnusedMark()]);
+    const results = await this.#send(statements, { creating: createRecordTable() });
+    const revision = results.at(-1)?.[0]?.["revision"];
+    if (revision === undefined && results.at(2)?.length !== 1) throw tooLate();
+    if (revision !== undefined) this.#replication.hurry();
+    return revision === undefined ? undefined : Number(revision);
+  }
+
+  #createMark(): Marked {
     const { primary: known, problem } = this.#replication;
     if (!known) throw unavailable(problem ?? "was not asked yet");
-    const marked = {
-      epoch: known.epoch,
-      mark: randomUUID(),
-      instance: this.#instance,
-      notAfterMs: Math.floor(known.nowMs() + acceptanceMs),
-    };
+    return { epoch: known.epoch, mark: randomUUID(), instance: this.#instance, notAfterMs: Math.floor(known.nowMs() + acceptanceMs) };
+  }
+
+  /** `creating` is sent first when a table is missing. */
+  async #send(statements: readonly Statement[], { creating = [] }: { creating?: readonly Statement[] } = {}): Promise<SqlRow[][]> {
     try {
-      const results = await this.#primary.write(...underMark(marked, statements));
-      if (results.at(-1)?.length === 1) return results.slice(1, -2);
+      return await this.#primary.write(...statements).catch(async (error: unknown) => {
+        if (creating.length === 0 || !(error instanceof PrimaryError) || error.kind !== "without-tables") throw error;
+        await this.#primary.write(...creating);
+        return this.#primary.write(...statements);
+      });
     } catch (error) {
       throw error instanceof PrimaryError ? unavailable(error.message, error) : error;
     }
-    throw unavailable("took the change too late, or is another one than before");
   }
 
   /** Requests must not fail for this; what cannot be written stays collected. */
@@ -196,6 +219,10 @@ export class ReplicatedKeyStore implements KeyStore {
       this.#log.warn({ err: error }, "the last use of keys could not be written");
     }
   }
+}
+
+function tooLate(): ApiError {
+  return unavailable("took the change too late, or is another one than before");
 }
 
 function unavailable(why: string, cause?: unknown): ApiError {

@@ -314,11 +314,11 @@ describe("an unusable store", () => {
     const file = path.join(directory, "keys.db");
     const newer = new Database(file);
     newer.exec("CREATE TABLE keys (id INTEGER PRIMARY KEY, something_new TEXT)");
-    newer.pragma("user_version = 2");
+    newer.pragma("user_version = 3");
     newer.close();
     const before = await readFile(file);
 
-    expect(() => openStore(directory)).toThrow(/has schema 2, and this runtimed supports schemas up to 1: upgrade runtimed/);
+    expect(() => openStore(directory)).toThrow(/has schema 3, and this runtimed supports schemas up to 2: upgrade runtimed/);
 
     expect((await readFile(file)).equals(before)).toBe(true);
     expect(await readdir(directory)).toEqual(["keys.db"]);

@@ -1,0 +1,15 @@
+/** Functions that are called after records were changed. */
+export class ChangeListeners {
+  readonly #listeners = new Set<() => void>();
+
+  /** Returns a function that unsubscribes. */
+  add(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

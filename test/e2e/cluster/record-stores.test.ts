@@ -1,0 +1,150 @@
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { LocalKeyStore } from "../../../src/server/access/local-key-store.js";
+import { copyReplica } from "../../../src/server/access/replica/copy-replica.js";
+import { moveKeys } from "../../../src/server/access/replica/move-keys.js";
+import { createLog } from "../../../src/server/log/log.js";
+import type { RecordStore } from "../../../src/server/storage/record-store.js";
+import { newKey, openReplicatedStore } from "../../support/open-replicated-store.js";
+import { startSqld } from "../../support/start-sqld.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+
+const log = createLog({ level: "silent" });
+
+async function openLocal(directory?: string): Promise<{ store: LocalKeyStore; directory: string }> {
+  const stateDirectory = directory ?? (await temporaryDirectory());
+  const store = new LocalKeyStore({ stateDirectory, log });
+  onTestFinished(() => store.close());
+  return { store, directory: stateDirectory };
+}
+
+async function startPrimary() {
+  const primary = await startSqld();
+  onTestFinished(primary.dispose);
+  return primary;
+}
+
+const opened: Record<string, () => Promise<RecordStore>> = {
+  "a local file": async () => (await openLocal()).store.records,
+  "a primary": async () => (await openReplicatedStore((await startPrimary()).url)).store.records,
+};
+
+describe.each(Object.keys(opened))("records in %s", (name) => {
+  const open = opened[name] as () => Promise<RecordStore>;
+
+  test("are stored, changed and removed, and listeners are called", async () => {
+    const records = await open();
+    let calls = 0;
+    const unsubscribe = records.onChange(() => (calls += 1));
+
+    const first = await records.transact([
+      { kind: "host", key: "a.example", value: '{"worker":"a"}' },
+      { kind: "host", key: "b.example", value: '{"worker":"b"}' },
+    ]);
+    const second = await records.transact([{ kind: "host", key: "a.example", value: undefined }]);
+
+    const [revision = 0] = (first ?? []).map((record) => record.revision);
+    expect(first?.map(({ key, value }) => [key, value])).toEqual([
+      ["a.example", '{"worker":"a"}'],
+      ["b.example", '{"worker":"b"}'],
+    ]);
+    expect(records.fetchSince(revision)).toEqual(second);
+    expect(records.fetchSince(0)).toEqual([{ kind: "host", key: "b.example", value: '{"worker":"b"}', revision }, ...(second ?? [])]);
+    expect(calls).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => records.readRevision()).toBe(second?.[0]?.revision);
+    unsubscribe();
+    const before = calls;
+    await records.transact([{ kind: "host", key: "c.example", value: "{}" }]);
+    expect(calls).toBe(before);
+  });
+
+  test("change all or none when a condition does not hold", async () => {
+    const records = await open();
+    const [a] = (await records.transact([{ kind: "host", key: "a", value: "1", ifRevision: 0 }])) ?? [];
+
+    const refused = await records.transact([
+      { kind: "host", key: "b", value: "1" },
+      { kind: "host", key: "a", value: "2", ifRevision: 0 },
+    ]);
+
+    expect(refused).toBeUndefined();
+    expect(records.fetchSince(0)).toEqual([a]);
+    expect(await records.transact([{ kind: "host", key: "a", value: "2", ifRevision: (a?.revision ?? 0) + 9 }])).toBeUndefined();
+    const [changed] = (await records.transact([{ kind: "host", key: "a", value: "2", ifRevision: a?.revision ?? -1 }])) ?? [];
+    expect(changed).toMatchObject({ value: "2" });
+    expect(await records.transact([{ kind: "host", key: "a", value: undefined }])).toHaveLength(1);
+    expect(await records.transact([{ kind: "host", key: "a", value: "3", ifRevision: 0 }])).toHaveLength(1);
+  });
+
+  test("let one of many writers with the same condition succeed", async () => {
+    const records = await open();
+
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => records.transact([{ kind: "host", key: "a", value: String(index), ifRevision: 0 }])),
+    );
+
+    expect(results.filter((result) => result !== undefined)).toHaveLength(1);
+  });
+});
+
+test("keeps local records over a restart and rejects changes of a deleted file", async () => {
+  const { store, directory } = await openLocal();
+  const stored = await store.records.transact([{ kind: "host", key: "a", value: "1" }]);
+  store.close();
+
+  const { store: next } = await openLocal(directory);
+  expect(next.records.fetchSince(0)).toEqual(stored);
+  await rm(path.join(directory, "keys.db"));
+
+  await expect(next.records.transact([{ kind: "host", key: "b", value: "1" }])).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+});
+
+describe("several daemons at one primary", () => {
+  test("receive each other's records and let one of two writers claim a key", async () => {
+    const { url } = await startPrimary();
+    const { store: one } = await openReplicatedStore(url);
+    const { store: other } = await openReplicatedStore(url);
+
+    const claims = await Promise.all(
+      [one, other].map(({ records }, index) => records.transact([{ kind: "host", key: "a", value: `${index}`, ifRevision: 0 }])),
+    );
+
+    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
+    const [winner] = claims.filter((claim) => claim !== undefined);
+    await expect.poll(() => other.records.fetchSince(0)).toEqual(winner);
+    await expect.poll(() => one.records.fetchSince(0)).toEqual(winner);
+  });
+
+  test("add the table to a primary of an earlier version, and fail with 503 while it is down", async () => {
+    const primary = await startPrimary();
+    const { store } = await openReplicatedStore(primary.url);
+    await store.create(newKey());
+    expect(store.records.fetchSince(0)).toEqual([]);
+    expect(await store.records.transact([{ kind: "host", key: "a", value: "1" }])).toHaveLength(1);
+    await primary.kill();
+
+    await expect(store.records.transact([{ kind: "host", key: "b", value: "1" }])).rejects.toMatchObject({ code: "KEY_STORE_UNAVAILABLE" });
+
+    expect(store.records.fetchSince(0)).toHaveLength(1);
+  });
+
+  test("take over local records and have them in a copy of the replica", async () => {
+    const { url } = await startPrimary();
+    const { store, directory } = await openLocal();
+    store.create(newKey());
+    await store.records.transact([{ kind: "secret", key: "a", value: '"ciphertext"' }]);
+    store.close();
+
+    await moveKeys(path.join(directory, "keys.db"), { url, token: undefined, syncIntervalMs: 100 }, { isDryRun: false });
+
+    const { store: replicated, stateDirectory } = await openReplicatedStore(url);
+    await expect.poll(() => replicated.records.fetchSince(0)).toMatchObject([{ kind: "secret", key: "a", value: '"ciphertext"' }]);
+    const copy = path.join(await temporaryDirectory(), "keys.db");
+    copyReplica(path.join(stateDirectory, "replica/current/keys.db"), copy);
+    const database = new Database(copy, { readonly: true });
+    onTestFinished(() => void database.close());
+    expect(database.prepare("SELECT kind, key, value FROM records").all()).toEqual([{ kind: "secret", key: "a", value: '"ciphertext"' }]);
+  });
+});
