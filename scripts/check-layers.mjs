@@ -20,6 +20,7 @@ const layers = {
   "server/events": ["shared", "server/log"],
   "server/storage": [],
   "server/access": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/storage", "server/web"],
+  "server/hosts": ["shared", "server/storage", "server/web"],
   "server/packages": ["shared", "server/package-root", "server/log", "server/platform"],
   "server/workers": ["shared", "server/package-root", "server/config", "server/log", "server/platform", "server/web"],
   "server/plugins": ["shared", "plugin", "server/log", "server/packages", "server/web"],
@@ -27,7 +28,16 @@ const layers = {
   "server/systemd": ["shared", "server/log", "server/platform"],
   "server/backup": ["shared", "server/package-root", "server/access", "server/config", "server/packages"],
   "server/http": ["shared", "server/package-root", "server/access", "server/config", "server/events", "server/log", "server/web"],
-  "server/api": ["shared", "server/package-root", "server/access", "server/config", "server/http", "server/metrics", "server/packages"],
+  "server/api": [
+    "shared",
+    "server/package-root",
+    "server/access",
+    "server/config",
+    "server/hosts",
+    "server/http",
+    "server/metrics",
+    "server/packages",
+  ],
   /** The entry points, the daemon and its composition: nothing below imports them. */
   server: [
     "shared",
@@ -38,6 +48,7 @@ const layers = {
       "backup",
       "config",
       "events",
+      "hosts",
       "http",
       "log",
       "metrics",

@@ -7,6 +7,7 @@ import path from "node:path";
 import { credentialsOf, redactKeys } from "./access/credentials.js";
 import type { KeyStore } from "./access/key-store.js";
 import { LocalKeyStore } from "./access/local-key-store.js";
+import { HostTable } from "./hosts/host-table.js";
 import { Principals } from "./access/principals.js";
 import { ReplicatedKeyStore } from "./access/replica/replicated-key-store.js";
 import type { StateLock } from "./access/state-lock.js";
@@ -43,6 +44,7 @@ export interface Services {
   /** Rows of other services, stored with the keys. */
   readonly records: RecordStore;
   readonly principals: Principals;
+  readonly hosts: HostTable;
   readonly tools: PackageTools;
   readonly packages: WorkerPackages;
   readonly pluginPackages: PluginPackages;
@@ -81,6 +83,7 @@ export async function openServices(
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
   const events = new RuntimeEvents({ now: Date.now });
   const store = await openKeyStore(config, events, log);
+  const hosts = new HostTable({ records: store.records, config });
   const principals = new Principals({ store, rootKey: config.rootKey, now: nowSeconds });
   const { workerLogSizeBytes: bytesPerWorker, workerLogsTotalBytes: totalBytes } = limits;
   const logs = new WorkerLogs({ bytesPerWorker, totalBytes, now: Date.now });
@@ -107,6 +110,7 @@ export async function openServices(
     refusal: (manifest, name) => engine.refusal(manifest, name) ?? cronRefusal(manifest),
     onActiveVersion: (name, version) => {
       cronJobs.plan(name, version);
+      hosts.noteRequested(name, version?.manifest.hosts ?? []);
       answering.note(name, version?.version);
     },
     isPluginBase: (base) => pluginPackages.isBase(base),
@@ -205,6 +209,7 @@ export async function openServices(
     lock,
     store,
     records: store.records,
+    hosts,
     principals,
     tools,
     packages,

@@ -7,6 +7,7 @@ import { createDiscoveryHandlers, createDocumentationHandlers } from "./api/disc
 import { createEventsHandlers } from "./api/events.js";
 import { createFileHandlers } from "./api/files.js";
 import { createHealthHandlers, type Readiness } from "./api/health.js";
+import { createHostHandlers } from "./api/hosts.js";
 import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
 import { createPluginHandlers } from "./api/plugins.js";
@@ -65,6 +66,7 @@ export class Daemon {
     if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
     const answers: Answers = {
       api: (request, response) => respondWhileStarting(apiBase, request, response),
+      hostTargetOf: () => undefined,
       serve: ({ request, response, requestId }) => respondWhileStarting(apiBase, request, response, requestId),
     };
     const listeners = new Listeners({ apiBase, answers, config: this.#config });
@@ -84,6 +86,7 @@ export class Daemon {
       log: this.#log,
     });
     answers.api = app.callback();
+    answers.hostTargetOf = (host) => services.hosts.find(host);
     answers.serve = (exchange) => services.pluginRouter.serve(exchange);
     const origins = await listeners.listen();
     this.#phase = "ready";
@@ -197,7 +200,7 @@ export class Daemon {
 
   #handlers(services: Services): Handlers {
     const { packages, pluginPackages, workerFiles, pluginFiles, plugins, pluginCounters, store, principals, logs, engine } = services;
-    const { events, audit } = services;
+    const { events, audit, hosts } = services;
     const uploads = new UploadMeter();
     this.#metrics = new Metrics({
       engine,
@@ -216,6 +219,12 @@ export class Daemon {
       pluginFiles: createFileHandlers({ files: pluginFiles, onChanged: () => plugins.reload({ isFresh: () => false }) }),
       workers: createWorkerHandlers({ packages, engine, logs, uploads, checksUploads: this.#config.checkUploads }),
       plugins: createPluginHandlers({ packages: pluginPackages, plugins, uploads }),
+      hosts: createHostHandlers({
+        hosts,
+        isInstalled: (name, version) => packages.isInstalled(name, version),
+        config: this.#config,
+        now: nowSeconds,
+      }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),
       audit: createAuditHandlers(audit),

@@ -11,7 +11,7 @@ const idleGraceMs = 100;
 const idleGraceOfHandedOverMs = 1000;
 
 /** Who answers a request; replaced as a whole once the services are open. */
-export type Answers = { -readonly [Part in "api" | "serve"]: HttpServerOptions[Part] };
+export type Answers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
 
 /** Where a daemon answers, such as `http://127.0.0.1:8000`. */
 export interface Origins {
@@ -48,10 +48,11 @@ export class Listeners {
   constructor({ apiBase, answers, config }: ListenersOptions) {
     const api: Answers["api"] = (request, response) => answers.api(request, response);
     const serve: Answers["serve"] = (exchange) => answers.serve(exchange);
+    const hostTargetOf: Answers["hostTargetOf"] = (host) => answers.hostTargetOf(host);
     const { hosts, port, service, adminListener, panelHost, allowedHosts } = config;
     const target = { hosts, port, listenFds: service.listenFds };
     const listener = (at: ListenTarget, content: ListenerContent, handleApi: Answers["api"]): Listener =>
-      toListener(at, { apiBase, allowedHosts, api: handleApi, serve: serveAt(content, { panelHost, serve }) });
+      toListener(at, { apiBase, allowedHosts, api: handleApi, hostTargetOf, serve: serveAt(content, { panelHost, serve }) });
     if (!adminListener) {
       this.#main = listener(target, "panel and workers", api);
       return;

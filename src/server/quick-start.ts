@@ -22,6 +22,8 @@ process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
 // A web page whose own name leads to this machine (DNS rebinding) reaches nothing. Who listens elsewhere has other names, too.
 if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
+// Every worker has a host name of its own below localhost, which browsers resolve without DNS.
+process.env["RUNTIME_APP_DOMAIN"] ??= "localhost";
 const keyFile = process.env["RUNTIME_ROOT_KEY_FILE"];
 const origins = await runDaemon({ tellsNext: false });
 await saveProfile(origins.admin, keyFile);
@@ -33,6 +35,7 @@ process.stdout.write(
     next: [
       "in another terminal:",
       `curl '${origins.address}/hello/?name=you'`,
+      `http://hello.localhost:${new URL(origins.address).port}/ is the same worker at a host of its own, in a browser`,
       "npx runtimectl status",
       "npx runtimectl workers upload samples/hello     after you have changed it",
       `${origins.admin}/api/docs describes the API, docs/tutorials/first-worker.md goes on from here`,

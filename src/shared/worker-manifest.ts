@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { parseDurationMs } from "./duration.js";
+import { normalHostName } from "./host-name.js";
 import { isIsolatePermission, isolatePermissionForms } from "./isolate-permission.js";
 import { networkTargetForms, parseNetworkTarget } from "./network-target.js";
 import { parseSizeBytes } from "./size.js";
@@ -101,6 +102,12 @@ export const WorkerManifest = z.object({
     .array(relativePath)
     .default([])
     .describe("Folders of a static site whose files never change under their name: browsers keep them for a year without asking."),
+  hosts: z
+    .array(
+      z.string().transform((text, context) => normalHostName(text) ?? invalid(context, text, "a DNS host name, such as shop.example.org")),
+    )
+    .default([])
+    .describe("Host names that the worker wants; the operator adds them with `runtimectl hosts add`."),
   publicRoutes: publicRoutes.describe("Routes that plugins' request hooks leave alone."),
   visibility: z.enum(["public", "protected", "internal"]).default("public").describe("How file browsers show the worker."),
   cron: z

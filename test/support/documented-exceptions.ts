@@ -30,6 +30,11 @@ export const exceptions: readonly CommandException[] = [
   { page: "docs/tutorials/first-worker.md", command: /^npm (pack|install)/, reason: packed },
   { page: "docs/how-to/ci.md", command: /^gh /, reason: "needs an account at GitHub" },
   { page: "docs/how-to/dashboard.md", command: /^runtimectl tui/, reason: "needs a terminal; test/e2e/dashboard drives it" },
+  {
+    page: "docs/how-to/host-names.md",
+    command: /hosts check/,
+    reason: "needs DNS; test/e2e/cli/hosts.test.ts checks a name below localhost",
+  },
   { page: "docs/how-to/install.md", command: /^npm (ci|pack|install)/, reason: packed },
   { page: "docs/how-to/install.md", command: /RUNTIME_ROOT_KEY_FILE=root.key runtimed/, reason: "the daemon of the test stands for it" },
   { page: "docs/how-to/keys.md", command: /systemctl restart/, reason: systemd },

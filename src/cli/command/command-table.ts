@@ -53,6 +53,15 @@ export const commandTable: Readonly<Record<string, CommandEntry | NounEntry>> = 
       delete: { summary: "Delete a worker or one version of it" },
     },
   },
+  hosts: {
+    summary: "Give workers host names of their own",
+    verbs: {
+      list: { summary: "List the host names, and those that manifests ask for" },
+      add: { summary: "Let a host name lead to a worker" },
+      remove: { summary: "Let a host name lead to no worker any more" },
+      check: { summary: "Check the DNS, the certificate and the worker of a host name" },
+    },
+  },
   plugins: {
     summary: "Upload and manage plugins",
     verbs: {

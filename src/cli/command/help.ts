@@ -7,7 +7,7 @@ import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js"
 /** Commands by what they are for; each of the table stands in one of these. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
-  ["Manage", ["workers", "plugins", "files", "keys"]],
+  ["Manage", ["workers", "hosts", "plugins", "files", "keys"]],
   ["Watch", ["status", "tui", "events", "audit", "doctor"]],
   ["Connect", ["auth", "profile", "api"]],
   ["This machine", ["daemon", "completion", "help"]],

@@ -38,7 +38,7 @@ interface Place {
   readonly port: number;
 }
 
-async function checkName(host: string): Promise<Finding> {
+export async function checkName(host: string): Promise<Finding> {
   const addresses = await lookup(host, { all: true });
   return ok("dns", `${host} is ${addresses.map(({ address }) => address).join(", ")}`);
 }
@@ -54,7 +54,7 @@ async function checkConnection(place: Place, settings: Settings): Promise<Findin
   }
 }
 
-async function checkTransport(url: URL, place: Place, settings: Settings): Promise<Finding> {
+export async function checkTransport(url: URL, place: Place, settings: Settings): Promise<Finding> {
   if (url.protocol === "http:")
     return isLoopback(place.host)
       ? ok("tls", "not needed on this machine")

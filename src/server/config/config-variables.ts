@@ -44,6 +44,18 @@ export const variables: readonly VariableDescription[] = [
     meaning:
       "Host names that requests may name, separated by commas, without ports; `*.` before a name means those below it. Others get 421 `HOST_NOT_SERVED`. The names of `RUNTIME_PANEL_HOST` and `RUNTIME_PUBLIC_URL` are always among them. Unset: every name is served.",
   },
+  {
+    name: "RUNTIME_APP_DOMAIN",
+    fallback: "",
+    meaning:
+      "Domain below which every worker has a host name of its own, such as `apps.example.org`: `shop.apps.example.org` is the worker `shop`, `shop--team` is `@team/shop`, `v1-4-2---shop` its version 1.4.2. Point `*.apps.example.org` at the daemon.",
+  },
+  {
+    name: "RUNTIME_HOST_SUFFIXES",
+    fallback: "",
+    meaning:
+      "Host names that keys of a namespace may give to its workers, separated by commas, such as `@team=*.team.example.org`. A key without a matching entry can add no host; keys for all namespaces can add any.",
+  },
   { name: "RUNTIME_API_PREFIX", fallback: "", meaning: "Prefix placed before `/api`, such as `/_`." },
   {
     name: "RUNTIME_ROOT_KEY",

@@ -6,7 +6,7 @@ import { isIsolatePermission, isolatePermissionForms } from "../../shared/isolat
 import { parseSizeBytes } from "../../shared/size.js";
 import { accepted, commaSeparated } from "./config-values.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
-import { readRequestHosts } from "./request-hosts.js";
+import { readRequestHosts, type HostSuffix } from "./request-hosts.js";
 import type { PanelHost } from "../web/panel-host.js";
 import { compiledFile } from "../package-root.js";
 import { ownRootKeyFile, readRootKey, readRootKeyFile, type RootKeyFile } from "./root-key.js";
@@ -26,6 +26,11 @@ export interface Config {
   readonly panelHost: PanelHost | undefined;
   /** Hosts that requests may name; undefined = any. */
   readonly allowedHosts: AllowedHosts | undefined;
+  /** Domain below which workers have automatic host names; undefined = they have none. */
+  readonly appDomain: string | undefined;
+  readonly hostSuffixes: readonly HostSuffix[];
+  /** Names of hosts at which the path names the worker, whatever the app domain is. */
+  readonly ownHostNames: ReadonlySet<string>;
   /** Where people reach workers, without a slash at its end. */
   readonly publicUrl: string | undefined;
   readonly service: ServiceEnvironment;

@@ -1,3 +1,5 @@
+import { normalHostName } from "../../shared/host-name.js";
+import { isNamespace } from "../../shared/namespace.js";
 import { PanelHost } from "../web/panel-host.js";
 import { ConfigError } from "./config-error.js";
 import { accepted, commaSeparated } from "./config-values.js";
@@ -5,7 +7,9 @@ import type { Config } from "./config.js";
 import { AllowedHosts } from "../web/allowed-hosts.js";
 
 /** Under which names requests come: those of operators, of workers, and all that are served. `value` gives the text of a variable. */
-export function readRequestHosts(value: (name: string) => string): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts"> {
+export function readRequestHosts(
+  value: (name: string) => string,
+): Pick<Config, "panelHost" | "publicUrl" | "allowedHosts" | "appDomain" | "hostSuffixes" | "ownHostNames"> {
   const panelHostText = value("RUNTIME_PANEL_HOST");
   const allowedHostsText = value("RUNTIME_ALLOWED_HOSTS");
   const panelHost =
@@ -33,7 +37,35 @@ export function readRequestHosts(value: (name: string) => string): Pick<Config, 
           "a list, separated by commas, of host names without a port, addresses, and *. before a name",
           AllowedHosts.parse([...entries, ...named]),
         );
-  return { panelHost, publicUrl, allowedHosts };
+  const appDomainText = value("RUNTIME_APP_DOMAIN");
+  const appDomain =
+    appDomainText === ""
+      ? undefined
+      : accepted("RUNTIME_APP_DOMAIN", appDomainText, "a DNS name, such as apps.example.org", normalHostName(appDomainText));
+  const ownHostNames = new Set([...named, ...(appDomain === undefined ? [] : [appDomain]), ...(allowedHosts?.exactNames ?? [])]);
+  return { panelHost, publicUrl, allowedHosts, appDomain, hostSuffixes: hostSuffixesOf(value("RUNTIME_HOST_SUFFIXES")), ownHostNames };
+}
+
+/** Host names that keys of a namespace may give to its workers. */
+export interface HostSuffix {
+  readonly namespace: string;
+  /** A host name, or with a leading dot all host names that end so. */
+  readonly suffix: string;
+}
+
+function hostSuffixesOf(text: string): readonly HostSuffix[] {
+  const suffixes = commaSeparated(text).map((entry) => {
+    const [, namespace = "", wildcard, name = ""] = /^(@[^=]+)=(\*\.)?(.+)$/.exec(entry) ?? [];
+    const host = normalHostName(name);
+    if (host === undefined || !isNamespace(namespace)) return undefined;
+    return { namespace, suffix: wildcard === undefined ? host : `.${host}` };
+  });
+  return accepted(
+    "RUNTIME_HOST_SUFFIXES",
+    text,
+    "a list, separated by commas, of entries such as @team=*.team.example.org or @team=shop.example.org",
+    suffixes.every((suffix) => suffix !== undefined) ? suffixes : undefined,
+  );
 }
 
 function publicUrlOf(text: string): string | undefined {

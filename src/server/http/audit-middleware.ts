@@ -8,6 +8,7 @@ import { toApiError } from "../web/error-response.js";
 import type { ChangingCall } from "../events/changes.js";
 import type { CallState } from "./error-middleware.js";
 import type { PanelHost } from "../web/panel-host.js";
+import { normalHostName } from "../../shared/host-name.js";
 import { fromPathSegments, isPackageName, isPackageVersion } from "../../shared/package-name.js";
 
 const longestForwardedFor = 200;
@@ -106,6 +107,7 @@ function changeSubjectOf(
 ): ChangeSubject {
   const noun = nounOf(type);
   if (type === "worker.files-changed" || type === "plugin.files-changed") return fileSubject(input);
+  if (noun === "host") return hostSubject(params, { input, result });
   if (noun === "session") return sessionSubject(result);
   if (noun === "key") return keySubject(params, result, key);
   const { worker, plugin } = dataOf(result) as { worker?: ChangeSubject; plugin?: ChangeSubject };
@@ -127,6 +129,14 @@ function fileSubject(input: unknown): ChangeSubject {
     ...(isPackageName(name) && { name }),
     ...(all.length > 0 && { paths: all.slice(0, mostPaths).map((one) => one.slice(0, longestPath)) }),
   };
+}
+
+function hostSubject({ host }: Readonly<Record<string, string>>, { input, result }: { input?: unknown; result?: unknown }): ChangeSubject {
+  const made = dataOf(result) as { host?: string; worker?: string };
+  const asked = (input ?? {}) as { worker?: string };
+  const name = made.worker ?? asked.worker;
+  const hostName = made.host ?? normalHostName(host ?? "");
+  return { ...(name !== undefined && isPackageName(name) && { name }), ...(hostName !== undefined && { host: hostName }) };
 }
 
 function sessionSubject(result: unknown): ChangeSubject {

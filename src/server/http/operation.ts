@@ -14,7 +14,8 @@ import { inviteBody } from "./request-body.js";
 import { sendDownload } from "./download.js";
 import { clearSessionCookies, issueSessionCookies } from "./session-cookie.js";
 import { readUpload } from "./upload-body.js";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { ApiError } from "../../shared/api-error.js";
 import type { Installation } from "../../shared/installation.js";
 import { credentialsOf } from "../access/credentials.js";
 import type { PanelHost } from "../web/panel-host.js";
@@ -52,6 +53,7 @@ export function createOperation(options: OperationOptions): Middleware {
     state.isRouted = true;
     if (endpoint.returnsKey) context.compress = false;
     const pathParams = ((context as { params?: unknown }).params ?? {}) as Record<string, string>;
+    if (endpoint.localOnly) assertLocal(context.req, config);
     const assertAllowed = () => authorise(options, endpoint, context.req, pathParams);
     const principal = assertAllowed();
     if (principal) state.principal = principal;
@@ -85,6 +87,18 @@ export function createOperation(options: OperationOptions): Middleware {
       for (const { path } of files ?? []) await rm(path, { force: true });
     }
   };
+}
+
+/** Fields that proxies add. Node gives their names in lower case. */
+const proxyFields = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
+
+/** Throws NOT_FOUND unless the client is on this machine, or at the admin listener, and no proxy is between. */
+function assertLocal(request: IncomingMessage, { adminListener }: Config): void {
+  const address = request.socket.remoteAddress ?? "";
+  // With an admin listener the API responds there alone.
+  const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
+  const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
+  if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing answers at this path.");
 }
 
 /** One that is no number comes from another stream: then everything is new to the reader. */

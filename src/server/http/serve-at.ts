@@ -22,7 +22,12 @@ export function serveAt(content: ListenerContent, { panelHost, serve }: { panelH
   if (content === "panel and workers" && panelHost === undefined) return serve;
   const [hasPanel, hasWorkers] = [content !== "workers", content !== "panel"];
   return (exchange) => {
-    const { request, response, requestId } = exchange;
+    const { request, response, requestId, hostTarget } = exchange;
+    if (hostTarget) {
+      if (hasWorkers) serve(exchange);
+      else sendNotServedHere(request, response, requestId);
+      return;
+    }
     const { url = "/", headers } = request;
     const path = pathOf(url);
     const isPanelHost = panelHost?.matches(headers.host) ?? false;

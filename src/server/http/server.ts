@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "../../shared/api-error.js";
 import type { ErrorCode } from "../../shared/errors.js";
 import { sendError, errorHeaders } from "../web/error-response.js";
-import type { HttpExchange } from "../web/http-exchange.js";
+import type { HostTarget, HttpExchange } from "../web/http-exchange.js";
 import type { AllowedHosts } from "../web/allowed-hosts.js";
 import { responseInFlight, watchStalledClients } from "./connections.js";
 import { inviteBody, leftoverBodyTimeoutMs, outlastBody } from "./request-body.js";
@@ -34,6 +34,8 @@ export interface HttpServerOptions {
   readonly allowedHosts?: AllowedHosts | undefined;
   /** Answers what lies at or below the API base and `/.well-known/`. */
   readonly api: (request: IncomingMessage, response: ServerResponse) => unknown;
+  /** The worker whose host a Host header names; undefined at the daemon's own hosts. */
+  readonly hostTargetOf?: (host: string | undefined) => HostTarget | undefined;
   /** Responds to everything else. */
   readonly serve: (exchange: HttpExchange) => void;
   /** How long a client may take to send the head of a request. */
@@ -47,24 +49,27 @@ export function createHttpServer({
   apiBase,
   allowedHosts,
   api,
+  hostTargetOf = () => undefined,
   serve,
   headersTimeoutMs = defaultHeadersTimeoutMs,
   stalledClientTimeoutMs = 60_000,
 }: HttpServerOptions): Server {
   const isApi = (path: string) => (path.startsWith(apiBase) ? isBoundary(path, apiBase.length) : path.startsWith("/.well-known/"));
-  const problemOf = (request: IncomingMessage) => problemOfHead(request) ?? problemOfHost(request, allowedHosts);
+  const problemOf = (request: IncomingMessage, hostTarget: HostTarget | undefined) =>
+    problemOfHead(request) ?? (hostTarget ? undefined : problemOfHost(request, allowedHosts));
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    const problem = problemOf(request);
+    const hostTarget = hostTargetOf(request.headers.host);
+    const problem = problemOf(request, hostTarget);
     if (problem) {
       refuse(request, response, problem);
       return;
     }
     const target = originForm(request);
-    if (isApi(target)) void api(request, response);
+    if (!hostTarget && isApi(target)) void api(request, response);
     else {
       inviteBody(request, response);
       outlastBody(request, response);
-      serve({ request, response, requestId: requestIdOf(request) });
+      serve({ request, response, requestId: requestIdOf(request), hostTarget });
     }
   };
   const server = createServer(
@@ -75,7 +80,8 @@ export function createHttpServer({
       keepAliveTimeout: keepAliveTimeoutMs,
       // Node would answer without a body; ours has the one error shape.
       requireHostHeader: false,
-      shouldUpgradeCallback: (request) => isHandshake(request) && !isApi(pathOf(request)),
+      shouldUpgradeCallback: (request) =>
+        isHandshake(request) && (hostTargetOf(request.headers.host) !== undefined || !isApi(pathOf(request))),
     },
     handle,
   );
@@ -91,10 +97,11 @@ export function createHttpServer({
   takeUpgrades(server, {
     stalledClientTimeoutMs,
     handle: (request, response, connection) => {
-      const problem = problemOf(request);
+      const hostTarget = hostTargetOf(request.headers.host);
+      const problem = problemOf(request, hostTarget);
       if (problem) return refuse(request, response, problem);
       originForm(request);
-      serve({ request, response, requestId: requestIdOf(request), connection });
+      serve({ request, response, requestId: requestIdOf(request), connection, hostTarget });
     },
   });
   server.on("clientError", sendBrokenRequest);

@@ -53,8 +53,11 @@ export class RequestPipeline {
 
   begin(): void {
     try {
-      if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
-      if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
+      // Neither API nor panel responds at a worker's host.
+      if (!this.#exchange.hostTarget) {
+        if (!this.#isUnambiguous && this.#isApi()) return this.#refuse(notFound());
+        if (this.#host.reserved.isPanel(pathOf(this.#travelling.target))) return this.#toPanel();
+      }
       if (this.#set.withRequestHook.length === 0 || this.#skipsHooks()) this.#route();
       else this.#askHooks(0);
     } catch (error) {
@@ -113,7 +116,7 @@ export class RequestPipeline {
       return this.#outlives(plugin, new TypeError("it gave something that is neither a Request nor a Response nor nothing"));
     if (isOther && travelling.handOn(given as Request)) {
       this.#app = null;
-      if (this.#isReserved()) {
+      if (!this.#exchange.hostTarget && this.#isReserved()) {
         this.#refuse(notFound());
         return false;
       }
@@ -145,10 +148,11 @@ export class RequestPipeline {
   }
 
   #route(): void {
-    const { connection } = this.#exchange;
+    const { connection, hostTarget } = this.#exchange;
     const set = this.#set;
+    // Handlers of plugins respond at paths of the daemon's own hosts; at a worker's host every path is the worker's.
     const handlers =
-      set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
+      !hostTarget && set.withServerRoutes.length + set.withServerFetch.length + set.withBase.length > 0
         ? new HandlerCalls({
             set,
             travelling: this.#travelling,

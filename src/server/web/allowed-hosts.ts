@@ -28,6 +28,11 @@ export class AllowedHosts {
     return new AllowedHosts(names, endings);
   }
 
+  /** The names and addresses without those below a wildcard. */
+  get exactNames(): ReadonlySet<string> {
+    return this.#names;
+  }
+
   /** Whether a Host header names one of them; its port does not count. */
   includes(host: string | undefined): boolean {
     if (!isHost(host)) return false;

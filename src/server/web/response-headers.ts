@@ -1,4 +1,4 @@
-/** Framing and connection are ours to say; the last two would let an app reach beyond its own paths. */
+/** The daemon alone states framing, connection and request id. */
 const droppedNames = new Set([
   "connection",
   "keep-alive",
@@ -10,11 +10,12 @@ const droppedNames = new Set([
   "upgrade",
   "content-length",
   "x-request-id",
-  "clear-site-data",
-  "service-worker-allowed",
 ]);
 
-/** They bind the whole origin, which workers share, or steer the proxy in front of the daemon. Plugins can send those that bind the origin. */
+/** Headers that reach beyond the paths of a worker or of a plugin. */
+const siteWideNames = new Set(["clear-site-data", "service-worker-allowed"]);
+
+/** Headers that bind a whole origin. Plugins may send them, and a worker at a host of its own. */
 const originWideNames = new Set([
   "strict-transport-security",
   "nel",
@@ -23,24 +24,27 @@ const originWideNames = new Set([
   "alt-svc",
   "origin-agent-cluster",
   "accept-ch",
-  "x-sendfile",
-  "x-lighttpd-send-file",
-  "x-litespeed-location",
-  "x-reproxy-url",
 ]);
+
+/** Headers with which a response has the proxy in front of the daemon send a file or call a URL. `x-accel-*` is among them. */
+const proxyControlNames = new Set(["x-sendfile", "x-lighttpd-send-file", "x-litespeed-location", "x-reproxy-url"]);
 
 /** Prefixes under which browsers take a name more strictly. */
 const cookieNamePrefix = /^__(?:host|secure)-/;
 
-/** Whether a header of an answer may go to the client; `lower` is its name in lower case. */
+/** Whether a header of a plugin's response may go to the client; `lower` is its name in lower case. */
 export function mayRespondWith(lower: string, value: string): boolean {
-  if (droppedNames.has(lower)) return false;
-  return lower !== "set-cookie" || !couldBeSessionCookie(value);
+  return isForApps(lower, value) && !siteWideNames.has(lower);
 }
 
-/** The same for an answer of a worker, which may speak for its own paths only. */
-export function mayWorkerRespondWith(lower: string, value: string): boolean {
-  return mayRespondWith(lower, value) && !originWideNames.has(lower) && !lower.startsWith("x-accel-");
+/** Whether a header of a worker's response may go to the client. `ownsOrigin`: the request came to a host of the worker. */
+export function mayWorkerRespondWith(lower: string, value: string, { ownsOrigin }: { readonly ownsOrigin: boolean }): boolean {
+  if (!isForApps(lower, value) || proxyControlNames.has(lower) || lower.startsWith("x-accel-")) return false;
+  return ownsOrigin || (!siteWideNames.has(lower) && !originWideNames.has(lower));
+}
+
+function isForApps(lower: string, value: string): boolean {
+  return !droppedNames.has(lower) && (lower !== "set-cookie" || !couldBeSessionCookie(value));
 }
 
 /** Whether a browser could send it back as the session cookie. One without a name is sent as its value alone, which may be both. */

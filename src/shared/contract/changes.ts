@@ -18,6 +18,8 @@ export const changeTypes = [
   "key.created",
   "key.rotated",
   "key.revoked",
+  "host.added",
+  "host.removed",
   "session.opened",
 ] as const;
 export type ChangeType = (typeof changeTypes)[number];
@@ -33,6 +35,7 @@ export type ChangePrincipal = z.output<typeof ChangePrincipal>;
 export const ChangeSubject = z.object({
   name: z.string().optional().describe("Of the worker, plugin or key"),
   version: z.string().optional(),
+  host: z.string().optional().describe("Host name that was added or removed; `name` is its worker"),
   id: z.int().optional().describe("Of the key"),
   paths: z.array(z.string()).optional().describe("Of files that were changed: the first ones, `<mount>/<path below it>`"),
   namespaces: z.array(z.string()).optional().describe("Of the key, or of the one that signed in"),

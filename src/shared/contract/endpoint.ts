@@ -72,6 +72,8 @@ export interface EndpointDefinition {
   readonly access: Access;
   /** Public, and its handler learns who calls, when a credential says so. */
   readonly seesCaller?: true;
+  /** Only clients on this machine, or at the admin listener, get a response, and not through a proxy: others get NOT_FOUND. */
+  readonly localOnly?: true;
   /** The path lies at the origin, not below the API base. */
   readonly atOrigin?: boolean;
   /** The path names a package by `:scope/:name`, or by `:name` with its scope: a key restricted to other namespaces is refused. */
@@ -182,6 +184,7 @@ export function permissionsFor({ access }: Pick<EndpointDefinition, "access">): 
 /** Every code that this operation may answer with, in the order of refusal. */
 export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   const codes: ErrorCode[] = [];
+  if (definition.localOnly) codes.push("NOT_FOUND");
   if (definition.access !== "public") codes.push("AUTH_REQUIRED", "SESSION_AMBIGUOUS");
   if (permissionsFor(definition).length > 0) codes.push("PERMISSION_DENIED");
   if (definition.namespaced) codes.push("NAMESPACE_DENIED");

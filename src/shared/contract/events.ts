@@ -27,7 +27,13 @@ export const RuntimeEvent = z.object({
 });
 export type RuntimeEvent = z.output<typeof RuntimeEvent>;
 
-const readPermissions = { worker: "workers:read", plugin: "plugins:read", key: "keys:read", session: "keys:read" } as const;
+const readPermissions = {
+  worker: "workers:read",
+  plugin: "plugins:read",
+  host: "workers:read",
+  key: "keys:read",
+  session: "keys:read",
+} as const;
 
 /** The permission that a reader needs to be told; undefined for what concerns every stream. */
 export function permissionToSee(type: EventType): Permission | undefined {

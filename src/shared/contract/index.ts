@@ -5,6 +5,7 @@ import type { EndpointDefinition } from "./endpoint.js";
 import * as events from "./events.js";
 import { pluginFiles, workerFiles } from "./files.js";
 import { live, overall, ready } from "./health.js";
+import * as hosts from "./hosts.js";
 import * as keys from "./keys.js";
 import * as metrics from "./metrics.js";
 import * as plugins from "./plugins.js";
@@ -40,6 +41,7 @@ export const contract = {
     disable: plugins.disable,
     remove: plugins.remove,
   },
+  hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, remove: hosts.remove },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
   events: { stream: events.stream },
   audit: { list: audit.list },

@@ -54,6 +54,16 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
     "plugins.enable": { params: { name: encodeURIComponent("@team/plugin") } },
     "plugins.disable": { params: { name: encodeURIComponent("@team/plugin") } },
     "plugins.remove": { params: { name: encodeURIComponent("@team/doomed-plugin") } },
+    "hosts.list": {},
+    "hosts.ask": { query: "domain=added.example.org" },
+    "hosts.add": {
+      params: { host: "added.example.org" },
+      body: { worker: "@team/app", version: "^1" },
+      badBodies: [{}, { worker: 7 }, { worker: "A/B" }, { worker: "@team/app", version: "one" }, { worker: "@team/app", version: "" }].map(
+        (body) => [body, "INVALID_REQUEST"] as const,
+      ),
+    },
+    "hosts.remove": { params: { host: "added.example.org" } },
     "keys.list": {},
     "keys.meta": {},
     "keys.create": { body: { name: "made by an example", role: "viewer", expiresIn: "30d" }, badBodies: badKeys },

@@ -66,6 +66,7 @@ const otherwiseWrong = (endpoint: EndpointDefinition): Partial<Call> => ({
     name: "%2e%2e",
     version: "none",
     id: "none",
+    host: "a_b",
   }),
   ...(endpoint.body || isMultipart(endpoint) ? { body: "{" } : {}),
 });
@@ -215,6 +216,7 @@ describe("with bad path parameters", () => {
       "%ff",
       `1.0.0-${"a".repeat(300)}`,
     ],
+    host: ["a_b", "127.0.0.1", "shop.test%3a80", "*.test", "-a.test", "a..test", "%2e%2e", "%ff", "a".repeat(64)],
     id: ["0", "-1", "+1", "1.0", "1e3", "01", "0x1", "%31%20", "9007199254740993", "99999999999999999999", "abc", "%2e%2e", "1%00", "1;2"],
   };
 

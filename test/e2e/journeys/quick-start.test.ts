@@ -72,7 +72,9 @@ test("the first start creates key, profile and sample worker; later starts keep 
   expect(first.output).toContain("Root key       .runtime/root.key (show it: cat '.runtime/root.key')");
   const headers = { "x-api-key": key };
   expect(await statusFor(first.url, "rebound.example"), "a name that is not this machine's").toBe(421);
-  expect(await statusFor(first.url, "panel.localhost")).toBe(200);
+  expect(await statusFor(first.url, "localhost")).toBe(200);
+  expect(await statusFor(first.url, "hello.localhost"), "the sample at its host name has no page /hello/").toBe(200);
+  expect(await statusFor(first.url, "panel.localhost"), "no worker has this host name").toBe(404);
   const workers = (await (await fetch(`${first.url}/api/workers`, { headers })).json()) as { name: string }[];
   expect(workers.map(({ name }) => name)).toContain("hello");
   expect((await fetch(`${first.url}/api/workers/_/hello`, { method: "DELETE", headers })).status).toBe(200);

@@ -60,6 +60,16 @@ const good: readonly Case[] = [
   ["RUNTIME_PLUGIN_UPLOADS", "admin", ({ pluginUploads }) => pluginUploads, "admin"],
   ["RUNTIME_PLUGIN_UPLOADS", "root", ({ pluginUploads }) => pluginUploads, "root"],
   ["RUNTIME_PLUGIN_UPLOADS", "off", ({ pluginUploads }) => pluginUploads, "off"],
+  ["RUNTIME_APP_DOMAIN", "Apps.Example.org.", ({ appDomain }) => appDomain, "apps.example.org"],
+  [
+    "RUNTIME_HOST_SUFFIXES",
+    "@team=*.Team.example.org, @shop=shop.example.org",
+    ({ hostSuffixes }) => hostSuffixes,
+    [
+      { namespace: "@team", suffix: ".team.example.org" },
+      { namespace: "@shop", suffix: "shop.example.org" },
+    ],
+  ],
   ["RUNTIME_ADMIN_PORT", "9001", ({ adminListener }) => adminListener, { hosts: ["127.0.0.1", "::1"], port: 9001 }],
   ["RUNTIME_CPANEL", "on", ({ servesPanel }) => servesPanel, true],
   ["RUNTIME_CPANEL", "off", ({ servesPanel }) => servesPanel, false],
@@ -125,6 +135,8 @@ const bad: Readonly<Record<string, readonly [takes: RegExp, values: readonly str
   ],
   RUNTIME_PANEL_HOST: [/a host name with an optional port/, ["https://panel.example.org", "a b", "panel.example.org/x", "*.example.org"]],
   RUNTIME_ALLOWED_HOSTS: [/a list, separated by commas, of host names/, ["localhost:8000", "*", "http://localhost"]],
+  RUNTIME_APP_DOMAIN: [/a DNS name/, ["*.example.org", "127.0.0.1", "apps.example.org:80", "https://example.org"]],
+  RUNTIME_HOST_SUFFIXES: [/entries such as @team=/, ["*.example.org", "team=*.example.org", "@team=", "@team=*", "@team=*.127.0.0.1"]],
   RUNTIME_PLUGIN_UPLOADS: [/one of permitted, admin, root, off/, ["on", "ADMIN", "none"]],
   RUNTIME_ADMIN_PORT: [/a whole number from 0 to 65535/, ["70000", "-1", "http", "80.5"]],
   RUNTIME_AUDIT_LOG_SIZE: [/a size such as 64kb/, sizes],
@@ -317,9 +329,4 @@ describe("the program", () => {
     expect(Object.keys(JSON.parse(stderr) as object)).toContain("PORT");
     for (const name of Object.keys(secrets)) expect(stderr).not.toContain(name);
   });
-});
-
-test("rejects a panel host with the host name of RUNTIME_PUBLIC_URL on another port", () => {
-  const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
-  expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
 });

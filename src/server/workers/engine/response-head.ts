@@ -18,7 +18,7 @@ const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
 /** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
-function readResponseHead(text: string): ResponseHead | undefined {
+function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | undefined {
   const pairs: string[] = [];
   let wireLines = "";
   let hasDate = false;
@@ -32,7 +32,7 @@ function readResponseHead(text: string): ResponseHead | undefined {
     if (!tokenPattern.test(name) || !valuePattern.test(value)) return undefined;
     const lower = name.toLowerCase();
     if (lower === "content-length" && /^\d{1,15}$/.test(value)) claimedLength = Number(value);
-    if (!mayWorkerRespondWith(lower, value)) continue;
+    if (!mayWorkerRespondWith(lower, value, { ownsOrigin })) continue;
     hasDate ||= lower === "date";
     pairs.push(name, value);
     wireLines += `${name}: ${value}\r\n`;
@@ -43,11 +43,17 @@ function readResponseHead(text: string): ResponseHead | undefined {
 /** Remembers the heads that an app sends again and again. */
 export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
+  readonly #ownsOrigin: boolean;
+
+  /** `ownsOrigin`: the requests came to a host of the worker. */
+  constructor({ ownsOrigin }: { readonly ownsOrigin: boolean }) {
+    this.#ownsOrigin = ownsOrigin;
+  }
 
   read(text: string): ResponseHead | undefined {
     const known = this.#known.get(text);
     if (known) return known;
-    const head = readResponseHead(text);
+    const head = readResponseHead(text, this.#ownsOrigin);
     if (!head || text.length > 512) return head;
     if (this.#known.size >= 64) this.#known.clear();
     this.#known.set(text, head);

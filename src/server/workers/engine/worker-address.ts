@@ -54,6 +54,11 @@ export function addressAtHost(target: string, { name, range }: HostTarget): Work
   return { name, range, base: "", path: target.slice(0, pathEnd), query: target.slice(pathEnd) };
 }
 
+/** Whether a request came to a host of the worker: then no other worker shares its origin. */
+export function ownsOrigin({ base }: Pick<WorkerPath, "base">): boolean {
+  return base === "";
+}
+
 function segmentEnd(text: string, from: number, limit: number): number {
   const slash = text.indexOf("/", from);
   return slash === -1 || slash > limit ? limit : slash;

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { ApiError } from "../../../shared/api-error.js";
 import { ResponseHeads, type ResponseHead } from "../engine/response-head.js";
+import { ownsOrigin } from "../engine/worker-address.js";
 import type { CallChannel } from "../engine/call-channel.js";
 import type { FloodLimiter } from "./flood-limiter.js";
 import { SlotMap } from "../protocol/slot-map.js";
@@ -29,7 +30,8 @@ export class IsolateCalls implements CallChannel {
   readonly #floodGuard: FloodLimiter;
   readonly #sockets: IsolateSockets;
   readonly #exchanges = new SlotMap<WorkerCall | Abandoned>();
-  readonly #heads = new ResponseHeads();
+  readonly #heads = new ResponseHeads({ ownsOrigin: false });
+  readonly #headsAtHosts = new ResponseHeads({ ownsOrigin: true });
   readonly #handOver = new BatchPolicy();
   readonly #held = new Set<Socket>();
   #runningCount = 0;
@@ -116,14 +118,14 @@ export class IsolateCalls implements CallChannel {
         const headEnd = start + 6 + buffer.readUInt32LE(start + 2);
         if (headEnd > end) throw new Error("it sent an answer that is cut short");
         const status = buffer.readUInt16LE(start);
-        const head = this.#readHead(status, buffer.toString("latin1", start + 6, headEnd));
+        const head = this.#readHead(call, status, buffer.toString("latin1", start + 6, headEnd));
         return head ? call.answer(status, head, buffer.subarray(headEnd, end)) : this.#refuse(call, true);
       }
       case FrameKind.ResponseHead: {
         const status = buffer.readUInt16LE(start);
         const length = buffer.readDoubleLE(start + 2);
         if (!Number.isSafeInteger(length) || length < -1) throw new Error("it announced a body of impossible length");
-        const head = this.#readHead(status, buffer.toString("latin1", start + 10, end));
+        const head = this.#readHead(call, status, buffer.toString("latin1", start + 10, end));
         return head ? call.responseHead(status, head, length) : this.#refuse(call, false);
       }
       case FrameKind.Chunk:
@@ -164,7 +166,7 @@ export class IsolateCalls implements CallChannel {
   #openSocket(call: WorkerCall, payload: Buffer): void {
     const number = payload.readUInt32LE(0);
     const { upgrade } = call.visit;
-    const head = payload.length <= responseHeadBytes ? this.#heads.read(payload.toString("latin1", 4)) : undefined;
+    const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
       // The socket first: with neither call nor socket a draining isolate ends.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
@@ -178,8 +180,12 @@ export class IsolateCalls implements CallChannel {
     else this.#refuse(call, true);
   }
 
-  #readHead(status: number, text: string): ResponseHead | undefined {
-    return status >= 200 && status <= 599 && text.length <= responseHeadBytes ? this.#heads.read(text) : undefined;
+  #readHead(call: WorkerCall, status: number, text: string): ResponseHead | undefined {
+    return status >= 200 && status <= 599 && text.length <= responseHeadBytes ? this.#headsOf(call).read(text) : undefined;
+  }
+
+  #headsOf({ visit }: WorkerCall): ResponseHeads {
+    return ownsOrigin(visit.address) ? this.#headsAtHosts : this.#heads;
   }
 
   #refuse(call: WorkerCall, isComplete: boolean): void {

@@ -1,4 +1,5 @@
 import { FastResponseWriter } from "../engine/fast-response-writer.js";
+import { ownsOrigin } from "../engine/worker-address.js";
 import type { Visit } from "../engine/visit.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
@@ -9,6 +10,14 @@ const shortBodyBytes = 16 * 1024;
 /** Sends files: whole, a range of one, or the word that the client's copy is still good. */
 export class FileResponses {
   readonly #shortResponses = new FastResponseWriter();
+  readonly #originPairs: readonly string[];
+  readonly #originLines: string;
+
+  /** `originHeaders` go only with responses at a host of the worker. */
+  constructor({ originHeaders }: { readonly originHeaders: readonly (readonly [name: string, value: string])[] }) {
+    this.#originPairs = originHeaders.flat();
+    this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  }
 
   /** Closes the file's handle, if it has one, when the response has ended. */
   send(visit: Visit, file: StaticFile): void {
@@ -25,44 +34,50 @@ export class FileResponses {
       response.end();
       return;
     }
-    if (range) return sendPart(visit, file, { ...range, status: 206 });
+    if (range) return this.#sendPart(visit, file, { ...range, status: 206 });
     const { body } = file;
     if (request.method === "GET" && body && body.length <= shortBodyBytes && FastResponseWriter.suits(response)) {
       const coding = file.coding ? `content-encoding: ${file.coding}\r\n` : "";
-      const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
+      const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}${this.#linesFor(visit)}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
       this.#shortResponses.send(response, 200, lines, body.toString("latin1"));
       return;
     }
-    sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
+    this.#sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
   }
 
-  #sendUnchanged({ response, requestId }: Visit, file: StaticFile): void {
+  #sendUnchanged(visit: Visit, file: StaticFile): void {
+    const { response, requestId } = visit;
     if (FastResponseWriter.suits(response)) {
-      this.#shortResponses.send(response, 304, `${file.validatorLines}x-request-id: ${requestId}\r\n`, "");
+      this.#shortResponses.send(response, 304, `${file.validatorLines}${this.#linesFor(visit)}x-request-id: ${requestId}\r\n`, "");
       return;
     }
-    response.writeHead(304, [...file.validatorPairs, "x-request-id", requestId]);
+    response.writeHead(304, [...file.validatorPairs, ...this.#pairsFor(visit), "x-request-id", requestId]);
     response.end();
   }
-}
 
-function sendPart(
-  { request, response, requestId }: Visit,
-  file: StaticFile,
-  part: { start: number; end: number; status: 200 | 206 },
-): void {
-  const { start, end, status } = part;
-  const headers = ["content-type", file.type, ...file.validatorPairs, "x-request-id", requestId];
-  if (file.coding) headers.push("content-encoding", file.coding);
-  if (status === 206) headers.push("content-range", `bytes ${start}-${end}/${file.sizeBytes}`);
-  headers.push("content-length", String(end - start + 1));
-  response.writeHead(status, headers);
-  if (request.method === "HEAD" || end < start) response.end();
-  else if (file.body) response.end(status === 206 ? file.body.subarray(start, end + 1) : file.body);
-  else if (file.handle) {
-    const stream = file.handle.createReadStream({ start, end, autoClose: false });
-    stream.on("error", () => response.destroy());
-    response.on("close", () => stream.destroy());
-    stream.pipe(response);
+  #sendPart(visit: Visit, file: StaticFile, part: { start: number; end: number; status: 200 | 206 }): void {
+    const { request, response, requestId } = visit;
+    const { start, end, status } = part;
+    const headers = ["content-type", file.type, ...file.validatorPairs, ...this.#pairsFor(visit), "x-request-id", requestId];
+    if (file.coding) headers.push("content-encoding", file.coding);
+    if (status === 206) headers.push("content-range", `bytes ${start}-${end}/${file.sizeBytes}`);
+    headers.push("content-length", String(end - start + 1));
+    response.writeHead(status, headers);
+    if (request.method === "HEAD" || end < start) response.end();
+    else if (file.body) response.end(status === 206 ? file.body.subarray(start, end + 1) : file.body);
+    else if (file.handle) {
+      const stream = file.handle.createReadStream({ start, end, autoClose: false });
+      stream.on("error", () => response.destroy());
+      response.on("close", () => stream.destroy());
+      stream.pipe(response);
+    }
+  }
+
+  #pairsFor({ address }: Visit): readonly string[] {
+    return ownsOrigin(address) ? this.#originPairs : [];
+  }
+
+  #linesFor({ address }: Visit): string {
+    return ownsOrigin(address) ? this.#originLines : "";
   }
 }

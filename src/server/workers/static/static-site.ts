@@ -28,6 +28,8 @@ const describedByUs = new Set([
   "x-request-id",
 ]);
 const noIsolates: AppLife = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
+/** Whether a site may send a header below a path of an origin that workers share. */
+const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
 /** Metadata of the package, at its root. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 
@@ -50,7 +52,7 @@ export class StaticSite implements VersionHandler {
   readonly #isPackageRoot: boolean;
   readonly #shelf: CacheShelf = new Map();
   readonly #variants: FileVariants;
-  readonly #answers = new FileResponses();
+  readonly #answers: FileResponses;
   #isRetired = false;
 
   private constructor(options: StaticSiteOptions & { root: string }) {
@@ -59,12 +61,17 @@ export class StaticSite implements VersionHandler {
     this.#cache = cache;
     const headers = Object.entries(version.manifest.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name, value]) => mayWorkerRespondWith(name, value) && !describedByUs.has(name));
+      .filter(([name, value]) => mayWorkerRespondWith(name, value, { ownsOrigin: true }) && !describedByUs.has(name));
+    const pathHeaders = headers.filter(isForPaths);
+    this.#answers = new FileResponses({ originHeaders: headers.filter((header) => !isForPaths(header)) });
     const { immutable, injectBase, env, envPrefix } = version.manifest;
     this.#folder = {
       root: options.root,
       generation: version.generation,
-      marksOf: (relative) => ({ headers, isImmutable: immutable.some((folder) => relative.startsWith(path.join(folder, "/"))) }),
+      marksOf: (relative) => ({
+        headers: pathHeaders,
+        isImmutable: immutable.some((folder) => relative.startsWith(path.join(folder, "/"))),
+      }),
     };
     this.#page = path.posix.basename(file);
     this.#isPackageRoot = path.posix.dirname(file) === ".";

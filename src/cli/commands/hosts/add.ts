@@ -1,0 +1,30 @@
+import { add } from "../../../shared/contract/hosts.js";
+import { connect } from "../../client/connection.js";
+import { defineCommand } from "../../command/command.js";
+
+interface Options {
+  readonly version?: string;
+}
+
+export const command = defineCommand<[host: string, worker: string], Options>({
+  arguments: [
+    { syntax: "<host>", description: "The host name, such as shop.example.org" },
+    { syntax: "<worker>", description: "The worker, such as @team/shop" },
+  ],
+  options: [{ flags: "--version <range>", description: "Serve this version or range in place of the active version" }],
+  fields: ["host", "worker", "version", "createdAt", "createdBy"],
+  examples: [
+    ["runtimectl hosts add shop.example.org @team/shop", "https://shop.example.org/ is the worker from now on"],
+    ["runtimectl hosts add old.example.org @team/shop --version ^1", "the newest version 1"],
+  ],
+  notes:
+    "Point the DNS name at the daemon or at its proxy first; runtimectl hosts check HOST tells what is missing.\n" +
+    "The worker keeps its path, too. A host name leads to one worker: remove it before another worker gets it.",
+  async run(context, [host, worker], { version }) {
+    const { client } = await connect(context, { hosts: { add } });
+    const { data } = await client.hosts.add({ params: { host }, body: { worker, ...(version !== undefined && { version }) } });
+    context.output.note(`${data.host} leads to ${data.worker}${data.version === undefined ? "" : `@${data.version}`}`);
+    context.output.undo(`hosts remove ${data.host}`);
+    context.output.result(data);
+  },
+});

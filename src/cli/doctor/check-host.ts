@@ -1,0 +1,72 @@
+import { request } from "node:http";
+import { request as requestSecurely, type RequestOptions } from "node:https";
+import type { IncomingMessage } from "node:http";
+import type { Settings } from "../config/settings.js";
+import { checkTransport, checkName } from "./check-network.js";
+import { fail, ok, type Finding } from "./report.js";
+
+/** The time in which a host has to respond. */
+const responseTimeoutMs = 10_000;
+
+interface CheckedHost {
+  readonly host: string;
+  readonly port: string | undefined;
+  readonly isHttp: boolean;
+  /** The worker that the daemon knows for the host; undefined when there is none. */
+  readonly worker: string | undefined;
+}
+
+/** The way from a host name to its worker: daemon, DNS, certificate, response. Ends with the first check that fails. */
+export async function checkHost({ host, port, isHttp, worker }: CheckedHost, settings: Settings): Promise<Finding[]> {
+  const findings: Finding[] = [
+    worker === undefined
+      ? fail("host", `the daemon knows no worker for ${host}`, `runtimectl hosts add ${host} NAME`)
+      : ok("host", `${host} leads to ${worker}`),
+  ];
+  const url = new URL(`${isHttp ? "http" : "https"}://${host}${port === undefined ? "" : `:${port}`}/`);
+  const place = { host, port: Number(url.port) || (isHttp ? 80 : 443) };
+  const steps: readonly (readonly [check: string, hint: string, run: () => Promise<Finding>])[] = [
+    [
+      "dns",
+      `add a DNS record of ${host} for the daemon or its proxy`,
+      () =>
+        isBelowLocalhost(host) ? Promise.resolve(ok("dns", "browsers resolve names below localhost to this machine")) : checkName(host),
+    ],
+    ...(isHttp ? [] : [["tls", "let the proxy have a certificate for the host", () => checkTransport(url, place, settings)] as const]),
+    ["response", "check that the proxy passes the Host header on to the daemon", () => checkResponse(url, settings)],
+  ];
+  for (const [check, hint, run] of steps) {
+    if (findings.at(-1)?.status === "fail") break;
+    // oxlint-disable-next-line no-await-in-loop -- a later check needs the earlier one
+    findings.push(await run().catch((error: unknown) => fail(check, (error as Error).message, hint)));
+  }
+  return findings;
+}
+
+async function checkResponse(url: URL, { certificateAuthorities: ca, insecure }: Settings): Promise<Finding> {
+  const response = await get(url, { ...(ca === undefined ? {} : { ca }), rejectUnauthorized: !insecure });
+  const { statusCode: status = 0, headers } = response;
+  response.destroy();
+  const isOurs = headers["x-request-id"] !== undefined;
+  if (!isOurs)
+    return fail("response", `status ${status}, from another server: X-Request-Id is missing`, "check the address of the DNS record");
+  if (status >= 500 || status === 404 || status === 421) return fail("response", `status ${status}`, "runtimectl workers logs NAME");
+  return ok("response", `status ${status}`);
+}
+
+function get(url: URL, options: RequestOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(responseTimeoutMs);
+    // Not every resolver knows names below localhost (RFC 6761, section 6.3).
+    const lookup = isBelowLocalhost(url.hostname) ? { hostname: "127.0.0.1", headers: { host: url.host } } : {};
+    const call =
+      url.protocol === "https:"
+        ? requestSecurely(url, { ...options, ...lookup, signal }, resolve)
+        : request(url, { ...lookup, signal }, resolve);
+    call.once("error", reject).end();
+  });
+}
+
+function isBelowLocalhost(host: string): boolean {
+  return host.endsWith(".localhost");
+}

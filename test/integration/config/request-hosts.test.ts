@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { readConfig } from "../../../src/server/config/config.js";
+
+const read = (environment: Record<string, string>) => readConfig(environment, { pid: 1, cwd: "/srv", stdoutIsTerminal: false });
+
+test("rejects a panel host with the host name of RUNTIME_PUBLIC_URL on another port", () => {
+  const environment = { RUNTIME_PANEL_HOST: "example.org:8443", RUNTIME_PUBLIC_URL: "https://example.org" };
+  expect(() => read(environment)).toThrow("another host name than RUNTIME_PUBLIC_URL has");
+});
+
+test("counts the names that the operator gives the daemon as its own, without those below a wildcard", () => {
+  const { ownHostNames } = read({
+    RUNTIME_PANEL_HOST: "panel.example.org:8443",
+    RUNTIME_PUBLIC_URL: "https://main.example.org",
+    RUNTIME_APP_DOMAIN: "apps.example.org",
+    RUNTIME_ALLOWED_HOSTS: "other.example.org,*.example.org",
+  });
+  expect([...ownHostNames].toSorted()).toEqual(["apps.example.org", "main.example.org", "other.example.org", "panel.example.org"]);
+});
