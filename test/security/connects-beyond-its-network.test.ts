@@ -122,7 +122,7 @@ describe("a worker of a new installation", () => {
     ])
       expect(await ask({ host }), host).toBe("EACCES");
     expect(connections).toBe(0);
-    expect(daemon.output()).toContain(`NETWORK_DENIED: the worker may not connect to 127.0.0.1:${port()}.`);
+    expect(daemon.output()).toContain(`NETWORK_DENIED: the worker is not allowed to connect to 127.0.0.1:${port()}.`);
     expect(daemon.output()).toContain("RUNTIME_WORKER_NETWORK_ALLOW");
   });
 

@@ -40,7 +40,7 @@ test("kills an isolate that exceeds its credit with small chunks and ends its re
   // The client does not read, so no credit is returned.
   socket.pause();
   const log = () => server.logs.read("attacker", { limit: 100 }).entries.map(({ text }) => text);
-  await expect.poll(log).toContainEqual(expect.stringContaining("it sent body bytes that nobody asked for"));
+  await expect.poll(log).toContainEqual(expect.stringContaining("the isolate sent body bytes without credit"));
   socket.resume();
   let text = "";
   socket.on("data", (chunk) => (text += String(chunk)));

@@ -5,13 +5,13 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 
-/** Five fields, six with seconds in front, or a word such as `@daily`; croner alone would also take dates. */
+/** Five fields, six fields with seconds first, or a macro such as `@daily`. croner alone would also accept dates. */
 const schedulePattern = /^(?:@[a-z]+|\S+(?:\s+\S+){4,5})$/;
 
 export interface CronCall {
   readonly name: string;
   readonly method: string;
-  /** Path below the worker's base, with a query. */
+  /** Path below the worker's base path, including the query. */
   readonly target: string;
   readonly schedule: string;
 }
@@ -21,9 +21,9 @@ interface Plan {
   readonly jobs: readonly Cron[];
 }
 
-/** The jobs of all workers: of each name only those of the version that answers for it. All times are UTC. */
+/** Cron jobs of all workers. For each name, only the jobs of its active version run. All times are UTC. */
 export class CronJobs {
-  /** Calls the worker; resolves with the status of its answer. */
+  /** Sends the request to the worker; resolves with the response status. */
   readonly #call: (call: CronCall) => Promise<number>;
   /** Writes to the worker's log. */
   readonly #tell: (version: ServedVersion, level: "debug" | "warn", text: string) => void;
@@ -37,16 +37,16 @@ export class CronJobs {
     this.#tell = options.tell;
   }
 
-  /** From now on `version` answers for the name, or nothing does. */
+  /** Schedules the jobs of `version`, the new active version of `name`. Without a version, stops all jobs of `name`. */
   plan(name: string, version: ServedVersion | undefined): void {
     const current = this.#plans.get(name);
     if (current && current.version === version) return;
     for (const job of current?.jobs ?? []) job.stop();
     this.#plans.delete(name);
-    if (current && !version) this.#tell(current.version, "warn", `Its jobs stop: no version answers for ${name}.`);
+    if (current && !version) this.#tell(current.version, "warn", `Cron jobs stopped: ${name} has no active version.`);
     if (!version || version.manifest.cron.length === 0) return;
     const refusal = cronRefusal(version.manifest);
-    if (refusal !== undefined) return this.#tell(version, "warn", `${refusal} None of its jobs runs.`);
+    if (refusal !== undefined) return this.#tell(version, "warn", `${refusal} No cron job of this version runs.`);
     this.#plans.set(name, { version, jobs: version.manifest.cron.map((entry) => this.#start(version, entry)) });
   }
 
@@ -58,45 +58,46 @@ export class CronJobs {
   #start(version: ServedVersion, entry: ServedVersion["manifest"]["cron"][number]): Cron {
     const { schedule, method, endpoint } = entry;
     const title = `${schedule} ${method} ${endpoint}`;
-    const skip = (): void => this.#tell(version, "warn", `Cron ${title} was skipped: its last run is not over.`);
+    const skip = (): void => this.#tell(version, "warn", `Cron ${title} was skipped: its previous run has not finished.`);
     const fail = (error: unknown): void => this.#tell(version, "warn", `Cron ${title} failed: ${String(error)}`);
     return new Cron(schedule, { timezone: "UTC", unref: true, protect: skip, catch: fail }, async () => {
       const status = await this.#call({ name: version.name, method, target: endpoint, schedule });
-      this.#tell(version, status < 400 ? "debug" : "warn", `Cron ${title} was answered with ${status}.`);
+      this.#tell(version, status < 400 ? "debug" : "warn", `Cron ${title} returned status ${status}.`);
     });
   }
 }
 
-/** Why a schedule cannot be used; undefined when it can. */
+/** Returns why a schedule is invalid; undefined when the schedule is valid. */
 function scheduleFault(schedule: string): string | undefined {
-  if (!schedulePattern.test(schedule.trim())) return "write five fields, such as */5 * * * *, or six with seconds in front";
+  if (!schedulePattern.test(schedule.trim())) return "write five fields, such as */5 * * * *, or six fields with seconds first";
   try {
-    return new Cron(schedule, { timezone: "UTC", paused: true }).nextRun() ? undefined : "it is never due";
+    return new Cron(schedule, { timezone: "UTC", paused: true }).nextRun() ? undefined : "the schedule never matches a time";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-/** Which entry of `cron` cannot be used and why; undefined when all can. */
+/** Returns the first invalid entry of `cron` and the reason; undefined when all entries are valid. */
 export function cronRefusal({ cron }: Pick<WorkerManifest, "cron">): string | undefined {
   for (const [index, { schedule, endpoint }] of cron.entries()) {
     const fault = scheduleFault(schedule);
-    if (fault !== undefined) return `Its manifest's cron.${index}.schedule ${JSON.stringify(schedule)} cannot be used: ${fault}.`;
-    if (!endpoint.startsWith("/")) return `Its manifest's cron.${index}.endpoint ${JSON.stringify(endpoint)} does not begin with a slash.`;
+    if (fault !== undefined) return `The manifest has an invalid cron.${index}.schedule ${JSON.stringify(schedule)}: ${fault}.`;
+    if (!endpoint.startsWith("/"))
+      return `The manifest has an invalid cron.${index}.endpoint ${JSON.stringify(endpoint)}: it must begin with a slash.`;
   }
   return undefined;
 }
 
-/** A request of the runtime's own and the answer to it, made of the objects that a client's would be made of, without a connection. */
+/** A request that the daemon itself creates, with its response: node:http objects without a network connection. */
 interface InternalExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Resolves with the status when the answer is complete or broken off; 502 stands for the latter. */
+  /** Resolves with the response status when the response ends; with 502 when the response closes before its end. */
   readonly answered: Promise<number>;
 }
 
 export function createInternalExchange(method: string): InternalExchange {
-  // What is answered is for nobody: only the status counts.
+  // Discards the response bytes: only the status is used.
   const socket = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
   const request = new IncomingMessage(socket as Socket);
   request.method = method;

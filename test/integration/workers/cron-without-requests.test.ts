@@ -30,7 +30,7 @@ const callsIn = (log: string) => log.split(called).length - 1;
 test("runs a job on a daemon that has served no request", async () => {
   const daemon = await startQuiet("");
   await expect.poll(() => logOf(daemon)).toContain(called);
-  expect(await logOf(daemon)).not.toContain("was answered with 4");
+  expect(await logOf(daemon)).not.toContain("returned status 4");
 });
 
 test("runs a job again after its worker was idle and evicted", async () => {
@@ -67,7 +67,7 @@ test("stops jobs of a disabled version and logs the stop", async () => {
   const params = { scope: "_", name: "job", version: "1.0.0" };
   await expect.poll(() => logOf(daemon)).toContain(called);
   await workers.disable({ params });
-  await expect.poll(() => logOf(daemon)).toContain("Its jobs stop: no version answers for job.");
+  await expect.poll(() => logOf(daemon)).toContain("Cron jobs stopped: job has no active version.");
   const before = callsIn(await logOf(daemon));
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(callsIn(await logOf(daemon))).toBeLessThanOrEqual(before);

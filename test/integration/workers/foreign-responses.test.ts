@@ -145,7 +145,7 @@ describe("a Response of another implementation", () => {
   ])("is rejected with the shape %s, and the log names its type", async (name, what) => {
     const response = await shape(name);
     expect([response.status, await response.json()]).toMatchObject([502, { error: { code: "WORKER_BAD_RESPONSE" } }]);
-    expect(await logOf("shapes")).toContain(`The app answered with ${what} instead of a Response.`);
+    expect(await logOf("shapes")).toContain(`The worker returned ${what} instead of a Response.`);
   });
 
   test.each([

@@ -1,45 +1,45 @@
 import { performance } from "node:perf_hooks";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** So long after a call the machine still counts as shared with its worker. */
+/** For this long after a request to another worker, bodies are paced. */
 const sharedForMs = 100;
-/** A turn that comes later than it should is made up for by so much. */
+/** A late timer makes up for at most this much lost time. */
 const slackMs = 2;
 
-/** What tells the bodies of one worker from those of others. */
+/** The scheduler and the meter of one worker: the meter separates its requests from those of other workers. */
 export interface PacedWorker {
   readonly pace: BandwidthScheduler;
   readonly meter: WorkerMeter;
 }
 
 /**
- * Says when a body goes on. One that nobody slows down keeps two processors busy, and everybody else's answers wait for one of them:
- * while other workers are asked, all bodies share a part of the machine. Beside none, each flows as fast as it can.
+ * Paces body streams. An unpaced stream keeps two processors busy and delays the responses of other workers. While other workers receive
+ * requests, all bodies share `bytesPerSecond`; otherwise each flows at full speed.
  */
 export class BandwidthScheduler {
   readonly #bytesPerMs: number;
   readonly #waiting: { readonly lane: BandwidthShare; readonly bytes: number }[] = [];
   #callCount = 0;
-  /** What went on last has had its time by then, on the clock of `performance.now()`. */
+  /** When the transmission time of the last released bytes ends, on the clock of `performance.now()`. */
   #busyUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `bytesPerSecond` is that part. */
+  /** `bytesPerSecond`: bandwidth that all bodies share while other workers receive requests. */
   constructor(bytesPerSecond: number) {
     this.#bytesPerMs = bytesPerSecond / 1000;
   }
 
-  /** To be told of every call, for whichever worker. */
+  /** Counts a request. The engine calls this for every request to any worker. */
   noteCall(): void {
     this.#callCount += 1;
   }
 
-  /** For one body of a worker: `onTurn` hears of the bytes that may flow, `ask` by `ask`. */
+  /** Creates the share of one body of a worker. `onTurn` receives the number of bytes that can flow after each `ask`. */
   lane(meter: WorkerMeter, onTurn: (bytes: number) => void): BandwidthShare {
     return new BandwidthShare(this, () => this.#callCount - meter.beganCount, onTurn);
   }
 
-  /** The lane's turn comes when those before it have had theirs. */
+  /** Queues `bytes` of a share; shares are served first in, first out. */
   queue(lane: BandwidthShare, bytes: number): void {
     this.#waiting.push({ lane, bytes });
     if (this.#timer === undefined) this.#release();
@@ -60,7 +60,7 @@ export class BandwidthScheduler {
   };
 }
 
-/** One body, in one direction. */
+/** The share of one body, in one direction. */
 export class BandwidthShare {
   readonly #pace: BandwidthScheduler;
   readonly #countOthers: () => number;
@@ -77,7 +77,7 @@ export class BandwidthShare {
     this.#othersCount = countOthers();
   }
 
-  /** Bytes that were asked for and have not had their turn. */
+  /** Bytes requested by `ask` that are not released yet. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -86,7 +86,7 @@ export class BandwidthShare {
     return this.#isClosed;
   }
 
-  /** Has these bytes go on: at once, or in turn when others need the machine. */
+  /** Releases `bytes`: immediately, or through the queue while other workers receive requests. */
   ask(bytes: number): void {
     if (this.#isClosed) return;
     this.#waitingBytes += bytes;
@@ -99,7 +99,7 @@ export class BandwidthShare {
     if (!this.#isClosed) this.#onTurn(bytes);
   }
 
-  /** It asks no more, and what it asked for is not needed. */
+  /** Ends the share: queued bytes are discarded and later calls of `ask` have no effect. */
   close(): void {
     this.#isClosed = true;
   }

@@ -9,17 +9,17 @@ interface RequestStreamOptions {
   readonly writer: FrameWriter;
   readonly id: number;
   readonly worker: PacedWorker;
-  /** Hears how many bytes came, and says whether they may go on. */
+  /** Receives the size of each chunk; returns false to stop forwarding. */
   readonly onBytes: (count: number) => boolean;
 }
 
-/** The body of a request on its way to an isolate: no faster than the isolate, and whoever shares the machine, let it through. */
+/** Forwards a request body to an isolate, no faster than the isolate's credit and the bandwidth share allow. */
 export class RequestStream {
   readonly #request: IncomingMessage;
   readonly #writer: FrameWriter;
   readonly #id: number;
   readonly #onBytes: (count: number) => boolean;
-  /** Body bytes that the isolate still takes. */
+  /** Body bytes that the isolate still accepts. */
   #credit = creditWindowBytes;
   readonly #lane: BandwidthShare;
   #isStopped = false;
@@ -38,26 +38,26 @@ export class RequestStream {
     this.#request.on("error", () => this.#close(FrameKind.Abort));
   }
 
-  /** It is not the isolate that is waited for. */
+  /** True while the stream waits for the client or for its bandwidth share, not for the isolate. */
   get awaitsOthers(): boolean {
     return !this.#request.complete && (this.#credit > 0 || this.#lane.waitingBytes > 0);
   }
 
-  /** Throws when it is more than was used. */
+  /** Returns credit of the isolate. Throws when the isolate returns more than it received. */
   addCredit(bytes: number): void {
     const isMore = this.#credit + this.#lane.waitingBytes + bytes > creditWindowBytes;
-    if (bytes === 0 || isMore) throw new Error("it gave credit that it does not have");
+    if (bytes === 0 || isMore) throw new Error("the isolate returned more credit than it received");
     this.#lane.ask(bytes);
   }
 
-  /** The isolate gets no more of it: what still comes is thrown away. */
+  /** Stops forwarding; discards the rest of the body. */
   stop(): void {
     this.#lane.close();
     this.#request.removeListener("data", this.#onData);
     discardBody(this.#request);
   }
 
-  /** The isolate is told nothing any more. */
+  /** Stops forwarding and sends no further frame to the isolate. */
   detach(): void {
     this.#isStopped = true;
     this.stop();
@@ -75,14 +75,17 @@ export class RequestStream {
   }
 }
 
-/** Body bytes of one answer that its isolate may still send: as many as its client, and whoever shares the machine, let through. */
+/**
+ * Counts the body bytes of one response that the isolate is still allowed to send: the client's consumption and the bandwidth share set the
+ * rate.
+ */
 export class ResponseWindow {
   readonly #lane: BandwidthShare;
   #leftBytes = creditWindowBytes;
-  /** Taken by the client, and not given back yet. */
+  /** Bytes that the client took and that are not returned as credit yet. */
   #owedBytes = 0;
 
-  /** `onCredit` gives bytes back to the isolate. */
+  /** `onCredit` returns credit to the isolate. */
   constructor({ pace, meter }: PacedWorker, onCredit: (bytes: number) => void) {
     this.#lane = pace.lane(meter, (bytes) => {
       this.#leftBytes += bytes;
@@ -90,19 +93,19 @@ export class ResponseWindow {
     });
   }
 
-  /** Something else than the isolate is waited for. */
+  /** True while the response waits for its bandwidth share, not for the isolate. */
   get isHeld(): boolean {
     return this.#lane.waitingBytes > 0;
   }
 
-  /** False when it sent more than it may. */
+  /** Counts received bytes; returns false when the isolate exceeds its credit. */
   take(bytes: number): boolean {
     this.#leftBytes -= bytes;
     this.#owedBytes += bytes;
     return this.#leftBytes >= 0;
   }
 
-  /** The client takes more. */
+  /** Returns credit for the bytes that the client took, once they are at least half a window. */
   open(): void {
     if (this.#owedBytes < creditWindowBytes / 2) return;
     const bytes = this.#owedBytes;

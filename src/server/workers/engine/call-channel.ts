@@ -2,15 +2,15 @@ import type { Socket } from "node:net";
 import type { FrameWriter } from "../protocol/frame-writer.js";
 import type { FastResponseWriter } from "./fast-response-writer.js";
 
-/** The isolate's side of a call, as the call sees it. */
+/** The part of an isolate's connection that one call uses. */
 export interface CallChannel {
   readonly writer: FrameWriter;
   readonly fastResponseWriter: FastResponseWriter;
   /**
-   * Nothing leaves this socket before all that the isolate sent together was read; the bytes of its frames that were written to it until
-   * then are left alone until they have left.
+   * Corks the socket until all frames of the current read are processed. Frame bytes written to the socket stay valid until the socket has
+   * sent them.
    */
   hold(socket: Socket): void;
-  /** The call needs nothing more; `isComplete` = the isolate has said its last word about it. */
+  /** Ends the call on this channel. `isComplete`: the isolate has sent its last frame for the call. */
   release(id: number, isComplete: boolean): void;
 }

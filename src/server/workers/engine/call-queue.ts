@@ -1,19 +1,19 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { WorkerCall } from "./worker-call.js";
 
-/** More wait for one version of a worker only as clients that are told to come back. */
+/** Calls that wait for one version; beyond this, clients receive an error with `Retry-After`. */
 const mostWaiting = 1024;
 
-/** Calls that wait for an isolate, in the order in which they came. */
+/** Calls that wait for an isolate, first in, first out. */
 export class CallQueue {
   #calls: WorkerCall[] = [];
 
-  /** Those that clients gave up included, until somebody comes past them. */
+  /** Includes calls whose clients have disconnected, until they are removed. */
   get length(): number {
     return this.#calls.length;
   }
 
-  /** Those that a client waits for. */
+  /** Calls whose clients are still connected. */
   get wantedCount(): number {
     return this.#calls.filter((call) => !call.isDone).length;
   }
@@ -22,7 +22,7 @@ export class CallQueue {
     return this.#calls.length >= mostWaiting;
   }
 
-  /** True while a client waits for one of them. */
+  /** True while the client of at least one call is still connected. */
   isWanted(): boolean {
     return this.#calls.some((call) => !call.isDone);
   }
@@ -31,7 +31,7 @@ export class CallQueue {
     this.#calls.push(call);
   }
 
-  /** The next that a client still waits for. */
+  /** Removes and returns the next call whose client is still connected. */
   take(): WorkerCall | undefined {
     let call = this.#calls.shift();
     while (call?.isDone) call = this.#calls.shift();
@@ -46,7 +46,7 @@ export class CallQueue {
     for (const call of this.takeAll()) call.fail(error);
   }
 
-  /** Fails those whose time is over, on the clock of `performance.now()`. */
+  /** Fails calls past their deadline, on the clock of `performance.now()`. */
   expire(nowMs: number, toError: (call: WorkerCall) => ApiError): void {
     for (const call of this.#calls.filter((waiting) => !waiting.isDone && nowMs > waiting.deadlineMs)) call.fail(toError(call));
     this.#calls = this.#calls.filter((call) => !call.isDone);
@@ -54,5 +54,7 @@ export class CallQueue {
 }
 
 export function saturated(): ApiError {
-  return new ApiError("WORKER_POOL_SATURATED", "Too many requests wait for this worker; try again in a moment.", { retryAfterSeconds: 1 });
+  return new ApiError("WORKER_POOL_SATURATED", "Too many requests are waiting for this worker. Retry after 1 second.", {
+    retryAfterSeconds: 1,
+  });
 }

@@ -9,7 +9,7 @@ import type { WorkerCall } from "./worker-call.js";
 const shortestIntervalMs = 20;
 const longestIntervalMs = 500;
 
-/** Looks now and then at all calls of a version while there are any: ends those whose time is over, and isolates that are blocked. */
+/** Checks all calls of a version periodically while there are any: fails calls past their deadline and kills blocked isolates. */
 export class DeadlineSweep {
   readonly #receiving: Set<WorkerCall>;
   readonly #queue: CallQueue;
@@ -19,7 +19,7 @@ export class DeadlineSweep {
   readonly #intervalMs: number;
   #end: (() => void) | undefined;
 
-  /** `receiving` holds the calls that wait for a small body; ended ones are deleted from it here. */
+  /** `receiving` holds the calls whose small body is still being received; the sweep deletes finished ones. */
   constructor(options: {
     receiving: Set<WorkerCall>;
     queue: CallQueue;
@@ -36,15 +36,15 @@ export class DeadlineSweep {
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(shortestIntervalMs, options.timeoutMs / 10));
   }
 
-  /** There is a call to look after. */
+  /** Starts the interval if it is not running. Required after each new call. */
   wake(): void {
     this.#end ??= setStallTolerantInterval(this.#intervalMs, this.#sweep);
   }
 
   readonly #sweep = (nowMs: number): void => {
     const { isWaitingForPlace } = this.#starter;
-    // While it starts a call may wait longer than a running one, also for the process itself, whose time counts before the start's own;
-    // for a place in the pool it may not.
+    // While an isolate starts, calls get extra time for the process start and the module load. Calls that wait for a place in the pool get
+    // none.
     const graceMs = isWaitingForPlace || !this.#fleet.isStarting ? 0 : 2 * this.#starter.timeoutMs;
     this.#queue.expire(nowMs - graceMs, (call) => (isWaitingForPlace && this.#fleet.isEmpty ? saturated() : timedOut(call)));
     for (const call of this.#receiving) {
@@ -74,9 +74,9 @@ export class DeadlineSweep {
 }
 
 function timedOut(call: WorkerCall): ApiError {
-  return new ApiError("WORKER_TIMEOUT", `The worker did not answer within ${call.timeoutMs} ms.`);
+  return new ApiError("WORKER_TIMEOUT", `The worker did not respond within ${call.timeoutMs} ms.`);
 }
 
 function stalled(call: WorkerCall): ApiError {
-  return new ApiError("WORKER_TIMEOUT", `No byte of the request or its response moved within ${call.stallTimeoutMs} ms.`);
+  return new ApiError("WORKER_TIMEOUT", `No byte of the request or its response was transferred within ${call.stallTimeoutMs} ms.`);
 }

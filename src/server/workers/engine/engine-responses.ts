@@ -2,7 +2,7 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { Visit } from "./visit.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** From `/app` to `/app/`: an absolute path, so it holds behind any proxy, and never the name of a host. */
+/** Redirects `/app` to `/app/`. The location is a path without a host, so it works behind any proxy. */
 export function redirectToBase(meter: WorkerMeter, { response, requestId, address }: Visit): void {
   meter.beganCount += 1;
   meter.note(308, 0, performance.now());
@@ -11,9 +11,9 @@ export function redirectToBase(meter: WorkerMeter, { response, requestId, addres
 }
 
 export function notFound(): ApiError {
-  return new ApiError("NOT_FOUND", "Nothing answers at this path.");
+  return new ApiError("NOT_FOUND", "No worker serves this path.");
 }
 
 export function stopping(): ApiError {
-  return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping; try again in a moment.", { retryAfterSeconds: 5 });
+  return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping. Retry after 5 seconds.", { retryAfterSeconds: 5 });
 }

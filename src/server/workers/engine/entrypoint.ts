@@ -8,33 +8,33 @@ export interface Entrypoint {
   readonly kind: "static" | "module" | "typescript";
   /** Relative to the package folder. */
   readonly file: string;
-  /** Where the module's source map is, if there is one: beside it, or in the folder that nobody is shown. */
+  /** Location of the module's source map: next to the module, or in the hidden folder. Undefined without a source map. */
   readonly sourceMap: "beside" | "hidden" | undefined;
 }
 
-/** Source maps of bundles lie in it, below the path of their module; workers do not see it. */
+/** Folder of the bundles' source maps, each below the path of its module. Workers cannot see this folder. */
 export const sourceMapsFolder = ".source-maps";
 
 const defaultFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
-/** Chooses it as the manifest says, else by the well-known names, else by `main` of package.json. Throws WORKER_START_FAILED. */
+/** Returns the manifest's entrypoint, else the first default file that exists, else `main` of package.json. Throws WORKER_START_FAILED. */
 export async function findEntrypoint(version: ServedVersion): Promise<Entrypoint> {
   const { folder, manifest } = version;
   if (manifest.entrypoint !== undefined) {
     if (await isFile(folder, manifest.entrypoint)) return toEntrypoint(folder, manifest.entrypoint);
-    throw startFailed(`Its manifest names the entrypoint ${JSON.stringify(manifest.entrypoint)}, and there is no such file.`);
+    throw startFailed(`The entrypoint ${JSON.stringify(manifest.entrypoint)} in the manifest does not exist.`);
   }
   for (const file of defaultFiles) {
     if (await isFile(folder, file)) return toEntrypoint(folder, file);
   }
   const main = await readMain(folder);
   if (main === undefined) {
-    throw startFailed(`It has no entrypoint: name one in the manifest, or add one of ${defaultFiles.join(", ")}.`);
+    throw startFailed(`The package has no entrypoint. Set \`entrypoint\` in the manifest, or add one of ${defaultFiles.join(", ")}.`);
   }
   for (const file of [main, `${main}.js`, `${main}.mjs`, `${main}.cjs`, path.posix.join(main, "index.js")]) {
     if (await isFile(folder, file)) return toEntrypoint(folder, file);
   }
-  throw startFailed(`Its package.json names ${JSON.stringify(main)} as main, and there is no such file.`);
+  throw startFailed(`The \`main\` file ${JSON.stringify(main)} in package.json does not exist.`);
 }
 
 async function toEntrypoint(folder: string, file: string): Promise<Entrypoint> {

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from "node:http";
 
-/** Fields of an answer that node:http keeps to itself, under the names that they have had since its first releases. */
+/** Private fields of node:http's ServerResponse. Their names have not changed since its first releases. */
 interface Inner {
   _header: string | null;
   readonly _keepAliveTimeout?: number;
@@ -8,8 +8,8 @@ interface Inner {
 }
 
 /**
- * Sends short answers as one string in one write. The public way, `writeHead` and `end(body)`, checks every header line again, and makes
- * two pieces of which the socket has to build a `writev`: together a fifth of what a served request costs.
+ * Sends a short response as one string in one write. `writeHead` and `end(body)` validate each header again and need a `writev` of two
+ * buffers: together a fifth of the cost of a served request.
  */
 export class FastResponseWriter {
   readonly #statusLines = new Map<number, string>();
@@ -18,18 +18,18 @@ export class FastResponseWriter {
   #keepAliveTimeoutMs = -1;
   #connectionLines = "";
 
-  /** Only for HTTP/1.1 connections that stay open, and answers that nobody has set a header of. */
+  /** True for a keep-alive HTTP/1.1 connection and a response without headers so far. */
   static suits(response: ServerResponse): boolean {
     const { _header: header, maxRequestsOnConnectionReached: isLast } = response as unknown as Inner;
     return header === null && response.shouldKeepAlive && response.sendDate && response.req.httpVersionMinor === 1 && isLast !== true;
   }
 
-  /** `lines` are checked header lines as on the wire, framing included; a `body` that is a text has one byte per unit. */
+  /** `lines`: valid header lines in wire format, framing included. A string `body` has one byte per character (latin1). */
   send(response: ServerResponse, status: number, lines: string, body: string | Buffer): void {
     const inner = response as unknown as Inner;
     const { _keepAliveTimeout: keepAliveTimeoutMs = 0 } = inner;
     response.statusCode = status;
-    // oxlint-disable-next-line no-underscore-dangle -- there is no other way to one write
+    // oxlint-disable-next-line no-underscore-dangle -- no public API sends headers and body in one write
     inner._header = `${this.#statusLine(status)}${lines}${this.#date()}${this.#connection(keepAliveTimeoutMs)}\r\n`;
     if (typeof body !== "string") {
       response.end(body);

@@ -1,30 +1,32 @@
-/** Buckets in each doubling: a bucket is at most 1/16 wide, so its middle is at most 3.2 % off. */
+/** Buckets per doubling: a bucket is at most 1/16 wide, so its middle is at most 3.2 % off. */
 const bucketsPerDoubling = 16;
-/** Durations are counted in these, so that powers of two are whole milliseconds: the bounds that `countBelow` takes fall on bounds of ours. */
+/**
+ * Durations are counted in units of 1/1024 ms: then whole milliseconds of a power of two, as `countsBelow` uses them, are bucket bounds.
+ */
 const unitsPerMs = 1024;
-/** In units, about 17 minutes: anything longer counts as this. */
+/** In units, about 17 minutes; longer durations count as this value. */
 const longestUnits = 2 ** 30 - 1;
 const bucketCount = bucketOf(longestUnits) + 1;
-/** How often the counts are remembered, and how much of the past "recent" is at least and at most. */
+/** Interval of snapshots, and the minimum and maximum length of the recent window. */
 const snapshotEveryMs = 30_000;
 const shortestRecentMs = 60_000;
 const longestRecentMs = 90_000;
 
-/** The counts as they were at some time, and what has come since and before the next one. */
+/** The counts at one time, and the maximum duration from then until the next snapshot. */
 interface Snapshot {
   readonly takenMs: number;
-  /** Modulo 2^32: only differences are of interest. */
+  /** Modulo 2^32: only differences are used. */
   readonly counts: Uint32Array;
   readonly failedCount: number;
   maximumMs: number;
 }
 
-/** How long a number of requests took. */
+/** Statistics of the durations of a set of requests. */
 export interface LatencySummary {
   readonly count: number;
-  /** Those of them that failed. */
+  /** Failed requests among `count`. */
   readonly failedCount: number;
-  /** Percentiles are undefined when there is nothing to tell of. */
+  /** Percentiles are undefined when `count` is 0. */
   readonly p50Ms: number | undefined;
   readonly p90Ms: number | undefined;
   readonly p99Ms: number | undefined;
@@ -32,8 +34,8 @@ export interface LatencySummary {
 }
 
 /**
- * Counts durations in log-linear buckets, and the failed requests among them, since the start and over the last 60 to 90 s. To record is a few integer operations; the
- * past is remembered as copies of the counts, taken by the records themselves, so that an idle one needs no timer.
+ * Counts durations and failed requests in log-linear buckets, in total and over the last 60 to 90 s. `record` costs a few integer
+ * operations. `record` also takes the snapshots, so an idle histogram needs no timer.
  */
 export class LatencyHistogram {
   readonly #createdMs: number;
@@ -45,7 +47,7 @@ export class LatencyHistogram {
   #latest: Snapshot | undefined;
   #nextSnapshotMs = Number.NEGATIVE_INFINITY;
 
-  /** On the clock of `performance.now()`, as all times here. */
+  /** All times in this class are on the clock of `performance.now()`. */
   constructor(nowMs: number) {
     this.#createdMs = nowMs;
   }
@@ -69,7 +71,7 @@ export class LatencyHistogram {
     if (durationMs > latest.maximumMs) latest.maximumMs = durationMs;
   }
 
-  /** How many took less than each of these times, which must lie on bounds of buckets: `2^n` and `1.25 * 2^n` ms do. */
+  /** Returns how many requests took less than each bound. Bounds must be bucket bounds: `2^n` or `1.25 * 2^n` ms. */
   countsBelow(boundsMs: readonly number[]): number[] {
     let bucket = 0;
     let count = 0;
@@ -85,7 +87,7 @@ export class LatencyHistogram {
     return summaryOf(this.#counts, this.#failedCount, Math.max(this.#maximumMs, recent));
   }
 
-  /** What came within the last 60 to 90 s, and how long that time is. */
+  /** Statistics of the last 60 to 90 s, and the exact length of that window. */
   recent(nowMs: number): LatencySummary & { readonly windowMs: number } {
     const index = this.#snapshots.findIndex(({ takenMs }) => takenMs >= nowMs - longestRecentMs);
     const ageMs = Math.max(nowMs - this.#createdMs, 1000);
@@ -111,7 +113,7 @@ export class LatencyHistogram {
     this.#nextSnapshotMs = nowMs + snapshotEveryMs;
   }
 
-  /** One that rests holds no copies. */
+  /** Frees the snapshots of an idle histogram. */
   #forgetSnapshots(): void {
     this.#maximumMs = Math.max(this.#maximumMs, this.#latest?.maximumMs ?? 0);
     this.#snapshots = [];
@@ -126,7 +128,7 @@ function bucketOf(units: number): number {
   return shift * bucketsPerDoubling + (units >>> shift);
 }
 
-/** In milliseconds. */
+/** Returns the middle of a bucket in milliseconds. */
 function middleOf(bucket: number): number {
   if (bucket < bucketsPerDoubling) return (bucket + 0.5) / unitsPerMs;
   const shift = Math.floor(bucket / bucketsPerDoubling) - 1;
@@ -144,7 +146,7 @@ function summaryOf(counts: Float64Array | Uint32Array, failedCount: number, maxi
   return { count, failedCount, p50Ms, p90Ms, p99Ms, maximumMs };
 }
 
-/** The times of the requests with these ranks, in order of their duration; ranks ascend. */
+/** Returns the durations of the requests with these ranks; `ranks` ascend. */
 function percentiles(counts: Float64Array | Uint32Array, ranks: readonly number[]): number[] {
   let bucket = 0;
   let seen = counts[0] as number;

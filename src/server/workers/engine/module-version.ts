@@ -27,20 +27,20 @@ export interface ModuleWorkerOptions {
   readonly stallTimeoutMs: number;
   readonly limits: { readonly maxBodySizeBytes: number; readonly workerMemoryMaxBytes: number };
   readonly writeHead: (visit: Visit) => string | undefined;
-  /** Finds another worker for a call that came here before this version was replaced. */
+  /** Routes a call again after this version was replaced. */
   readonly reroute: (call: WorkerCall) => void;
   readonly observer: IsolateObserver | undefined;
   readonly logs: WorkerLogs;
   readonly log: Log;
 }
 
-/** One version of a worker that is a module: its isolates, and the calls that wait for them. */
+/** One version of a module worker: its isolates, and the calls that wait for them. */
 export class ModuleVersion implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly #options: ModuleWorkerOptions;
   readonly #log: Log;
   readonly #host: CallHost;
-  /** Calls that wait for a small body. */
+  /** Calls whose small body is still being received. */
   readonly #receiving = new Set<WorkerCall>();
   readonly #queue = new CallQueue();
   readonly #fleet: IsolateSet;
@@ -99,7 +99,7 @@ export class ModuleVersion implements VersionHandler {
   handle(visit: Visit): void {
     const head = this.#options.writeHead(visit);
     const call = new WorkerCall(visit, head ?? "", this.#host);
-    if (head === undefined) return call.fail(new ApiError("INVALID_REQUEST", "The Host header is not a host name with an optional port."));
+    if (head === undefined) return call.fail(new ApiError("INVALID_REQUEST", "The Host header must be a host name with an optional port."));
     call.prepare(this.#onReceived);
     if (!call.isReceiving) return;
     this.#receiving.add(call);

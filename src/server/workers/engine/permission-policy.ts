@@ -9,11 +9,11 @@ const flagOfName: Readonly<Record<string, string>> = {
   inspector: "--allow-inspector",
 };
 
-/** What the operator lets workers do beyond reading their own folder. */
+/** The permissions that the operator allows workers beyond reading their own folder. */
 export class PermissionPolicy {
   readonly #allowed: readonly string[];
 
-  /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
+  /** Values of `RUNTIME_WORKER_PERMISSIONS`. */
   constructor(allowed: readonly string[]) {
     this.#allowed = allowed;
   }
@@ -22,18 +22,18 @@ export class PermissionPolicy {
     return this.#allowed.includes("network");
   }
 
-  /** Why a worker with this manifest is not served here; undefined when it is. */
+  /** Returns why this daemon rejects a worker with this manifest; undefined when the worker is accepted. */
   refusal({ permissions }: Pick<WorkerManifest, "permissions">): string | undefined {
     const beyond = permissions.find((permission) => !this.#allowed.some((allowed) => covers(allowed, permission)));
     if (beyond !== undefined)
-      return `Its manifest asks for the permission ${beyond}, which this server does not give. The operator can add it to RUNTIME_WORKER_PERMISSIONS.`;
+      return `The manifest requests the permission ${beyond}, which this server does not allow. The operator can add it to RUNTIME_WORKER_PERMISSIONS.`;
     const unknown = permissions.find((permission) => !canGrant(permission));
-    if (unknown !== undefined) return `Its manifest asks for the permission ${unknown}, which Node ${process.version} cannot give.`;
+    if (unknown !== undefined) return `The manifest requests the permission ${unknown}, which Node ${process.version} cannot grant.`;
     return undefined;
   }
 }
 
-/** A path covers all that lies below it. */
+/** Whether an allowed permission includes the requested one. A path includes everything below that path. */
 function covers(allowed: string, asked: string): boolean {
   if (allowed === asked) return true;
   const [allowedKind = "", allowedPath] = splitPermission(allowed);
@@ -48,17 +48,17 @@ function splitPermission(permission: string): string[] {
   return colon === -1 ? [permission] : [permission.slice(0, colon), permission.slice(colon + 1)];
 }
 
-/** Whether the isolate's own program grants a permission, without a flag of Node. */
+/** Whether the isolate program enforces a permission itself, without a Node flag. */
 function isEnforcedInside(permission: string): boolean {
   return permission === "udp";
 }
 
-/** Whether this Node can grant a permission. */
+/** Whether this Node version can grant a permission. */
 function canGrant(permission: string): boolean {
   return isEnforcedInside(permission) || isolateFlag(permission) !== undefined;
 }
 
-/** The flag of Node's permission model that grants a permission; undefined where this Node has none. */
+/** Returns the Node flag that grants a permission; undefined when this Node version has no such flag. */
 export function isolateFlag(permission: string): string | undefined {
   const [, kind, folder] = /^fs-(read|write):(.+)$/.exec(permission) ?? [];
   if (kind !== undefined) return `--allow-fs-${kind}=${folder}`;

@@ -1,15 +1,15 @@
 import { mayWorkerRespondWith } from "../../web/response-headers.js";
 import { lineFeed } from "../protocol/frames.js";
 
-/** Header lines of an answer that may go to the wire. */
+/** Response headers of a worker that passed validation. */
 export interface ResponseHead {
   /** name, value, name, value … */
   readonly pairs: readonly string[];
-  /** The same as lines of the wire. */
+  /** The same headers in wire format. */
   readonly lines: string;
-  /** The app says itself when it answered. */
+  /** True when the worker set its own `Date` header. */
   readonly hasDate: boolean;
-  /** What the app says about the length of its body; used only where no body can be counted. */
+  /** The worker's `Content-Length`; used only for responses whose body bytes are not sent, such as those to HEAD. */
   readonly claimedLength: number | undefined;
 }
 
@@ -17,7 +17,7 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const maximumHeaders = 200;
 
-/** Reads and checks the header lines that an isolate sent; undefined when HTTP has no way to carry them. */
+/** Parses and validates the header lines of an isolate; undefined when HTTP cannot carry them. */
 function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | undefined {
   const pairs: string[] = [];
   let wireLines = "";
@@ -40,7 +40,7 @@ function readResponseHead(text: string, ownsOrigin: boolean): ResponseHead | und
   return { pairs, lines: wireLines, hasDate, claimedLength };
 }
 
-/** Remembers the heads that an app sends again and again. */
+/** Caches the parsed headers that a worker sends repeatedly. */
 export class ResponseHeads {
   readonly #known = new Map<string, ResponseHead>();
   readonly #ownsOrigin: boolean;

@@ -3,31 +3,31 @@ import type { WorkerCall } from "./worker-call.js";
 import type { WorkerMeter, AppLife } from "./worker-meter.js";
 import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 
-/** What answers for one version of a worker: a static site or a module in isolates. */
+/** Serves one version of a worker: a static site, or a module in isolates. */
 export interface VersionHandler {
   readonly meter: WorkerMeter;
-  /** What runs of it at this moment. */
+  /** Current isolates, queued requests and open sockets of the version. */
   readonly life: AppLife;
   handle(visit: Visit): void;
-  /** Takes over a call that began at a version which is no longer current. */
+  /** Runs a call that began at a version which has been replaced. */
   takeOver(call: WorkerCall): void;
-  /** Serves nothing new; what still runs reads from `movedTo`. Resolves when nothing of it runs any more. */
+  /** Accepts no new requests; running isolates read files from `movedTo`. Resolves when no isolate of the version runs. */
   retire(movedTo: string | undefined): Promise<void>;
-  /** Fresh isolates answer from now on, what runs finishes; answers with how many were let go. */
+  /** Serves new requests with new isolates and lets the old ones finish. Returns the number of old isolates. */
   restart(): number;
-  /** Serves nothing new and resolves when all that was begun is answered. */
+  /** Accepts no new requests; resolves when all accepted requests are complete. */
   drain(): Promise<void>;
 }
 
-/** A version of a worker as this room needs to know it; the packages room has more to say about it. */
+/** A version of a worker with the fields that src/server/workers needs; src/server/packages defines the full type. */
 export interface ServedVersion {
   readonly name: string;
   readonly version: string;
   /** Absolute path of the package folder. */
   readonly folder: string;
-  /** Changes whenever the content of the folder does. */
+  /** Changes whenever the content of the folder changes. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
-  /** Why it cannot be served, for the client. */
+  /** Why the version cannot be served; sent to the client. */
   readonly problem?: string;
 }

@@ -3,16 +3,16 @@ import type { ServedVersion } from "./version-handler.js";
 import type { ClientUpgrade } from "../sockets/client-upgrade.js";
 import type { WorkerPath } from "./worker-address.js";
 
-/** A client's request that is meant for a worker. */
+/** A request to a worker, from a client or from a cron job. */
 export interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly address: WorkerPath;
-  /** Set when the client wants to go on with WebSocket. */
+  /** Set when the client requests a WebSocket upgrade. */
   readonly upgrade: ClientUpgrade | undefined;
-  /** Finds the version that answers, where no name leads to it: the app of a plugin. */
+  /** Returns the version to serve when no name leads to it: the worker of a plugin. */
   readonly resolve?: (() => ServedVersion | undefined) | undefined;
-  /** The schedule that it is a call of; no client has a part in it. */
+  /** The schedule of the cron job that sends this request; undefined for client requests. */
   readonly cron: string | undefined;
 }

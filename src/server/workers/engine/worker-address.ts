@@ -1,26 +1,29 @@
 import type { HostTarget } from "../../web/http-exchange.js";
 
-/** No semver range that means anything is longer, in characters. */
+/** Maximum length of a semver range in characters; valid ranges are shorter. */
 const longestRange = 100;
 
 const plainName = /^[a-z0-9][a-z0-9._~-]*$/;
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
-/** A request target taken apart: whose it is and what is left of it for the app. */
+/** A parsed request target: the worker's name and the path within the worker. */
 export interface WorkerPath {
   /** `app` or `@scope/app`. */
   readonly name: string;
-  /** What stands after `@`, decoded. */
+  /** The decoded version range after `@`. */
   readonly range: string | undefined;
-  /** The part that addresses the worker, as it was sent, without a trailing slash. */
+  /** The part that addresses the worker, undecoded, without a trailing slash. */
   readonly base: string;
-  /** Empty when only the base was asked for; else it starts with a slash. */
+  /** Starts with a slash; empty when the target is only the base. */
   readonly path: string;
-  /** With its `?`, or empty. */
+  /** Starts with `?`, or empty. */
   readonly query: string;
 }
 
-/** Reads the target of a request line; undefined when no worker can be meant. Names are compared as they are: an encoded name is no name. */
+/**
+ * Parses a request target; undefined when the target cannot address a worker. Names are not decoded: a percent-encoded name matches no
+ * worker.
+ */
 export function parseWorkerPath(target: string): WorkerPath | undefined {
   const relative = target.startsWith("/") ? target : absoluteForm.test(target) ? target.replace(absoluteForm, "") : "";
   if (relative === "" || relative.includes("#")) return undefined;
@@ -46,7 +49,7 @@ export function parseWorkerPath(target: string): WorkerPath | undefined {
   };
 }
 
-/** The address of a request at a worker's own host, where the whole path is the worker's; undefined when the target is not a path. */
+/** Returns the address of a request to a worker's own host name, where the base path is empty; undefined when the target is not a path. */
 export function addressAtHost(target: string, { name, range }: HostTarget): WorkerPath | undefined {
   if (!target.startsWith("/") || target.includes("#")) return undefined;
   const queryStart = target.indexOf("?");
@@ -69,11 +72,11 @@ function decodedRange(text: string): string | undefined {
   return range === undefined || range === "" || range.length > longestRange ? undefined : range;
 }
 
-/** A segment of a URL path, decoded; undefined when it is malformed or decodes to more than one segment or to control characters. */
+/** Decodes a URL path segment; undefined when it is malformed or decodes to a slash, a backslash or a control character. */
 export function decodedSegment(segment: string): string | undefined {
   try {
     const text = decodeURIComponent(segment);
-    // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+    // oxlint-disable-next-line no-control-regex -- control characters are rejected
     return /[/\\\u0000-\u001f]/.test(text) ? undefined : text;
   } catch {
     return undefined;

@@ -12,32 +12,32 @@ import type { PacedWorker } from "./bandwidth-scheduler.js";
 import type { Visit } from "./visit.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
-/** What all calls of one version share. */
+/** Settings and services that all calls of one version share. */
 export interface CallHost extends PacedWorker {
   readonly timeoutMs: number;
-  /** Final deadline of a call of which no byte moves, regardless of whom it waits for. */
+  /** A call without progress for this long fails, regardless of which side it waits for. */
   readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
   onFailure(call: WorkerCall, error: ApiError): void;
 }
 
-/** Where an answer keeps the call that it belongs to. */
+/** Key under which a response stores its call. */
 const callOfResponse = Symbol("call");
 
-/** A body up to this size leaves as one piece with its header. */
+/** A body up to this size is sent in one write with the headers. */
 const shortBodyBytes = 16 * 1024;
 const noBytes = Buffer.alloc(0);
 
-/** One request of a client that an isolate answers: what goes to the isolate, and what comes back to the wire. */
+/** One request that an isolate serves: sends the request to the isolate, and the isolate's response to the client. */
 export class WorkerCall {
   readonly visit: Visit;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly #host: CallHost;
-  /** On the clock of `performance.now()`: when the sweep has to look at this call. */
+  /** Time of the next check by the sweep, on the clock of `performance.now()`. */
   deadlineMs: number;
-  /** On the same clock: when a byte of the request or its answer last moved. */
+  /** Time of the last progress of the request or response, on the clock of `performance.now()`. */
   #progressMs: number;
   readonly #head: string;
   #bodyKind: number;
@@ -45,15 +45,15 @@ export class WorkerCall {
   #channel: CallChannel | undefined;
   #id = 0;
   #isDone = false;
-  /** True when the response began and fails by no fault of the client. */
+  /** True when the response has begun and fails for a reason other than the client. */
   #isBrokenOff = false;
   #isReceiving = false;
   readonly #startedMs = performance.now();
-  /** What the client was told; 0 = nothing yet. */
+  /** Status sent to the client; 0 = none yet. */
   #status = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
-  /** Of an answer that is streamed. */
+  /** Set for a streamed response. */
   #window: ResponseWindow | undefined;
   #remainingLength = -1;
 
@@ -88,17 +88,17 @@ export class WorkerCall {
     return this.#isDone;
   }
 
-  /** True while the call waits for a small body, before it is given to an isolate. */
+  /** True while a small body is being received, before an isolate gets the call. */
   get isReceiving(): boolean {
     return this.#isReceiving && !this.#isDone;
   }
 
   /**
-   * Waits for a small body, rejects one that is too large; calls back when the call can be given to an isolate. Ends the call when the
-   * client has left or its body fails before that.
+   * Receives a small body and rejects one that is too large, then calls `onReady`. Ends the call when the client disconnects or the body
+   * fails first.
    */
   prepare(onReady: (call: WorkerCall) => void): void {
-    // The response emitted "close" before this call listened to it: the client left while the worker was opened.
+    // The client disconnected while the worker was being opened, so "close" was emitted before this call listened.
     if (this.response.closed) return this.#release(false);
     if (this.#bodyKind === BodyKind.None) return onReady(this);
     this.request.once("close", this.#onRequestClose);
@@ -131,28 +131,31 @@ export class WorkerCall {
     }
   }
 
-  /** True when the isolate owes the next move; false while a stream is held, or the client is slow, which the HTTP server puts an end to. */
+  /**
+   * True while the call waits for the isolate. False while a stream waits for its bandwidth share, or for a slow client, which the HTTP
+   * server times out.
+   */
   get isIsolatesTurn(): boolean {
     return !this.response.writableNeedDrain && this.#window?.isHeld !== true && this.#stream?.awaitsOthers !== true;
   }
 
-  /** Restarts the timeout: the request or its answer went on. */
+  /** Restarts the timeout after progress of the request or response. */
   touch(): void {
     this.#progressMs = performance.now();
     this.deadlineMs = this.#progressMs + this.timeoutMs;
   }
 
-  /** Restarts the timeout for a call that waits for its client or for the machine, not for the isolate. */
+  /** Restarts the timeout of a call that waits for its client or for bandwidth, not for the isolate. */
   postpone(nowMs: number): void {
     this.deadlineMs = nowMs + this.timeoutMs;
   }
 
-  /** Whether no byte has moved for so long that the call ends regardless of whom it waits for. */
+  /** Whether the call has had no progress for `stallTimeoutMs`. */
   isStalled(nowMs: number): boolean {
     return nowMs - this.#progressMs > this.#host.stallTimeoutMs;
   }
 
-  /** Throws when the isolate has begun another answer. */
+  /** Sends a complete response. Throws when the isolate has already begun a response. */
   answer(status: number, head: ResponseHead, body: Buffer): void {
     const { response } = this;
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
@@ -170,7 +173,7 @@ export class WorkerCall {
     response.end(sent, "latin1");
   }
 
-  /** Throws when the isolate has begun another answer. */
+  /** Begins a streamed response. Throws when the isolate has already begun a response. */
   responseHead(status: number, head: ResponseHead, bodyLength: number): void {
     const length = bodyLength >= 0 ? bodyLength : head.claimedLength;
     this.#writeHead(status, head, length);
@@ -194,10 +197,10 @@ export class WorkerCall {
     });
   }
 
-  /** `isRest`: the beginning of its frame came before. Throws when the isolate breaks the rules of the channel. */
+  /** Sends body bytes to the client. `isRest`: the bytes continue a frame. Throws when the isolate violates the protocol. */
   chunk(bytes: Buffer, isRest: boolean): void {
     const cost = isRest ? bytes.length : bytes.length + pieceCostBytes;
-    if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("it sent body bytes that nobody asked for");
+    if (bytes.length === 0 || this.#window?.take(cost) !== true) throw new Error("the isolate sent body bytes without credit");
     this.touch();
     if (this.#remainingLength >= 0) {
       this.#remainingLength -= bytes.length;
@@ -213,18 +216,18 @@ export class WorkerCall {
     this.response.end();
   }
 
-  /** The answer was 101, and the connection is a web socket now. */
+  /** Ends the call after a 101 response: the connection is a WebSocket now. */
   switchProtocols(): void {
     this.#status = 101;
     this.#release(true);
   }
 
-  /** The isolate will not complete its answer. */
+  /** Fails the call because the isolate will not complete its response. */
   abort(): void {
-    this.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker broke off its answer."), true);
+    this.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker aborted its response."), true);
   }
 
-  /** Ends the call with an error; a begun answer is cut. The isolate hears of it when it still works on it. */
+  /** Ends the call with an error; a response that has begun is cut off. Cancels the request at the isolate unless `isComplete`. */
   fail(error: ApiError, isComplete = false): void {
     if (this.#isDone) return;
     this.#isBrokenOff = this.#status !== 0 && error.status >= 500;
@@ -233,26 +236,26 @@ export class WorkerCall {
     this.#respondWith(error);
   }
 
-  /** Throws when it is more than was used. */
+  /** Returns credit for the request body. Throws when the isolate returns more than it received. */
   addRequestCredit(bytes: number): void {
-    if (!this.#stream) throw new Error("it gave credit for a body that there is not");
+    if (!this.#stream) throw new Error("the isolate returned credit for a request without a streamed body");
     this.#stream.addCredit(bytes);
   }
 
-  /** The app wants no more of the body. */
+  /** Stops the request body: the worker does not read the rest. */
   stopBody(): void {
     this.#stream?.stop();
   }
 
-  /** The client is gone, if it was not answered. */
+  /** Releases the call when the client disconnected before its response. */
   onClose(): void {
     if (!this.#isDone) this.#release(false);
   }
 
   readonly #onRequestClose = (): void => {
-    // From `start` on the isolate is told that the body broke off, and answers.
+    // After `start`, the isolate receives the abort of the body and responds.
     if (this.#channel || this.request.complete) return;
-    this.fail(new ApiError("INVALID_REQUEST", "The request body broke off before it was complete."));
+    this.fail(new ApiError("INVALID_REQUEST", "The request body ended before it was complete."));
   };
 
   #takeBytes(count: number): boolean {
@@ -268,11 +271,11 @@ export class WorkerCall {
 
   #refuseBody(): void {
     const most = this.#host.maxBodySizeBytes;
-    this.fail(new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${most} bytes that this worker takes.`));
+    this.fail(new ApiError("PAYLOAD_TOO_LARGE", `The request body exceeds this worker's limit of ${most} bytes.`));
   }
 
   #writeHead(status: number, head: ResponseHead, length: number | undefined): void {
-    if (this.response.headersSent) throw new Error("it answered a call twice");
+    if (this.response.headersSent) throw new Error("the isolate responded to a request twice");
     const headers = [...head.pairs];
     const framed = framedLength(status, length);
     if (framed !== undefined) headers.push("content-length", String(framed));
@@ -281,12 +284,12 @@ export class WorkerCall {
     this.response.writeHead(status, headers);
   }
 
-  /** Bytes of a frame that may be written now: those of a client that has to wait for an earlier answer are copied. */
+  /** Returns frame bytes that can be written now; copies them when the response must wait for an earlier one on its connection. */
   #lasting(bytes: Buffer): Buffer {
     return this.#hold() ? bytes : Buffer.from(bytes);
   }
 
-  /** False when it is not this answer's turn on its connection. */
+  /** Holds the socket; returns false while an earlier response occupies the connection. */
   #hold(): boolean {
     const { socket } = this.response;
     if (socket) this.#channel?.hold(socket);
@@ -328,7 +331,7 @@ export class WorkerCall {
   }
 }
 
-/** The length that a client is told: 204 and 304 have no body, and 205 has none, which only a length of 0 says (RFC 9110, 15.3.6). */
+/** Returns the `Content-Length` to send. 204 and 304 have no body. 205 has no body either, but needs a length of 0 (RFC 9110, 15.3.6). */
 function framedLength(status: number, length: number | undefined): number | undefined {
   if (status === 205) return 0;
   return status === 204 || status === 304 ? undefined : length;
@@ -336,13 +339,13 @@ function framedLength(status: number, length: number | undefined): number | unde
 
 type CallingResponse = ServerResponse & { [callOfResponse]?: WorkerCall };
 
-/** One function for all: a listener of its own for every request would cost more than what it does. */
+/** Shared by all requests: a separate closure per request would cost more than its work. */
 function onResponseClose(this: CallingResponse): void {
   this[callOfResponse]?.onClose();
 }
 
 function bodyKindOf(request: IncomingMessage): number {
-  // A GET with a body has no meaning, and `Request` refuses it.
+  // A body of GET has no defined semantics, and the `Request` constructor rejects it.
   if (request.method === "GET" || request.method === "HEAD") return BodyKind.None;
   return hasBody(request) ? BodyKind.Stream : BodyKind.None;
 }

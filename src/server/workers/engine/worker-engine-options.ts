@@ -9,32 +9,32 @@ import type { ServedVersion } from "./version-handler.js";
 import type { SlotDirectoryPaths } from "../isolates/sandbox-folder.js";
 
 export interface WorkerEngineOptions extends SlotDirectoryPaths {
-  /** The enabled version that answers for a name and a range; on the path of every request. */
+  /** Returns the enabled version for a name and a range. Called for every request. */
   readonly resolve: (name: string, range: string | undefined) => ServedVersion | undefined;
-  /** Whether a worker, or a certain version of it, is there at all, enabled or not. */
+  /** Whether a worker, or the given version of it, is installed, enabled or not. */
   readonly isInstalled: (name: string, version: string | undefined) => boolean;
   readonly limits: Pick<Limits, "poolSize" | "maxBodySizeBytes" | "workerMemoryMaxBytes" | "sharedStreamRateBytes">;
-  /** After so long without a byte of its request or response a call ends, regardless of whom it waits for (15 minutes). */
+  /** A call without progress of its request or response for this long fails, regardless of which side it waits for. Default: 15 minutes. */
   readonly stallTimeoutMs?: number;
-  /** Users that isolates run as, and folders that these can go into in place of those for slots of isolates without. */
+  /** System users that isolates run as, and the slot folders that these users can enter, instead of the default folders. */
   readonly ownUsers?: QuartersOptions["ownUsers"];
-  /** As `RUNTIME_WORKER_PERMISSIONS` lists it. */
+  /** Values of `RUNTIME_WORKER_PERMISSIONS`. */
   readonly permissions?: readonly string[];
-  /** What workers may connect to; everything when it is not given. */
+  /** Addresses that workers are allowed to connect to. Default: all. */
   readonly network?: NetworkCeilingOptions;
-  /** An isolate that the kernel does not restrict must not start. */
+  /** True when an isolate must not start unless the kernel restricts it. */
   readonly isStrict?: boolean;
-  /** What the kernel offers to restrict isolates; found out when it is not given. */
+  /** Kernel features that restrict isolates. Default: probed at start. */
   readonly kernelLayers?: Promise<KernelLayers>;
-  /** Folders of the daemon that no program of a worker may read. */
+  /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders?: readonly string[];
-  /** True for a bearer token that is a key of ours: apps never see one. */
+  /** True for a bearer token that is an API key of this daemon: the engine hides such tokens from workers. */
   readonly isOurKey: (token: string) => boolean;
-  /** Where compressed copies of static files are kept. */
+  /** Directory of the compressed copies of static files. */
   readonly compressedFilesDirectory: string;
-  /** Hears of every isolate that begins or ends to serve an app. */
+  /** Notified when an isolate starts and stops serving a worker. */
   readonly observer?: IsolateObserver;
-  /** Where the apps' output goes. */
+  /** Receives the output of workers. */
   readonly logs: WorkerLogs;
   readonly log: Log;
 }

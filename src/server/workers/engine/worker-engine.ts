@@ -30,11 +30,11 @@ import { WorkerMeters, lifeOf, type WorkerMeter, type WorkerNumbers } from "./wo
 import { addressAtHost, parseWorkerPath, type WorkerPath } from "./worker-address.js";
 
 const drainTimeoutMs = 30_000;
-/** As long as the HTTP server gives a client for its whole request. */
+/** Equals the HTTP server's timeout for receiving a whole request. */
 const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
-/** Sends an error, and counts it where a worker is known. */
+/** Sends an error, and counts it for the worker if it is known. */
 type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) => void;
 
 interface Entry {
@@ -44,7 +44,7 @@ interface Entry {
   app: VersionHandler | undefined;
 }
 
-/** Serves all workers: finds the version that a path means and has its static site or its isolates answer. */
+/** Serves all workers: resolves a request target to a version and forwards the request to its static site or isolates. */
 export class WorkerEngine {
   readonly #options: WorkerEngineOptions;
   readonly #pool: IsolatePool;
@@ -55,9 +55,9 @@ export class WorkerEngine {
   readonly #heads: RequestHeads;
   readonly #ceiling: PermissionPolicy;
   readonly #network: NetworkCeiling;
-  /** What is current, by folder. */
+  /** Current versions by folder. */
   readonly #entries = new Map<string, Entry>();
-  /** What was replaced in place and is not retired yet. */
+  /** Entries that were replaced in place and are not retired yet. */
   readonly #superseded = new Set<Entry>();
   readonly #openSockets = new OpenSockets();
   readonly #pace: BandwidthScheduler;
@@ -89,9 +89,7 @@ export class WorkerEngine {
     });
   }
 
-  /**
-   * Responds to a request that is not the API's, whatever its target: with a worker, a redirect or an error.
-   */
+  /** Serves a request outside the API: with a worker, a redirect or an error. */
   handle(exchange: HttpExchange): void {
     const address = this.#addressOf(exchange.request.url ?? "", exchange.hostTarget);
     if (!address) {
@@ -101,19 +99,19 @@ export class WorkerEngine {
     this.#admit(exchange, address, undefined);
   }
 
-  /** The same for an app that no name leads to, such as that of a plugin; `address` says what of the path is its base. */
+  /** Serves a request to a worker without a name, such as that of a plugin. `address` separates the base from the path. */
   handleApp(exchange: HttpExchange, address: Pick<WorkerPath, "base" | "path" | "query">, resolve: () => ServedVersion | undefined): void {
     this.#admit(exchange, { ...address, name: "", range: undefined }, resolve);
   }
 
-  /** The version that would answer for a target, and the path that it would see; undefined when none would. */
+  /** Returns the version that serves a target, and the path within the worker; undefined when no version serves the target. */
   appAt(target: string, host?: HostTarget): { version: ServedVersion; base: string; path: string } | undefined {
     const address = this.#addressOf(target, host);
     const version = address && this.#options.resolve(address.name, address.range);
     return version && { version, base: address.base, path: address.path };
   }
 
-  /** Loads a version's code once, aside. Throws WORKER_START_FAILED when that cannot be done. */
+  /** Loads a version's code once in a separate isolate. Throws WORKER_START_FAILED when loading fails. */
   check(version: ServedVersion): Promise<void> {
     const { limits, logs, log } = this.#options;
     return checkLoads({
@@ -127,7 +125,7 @@ export class WorkerEngine {
     });
   }
 
-  /** Of every worker that was asked for something and is still installed. */
+  /** Metrics of every installed worker that has received a request. */
   numbers(): WorkerNumbers[] {
     const apps = new Map<WorkerMeter, VersionHandler[]>();
     for (const { meter, app } of [...this.#entries.values(), ...this.#superseded]) {
@@ -140,12 +138,12 @@ export class WorkerEngine {
     return this.#meters.unknownPathCount;
   }
 
-  /** Resolves when an isolate has answered; throws when none can be started. Waits as long as it cannot be told. */
+  /** Resolves when an isolate has responded; rejects when no isolate can start. There is no timeout. */
   probe(): Promise<void> {
     return this.#pool.probe();
   }
 
-  /** The layers between isolates and the machine. */
+  /** The isolation layers of worker processes. */
   isolation(): Promise<IsolationLayer[]> {
     return this.#pool.isolation();
   }
@@ -154,14 +152,11 @@ export class WorkerEngine {
     return this.#pool.numbers;
   }
 
-  /**
-   * Stops serving from a folder. What still runs reads from `movedTo`, when given, until the promise resolves: then no isolate uses
-   * either of them.
-   */
+  /** Stops serving from a folder; running isolates read from `movedTo` instead, if given. Resolves when no isolate uses either folder. */
   async retire(folder: string, movedTo: string | undefined): Promise<void> {
     const older = [...this.#superseded].filter((entry) => entry.version.folder === folder);
     const current = this.#entries.get(folder);
-    // A request may have come between the swap and this call: then the current one is already the new one.
+    // A request between the folder swap and this call has already opened the new entry: then only the replaced entries are retired.
     const entries = older.length > 0 ? older : current ? [current] : [];
     if (older.length === 0) this.#entries.delete(folder);
     await Promise.all(
@@ -174,7 +169,9 @@ export class WorkerEngine {
     this.#meters.prune(this.#options.isInstalled);
   }
 
-  /** Has the worker that answers for a name answer a request of the runtime's own; resolves with the status, 502 when the answer was broken off. */
+  /**
+   * Sends a request of the daemon itself to the active version of a worker. Resolves with the status; 502 when the response was cut off.
+   */
   async call({ name, method, target, schedule }: CronCall): Promise<number> {
     const [path = "/", ...query] = target.split("?");
     const address = { name, range: undefined, base: `/${name}`, path, query: query.length === 0 ? "" : `?${query.join("?")}` };
@@ -183,7 +180,10 @@ export class WorkerEngine {
     return answered;
   }
 
-  /** Has fresh isolates answer for the version in a folder; answers with how many were let go. What could not be opened is tried again. */
+  /**
+   * Serves the version in a folder with new isolates; returns the number of old ones. A version that failed to open is opened again at the
+   * next request.
+   */
   async restart(folder: string): Promise<number> {
     const entry = this.#entries.get(folder);
     try {
@@ -194,17 +194,17 @@ export class WorkerEngine {
     }
   }
 
-  /** Why a version with this manifest would not be served here; undefined when it would. */
+  /** Returns why this daemon would reject a version with this manifest; undefined when it would accept the version. */
   refusal(manifest: WorkerManifest, name: string): string | undefined {
     return this.#ceiling.refusal(manifest) ?? this.#network.refusal(manifest, name);
   }
 
-  /** Tells the clients of all web sockets, and of those to come, that the daemon goes. */
+  /** Closes all WebSockets, and each later one, with code 1001 because the daemon stops. */
   leaveSockets(): void {
     this.#openSockets.closeAll(CloseCode.GoingAway, "The daemon is stopping.");
   }
 
-  /** Takes nothing new, lets what is in flight finish for up to 30 s, then ends every isolate. */
+  /** Rejects new requests, waits up to 30 s for running ones, then ends every isolate. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.leaveSockets();
@@ -217,7 +217,7 @@ export class WorkerEngine {
     await this.#pool.close();
   }
 
-  /** Plugins ask what a target means just before the request comes here. */
+  /** Caches the last target: plugins parse it just before the request reaches the engine. */
   #parse(target: string): WorkerPath | undefined {
     if (target !== this.#lastTarget.text) this.#lastTarget = { text: target, address: parseWorkerPath(target) };
     return this.#lastTarget.address;
@@ -260,7 +260,7 @@ export class WorkerEngine {
     const { address, request, upgrade } = visit;
     this.#pace.noteCall();
     if (address.path !== "") return app.handle(visit);
-    // Clients of WebSocket do not follow redirects.
+    // WebSocket clients do not follow redirects.
     if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app.meter, visit);
     app.handle({ ...visit, address: { ...address, path: "/" } });
   };

@@ -1,17 +1,17 @@
 import type { ErrorCode } from "../../../shared/errors.js";
 import { LatencyHistogram } from "./latency-histogram.js";
 
-/** What is counted about one version of a worker. Everything on the path of a request is a plain number. */
+/** Counters of one version of a worker. Counters on the request path are plain numbers. */
 export class WorkerMeter {
   readonly name: string;
-  /** Undefined for requests to a worker of which no version answers. */
+  /** Undefined for requests to a worker without an active version. */
   readonly version: string | undefined;
   readonly latency = new LatencyHistogram(performance.now());
-  /** Requests that began; those that ended are in the counts by status. */
+  /** Requests that began; the counts by status hold those that ended. */
   beganCount = 0;
   requestBodyBytes = 0;
   responseBodyBytes = 0;
-  /** By first digit of the status; 0 = the client left before there was one. */
+  /** By first digit of the status; 0 = the client disconnected before there was a status. */
   readonly #statusCounts = new Float64Array(6);
   readonly #errors = new Map<ErrorCode, number>();
 
@@ -21,20 +21,20 @@ export class WorkerMeter {
   }
 
   /**
-   * Counts the end of a request that began; `status` is 0 when its client left before it had one. `isBrokenOff`: the response began
-   * and never ended, by no fault of the client.
+   * Counts the end of a request. `status` is 0 when the client disconnected before there was one. `isBrokenOff`: the response was cut off,
+   * and not by the client.
    */
   note(status: number, durationMs: number, nowMs: number, isBrokenOff = false): void {
     (this.#statusCounts[(status / 100) | 0] as number) += 1;
     this.latency.record(durationMs, nowMs, isBrokenOff || status >= 500);
   }
 
-  /** Notes why a request failed, besides its end. */
+  /** Counts the error code of a failed request, in addition to its end. */
   noteError(code: ErrorCode): void {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
   }
 
-  /** Notes a request that is refused on the spot. */
+  /** Counts a request that is rejected immediately. */
   noteRefusal(status: number, code: ErrorCode): void {
     this.beganCount += 1;
     this.noteError(code);
@@ -49,7 +49,7 @@ export class WorkerMeter {
     return this.beganCount - this.endedCount;
   }
 
-  /** Requests that ended with a status of this first digit; 0 = the client left before there was one. */
+  /** Requests that ended with a status of this first digit; 0 = the client disconnected before there was a status. */
   countOf(digit: 0 | 1 | 2 | 3 | 4 | 5): number {
     return this.#statusCounts[digit] as number;
   }
@@ -59,13 +59,13 @@ export class WorkerMeter {
   }
 }
 
-/** The meters of all workers that were asked for something; one that never was costs nothing. */
+/** Meters of all workers that have received a request; the others have no meter. */
 export class WorkerMeters {
   readonly #meters = new Map<string, WorkerMeter>();
-  /** Requests whose path means no installed worker. */
+  /** Requests whose path addresses no installed worker. */
   unknownPathCount = 0;
 
-  /** The meter of a version; without one, of requests to a worker of which no version answers. */
+  /** Returns the meter of a version. Without `version`: the meter of requests to a worker without an active version. */
   of(name: string, version?: string): WorkerMeter {
     const key = `${name}\0${version ?? ""}`;
     let meter = this.#meters.get(key);
@@ -76,39 +76,38 @@ export class WorkerMeters {
     return meter;
   }
 
-  /** Forgets what is not installed any more. */
+  /** Deletes the meters of versions that are no longer installed. */
   prune(isInstalled: (name: string, version: string | undefined) => boolean): void {
     for (const [key, { name, version }] of this.#meters) if (!isInstalled(name, version)) this.#meters.delete(key);
   }
 
-  /** By name. */
   [Symbol.iterator](): Iterator<WorkerMeter> {
     return this.#meters.values();
   }
 }
 
-/** What runs of an app at this moment. A static site has no isolates. */
+/** Current processes, requests and sockets of a worker. A static site has no isolates. */
 export interface AppLife {
   readonly kind: "static" | "module";
-  /** Isolates that take requests, that are started, and that finish what they have. */
+  /** Isolates that accept requests (`running`), are starting (`starting`), or finish their last requests (`draining`). */
   readonly running: number;
   readonly starting: number;
   readonly draining: number;
   /** Requests that wait for an isolate. */
   readonly queued: number;
-  /** Web sockets that are open. */
+  /** Open WebSockets. */
   readonly openSockets: number;
-  /** Process ids of the isolates that have the app. */
+  /** Process ids of the isolates that have loaded the worker. */
   readonly pids: readonly number[];
 }
 
-/** A worker's version in numbers; `life` is undefined when nothing of it was ever opened. */
+/** Metrics of a worker version; `life` is undefined when the version was never opened. */
 export interface WorkerNumbers {
   readonly meter: WorkerMeter;
   readonly life: AppLife | undefined;
 }
 
-/** A version and what still drains of the code that it replaced, as one. */
+/** Sums the values of a version and of the replaced code that still drains. */
 export function lifeOf(apps: readonly { readonly life: AppLife }[]): AppLife | undefined {
   const lives = apps.map(({ life }) => life);
   const [first, ...others] = lives;

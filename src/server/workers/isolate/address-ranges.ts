@@ -1,11 +1,11 @@
 const groupCount = 8;
 const groupBits = 16;
 const wholeGroup = 0xffff;
-/** `::ffff:0:0/96` holds the addresses of IPv4, which are compared in this form. */
+/** IPv4 addresses are compared in their IPv4-mapped form, `::ffff:0:0/96`. */
 const mappedPrefixBits = 96;
 const characters = { dot: 46, zero: 48, nine: 57, colon: 58, lowerA: 97, upperA: 65 };
 
-// Called by `apply`: apps may replace what hangs on prototypes, and do so before they connect.
+// Called by `apply`: worker code can replace prototype methods before it connects.
 const { apply } = Reflect;
 // oxlint-disable-next-line typescript/unbound-method -- called by `apply`
 const { charCodeAt } = String.prototype;
@@ -15,11 +15,11 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** IP networks. `has` uses nothing that code of the same realm can replace, which `net.BlockList` does. */
+/** A set of IP networks. Unlike `net.BlockList`, `has` uses nothing that code of the same realm can replace. */
 export class AddressRanges {
   readonly #ranges: readonly AddressRange[];
 
-  /** `networks` are separated by spaces, such as `10.0.0.0/8 fc00::/7`. */
+  /** `networks`: CIDR blocks separated by spaces, such as `10.0.0.0/8 fc00::/7`. */
   constructor(networks: string) {
     this.#ranges = networks.split(" ").map((network) => {
       const [address, prefix] = network.split("/") as [string, string];
@@ -28,7 +28,7 @@ export class AddressRanges {
     });
   }
 
-  /** `address` is valid, as `net.isIP` tells its family, and without a zone. */
+  /** `address` must be valid and without a zone; `family` is the result of `net.isIP`. */
   has(address: string, family: number): boolean {
     const groups = groupsOf(address, family);
     for (let index = 0; index < this.#ranges.length; index += 1) if (isWithin(groups, this.#ranges[index] as AddressRange)) return true;
@@ -46,7 +46,7 @@ function isWithin(groups: readonly number[], range: AddressRange): boolean {
   return true;
 }
 
-/** The eight groups of an address in the form of IPv6. */
+/** Returns the eight groups of the address in IPv6 form. */
 function groupsOf(address: string, family: number): number[] {
   const groups = family === 4 ? [0, 0, 0, 0, 0, wholeGroup, 0, 0] : [0, 0, 0, 0, 0, 0, 0, 0];
   let at = family === 4 ? groupCount - 2 : 0;
@@ -93,7 +93,7 @@ function digitOf(character: number): number {
   return 10 + character - (character >= characters.lowerA ? characters.lowerA : characters.upperA);
 }
 
-/** Fills the place of `::` with zeros. */
+/** Moves the groups after `::` to the end and fills the gap with zeros. */
 function moveToEnd(groups: number[], from: number, end: number): void {
   for (let count = 1; count <= end - from; count += 1) {
     const target = groupCount - count;

@@ -2,10 +2,10 @@ import type { LazyRequest } from "../../web/lazy-request.js";
 import { PlainResponse } from "./plain-response.js";
 import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern } from "../../web/route-pattern.js";
 
-/** What `fetch` is called with; the same shape that Cloudflare-style modules expect. */
+/** The signature of `fetch`, the same as that of Cloudflare Workers modules. */
 type Handler = (request: LazyRequest, env: Record<string, string>, context: unknown) => unknown;
 
-/** The parts of an app's module that the isolate calls. */
+/** The functions of a worker module that the isolate calls. */
 export interface App {
   readonly handle: Handler;
   onIdle(): unknown;
@@ -14,7 +14,10 @@ export interface App {
 
 type Bag = Record<string, unknown>;
 
-/** Finds the app in a module: a default export with `fetch` or `routes`, a default function, or the module itself. Throws a sentence when there is none. */
+/**
+ * Returns the worker's functions: from a default export with `fetch` or `routes`, a default function, or the module itself. Throws a
+ * TypeError otherwise.
+ */
 export function findApp(module: Bag): App {
   const exported = module["default"];
   const nested = isBag(exported) ? exported["default"] : undefined;
@@ -34,7 +37,7 @@ function toApp(candidate: unknown): App | undefined {
       : typeof candidate === "function"
         ? candidate
         : undefined;
-  // Routers such as Hono and itty-router keep a list under the same name: that one is theirs.
+  // Routers such as Hono and itty-router have a `routes` array of their own, which is not a route table.
   const table = isBag(routes) && !Array.isArray(routes) && typeof routes !== "function" ? new RouteTable(routes, routeHandlers) : undefined;
   if (!answer && !table) return undefined;
   return {
@@ -69,7 +72,7 @@ function routeHandlers(value: unknown, pattern: string): ReadonlyMap<string, Han
 }
 
 function hook(candidate: Bag, name: "onIdle" | "onTerminate"): () => unknown {
-  // `in`: some routers answer any property read with a function.
+  // Needs `in`: some routers return a function for any property.
   if (!(name in candidate) || typeof candidate[name] !== "function") return () => undefined;
   return () => (candidate[name] as () => unknown)();
 }
@@ -79,22 +82,22 @@ function isBag(value: unknown): value is Bag {
 }
 
 interface Route extends RoutePattern {
-  /** By method; `ALL` answers what no other does. */
+  /** By method; `ALL` matches methods without a handler of their own. */
   readonly handlers: ReadonlyMap<string, Handler>;
 }
 
 interface RouteMatch {
-  /** Undefined: the path is known, the method is not. */
+  /** Undefined when the path matches and the method does not. */
   readonly handler: Handler | undefined;
   readonly params: Record<string, string>;
   readonly allow: string;
 }
 
-/** The `routes` of a module: `/path/:id` and a trailing `*`; the most literal pattern wins, then the first named. */
+/** The `routes` of a module, with patterns such as `/path/:id` and a trailing `*`. The most literal pattern wins, then the first one. */
 class RouteTable {
   readonly #routes: readonly Route[];
 
-  /** Throws when a pattern or its value has no meaning. */
+  /** Throws when a pattern or its value is invalid. */
   constructor(routes: Record<string, unknown>, toHandler: (value: unknown, pattern: string) => ReadonlyMap<string, Handler>) {
     this.#routes = Object.entries(routes)
       .map(([pattern, value]) => toRoute(pattern, toHandler(value, pattern)))

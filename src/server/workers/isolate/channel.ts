@@ -6,10 +6,10 @@ import { cutText } from "../protocol/log-text.js";
 import { describeError } from "./stack-traces.js";
 import { OutputLimiter } from "../protocol/output-limiter.js";
 
-/** While so much waits for the daemon to read it, output is dropped rather than kept. */
+/** When this much output waits for the daemon, further output is dropped. */
 const mostQueuedBytes = 1024 * 1024;
 
-/** The isolate's end of the socket pair with the daemon: frames in, frames out. */
+/** The isolate's end of the socket pair with the daemon. */
 export class DaemonChannel {
   readonly writer: FrameWriter;
   readonly socket: Socket;
@@ -17,9 +17,9 @@ export class DaemonChannel {
 
   constructor(options: {
     onFrame: FrameHandler;
-    /** Whether every request is answered. */
+    /** Whether every request has its response. */
     isSettled: () => boolean;
-    /** The daemon is gone. */
+    /** Called when the daemon has closed the socket. */
     onGone: () => void;
   }) {
     this.#isSettled = options.isSettled;
@@ -31,7 +31,7 @@ export class DaemonChannel {
         return true;
       },
     };
-    // The types name `onread` only where a socket connects.
+    // @types/node declares `onread` only for `connect`.
     const socketOptions: SocketConstructorOpts & { onread: OnReadOpts } = { fd: channelDescriptor, readable: true, writable: true, onread };
     const socket = new Socket(socketOptions);
     this.socket = socket;
@@ -40,12 +40,15 @@ export class DaemonChannel {
     socket.on("error", options.onGone);
   }
 
-  /** Bytes that the daemon has not taken yet. */
+  /** Bytes that the daemon has not read yet. */
   get queuedBytes(): number {
     return this.socket.writableLength;
   }
 
-  /** Runs what may answer requests, and looks afterwards when the answers leave: to plan that at each would cost more than most answers. */
+  /**
+   * Runs code that can send responses, and schedules the flush once afterwards: scheduling it per response would cost more than most
+   * responses.
+   */
   collect(run: () => void): void {
     this.writer.hold();
     try {
@@ -55,7 +58,7 @@ export class DaemonChannel {
     }
   }
 
-  /** When the last request is answered, nothing is left that could go with the answers: they need not wait for the end of the turn. */
+  /** Flushes immediately when the last request has its response, because no other response can join the write. */
   settle(): void {
     if (!this.writer.isHeld && this.#isSettled()) this.writer.flush();
   }
@@ -63,13 +66,13 @@ export class DaemonChannel {
 
 interface LogChannelOptions {
   readonly writer: FrameWriter;
-  /** What the socket holds that the daemon has not read yet. */
+  /** Bytes in the socket that the daemon has not read yet. */
   readonly queuedBytes: () => number;
-  /** Makes positions those of the sources, and takes away what tells about the machine. */
+  /** Maps positions to the sources, and removes details of the machine. */
   readonly tidy: (text: string) => string;
 }
 
-/** The way of the app's output to the daemon, in order with everything else that goes there. What is too much is counted and lost. */
+/** Sends the worker's output to the daemon, in order with all other frames. Output beyond the limit is counted and dropped. */
 export class LogChannel {
   readonly #options: LogChannelOptions;
   readonly #budget = new OutputLimiter((count) => this.#send(LogCode.Dropped, String(count)));
@@ -84,10 +87,10 @@ export class LogChannel {
     this.#send(code, this.#options.tidy(cutText(text)));
   }
 
-  /** An error that nobody else will tell of. */
+  /** Logs an error that no other code reports. */
   readonly report = (error: unknown): void => this.write(LogCode.Error, describeError(error));
 
-  /** The process ends: tells what was dropped so far. */
+  /** Reports the dropped output before the process ends. */
   end(): void {
     this.#budget.report();
     this.#options.writer.flush();
@@ -98,7 +101,7 @@ export class LogChannel {
     bytes[0] = code;
     bytes.write(text, 1);
     this.#options.writer.bytes(FrameKind.Log, 0, bytes);
-    // At once: the app may loop, or be out of memory, before this turn is over.
+    // Flushed immediately: the worker can enter a loop or run out of memory before this turn ends.
     this.#options.writer.flush();
   }
 }

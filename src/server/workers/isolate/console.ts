@@ -2,17 +2,17 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { LogCode } from "../protocol/frames.js";
 
-/** What says something else than `info` when it writes. `console.trace` helps to find a fault; it is none. */
+/** Levels of the methods that do not write at `info`. `console.trace` is a debugging aid, so it is not an error. */
 const codeOfMethod = { debug: LogCode.Debug, trace: LogCode.Debug, warn: LogCode.Warn, error: LogCode.Error } as const;
 
-/** What a stream holds that nobody has read yet; beyond it the app's output is dropped rather than kept. */
+/** When a stream holds this many unread bytes, further output is dropped. */
 const mostQueuedBytes = 1024 * 1024;
 
 type Method = (...values: unknown[]) => void;
 
 /**
- * Makes the global console write entries with a level. Formatting, groups, counters and timers are Node's own. The object stays the same,
- * which is also what `node:console` exports.
+ * Makes the global console write entries with a level. Formatting, groups, counters and timers stay Node's. The object stays the same
+ * because `node:console` exports it too.
  */
 export function installConsole(write: (code: LogCode, text: string) => void): void {
   let code: LogCode = LogCode.Info;
@@ -34,12 +34,12 @@ export function installConsole(write: (code: LogCode, text: string) => void): vo
   Object.assign(globalThis.console, own);
 }
 
-/** Node's `trace` writes by `error`. */
+/** Node's `trace` calls `error`. */
 function isTrace(code: LogCode): boolean {
   return code === LogCode.Debug;
 }
 
-/** Takes one text for each call of a console method. */
+/** Receives one text per call of a console method. */
 class EntrySink extends Writable {
   readonly #take: (text: string) => void;
 
@@ -55,8 +55,7 @@ class EntrySink extends Writable {
 }
 
 /**
- * Keeps an app that writes faster than the daemon reads from filling its own memory with it. Tells of what is lost, once for each time
- * that it begins.
+ * Prevents a worker that writes faster than the daemon reads from filling its own memory. Calls `onLoss` once at the start of each loss.
  */
 export function boundOutput(stream: Writable, onLoss: () => void): void {
   const write = stream.write.bind(stream) as (...rest: unknown[]) => boolean;

@@ -8,7 +8,7 @@ import { RequestBody } from "./request-body.js";
 import { abandonWebSocket, webSocketOf } from "./web-socket-response.js";
 import type { WebSockets } from "./web-sockets.js";
 
-/** One request inside the isolate, from its frame to the last piece of its answer. */
+/** One request inside the isolate, from its frame to the last chunk of its response. */
 export class Exchange {
   readonly request: LazyRequest;
   readonly #id: number;
@@ -56,7 +56,7 @@ export class Exchange {
   }
 
   abortBody(): void {
-    this.#body?.fail("The client stopped sending its request.");
+    this.#body?.fail("The client stopped sending the request body.");
   }
 
   addCredit(bytes: number): void {
@@ -66,17 +66,17 @@ export class Exchange {
     wake?.();
   }
 
-  /** The client is gone: the app hears it through `request.signal` and its streams. */
+  /** Handles the client's disconnection: `request.signal` and the streams of the worker abort. */
   cancel(): void {
     this.#isCancelled = true;
     this.abortBody();
     LazyRequest.abort(this.request);
     if (!this.#reader) return;
-    this.#reader.cancel(new DOMException("The client is gone.", "AbortError")).catch(() => undefined);
+    this.#reader.cancel(new DOMException("The client disconnected.", "AbortError")).catch(() => undefined);
     this.#finish(FrameKind.Abort);
   }
 
-  /** Sends what the app answered. */
+  /** Sends the value that the worker returned. */
   answer(value: unknown): void {
     if (this.#isDone) return;
     const parts = this.#takeApart(value);
@@ -85,12 +85,12 @@ export class Exchange {
       this.#finish(FrameKind.Abort);
       return;
     }
-    if (!parts) return this.#refuse(FailureReason.NotAResponse, `The app answered with ${describeResponse(value)} instead of a Response.`);
+    if (!parts) return this.#refuse(FailureReason.NotAResponse, `The worker returned ${describeResponse(value)} instead of a Response.`);
     if ("headers" in parts) this.#sendNative(parts);
     else this.#sendPlain(parts);
   }
 
-  /** What another implementation made may throw when it is asked for its headers. */
+  /** A response of another implementation can throw when its headers are read. */
   #takeApart(value: unknown): ReturnType<typeof PlainResponse.takeApart> {
     try {
       return PlainResponse.takeApart(value);
@@ -100,7 +100,7 @@ export class Exchange {
     }
   }
 
-  /** The app threw or rejected. */
+  /** Handles an error that the worker threw or rejected with. */
   fail(error: unknown): void {
     if (this.#isDone) return;
     this.#log.report(error);
@@ -118,7 +118,7 @@ export class Exchange {
 
   #sendNative(response: Response): void {
     if (response.bodyUsed || response.body?.locked) {
-      return this.#refuse(FailureReason.BadResponse, "The app answered with a Response whose body was already read.");
+      return this.#refuse(FailureReason.BadResponse, "The worker returned a Response whose body was already read.");
     }
     const head = headLines(wireHeaders(response));
     if (head.length > responseHeadBytes) return this.#refuseHead();
@@ -135,9 +135,9 @@ export class Exchange {
 
   #switchProtocols(response: Response, head: string): void {
     const webSocket = webSocketOf(response);
-    if (!webSocket) return this.#refuse(FailureReason.BadResponse, `The app answered with status ${response.status}.`);
+    if (!webSocket) return this.#refuse(FailureReason.BadResponse, `The worker returned status ${response.status}.`);
     if (this.#webSockets.open(this.#id, webSocket, head)) this.#done();
-    else this.#refuse(FailureReason.BadResponse, "The app answered with a webSocket that was accepted or given away before.");
+    else this.#refuse(FailureReason.BadResponse, "The worker returned a webSocket that is already accepted or in use by another Response.");
   }
 
   async #sendStream(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
@@ -146,7 +146,7 @@ export class Exchange {
         const { done, value } = await reader.read();
         if (this.#isDone) return;
         if (done) return this.#finish(FrameKind.End);
-        if (!(value instanceof Uint8Array)) throw new TypeError("A body stream must yield Uint8Array pieces.");
+        if (!(value instanceof Uint8Array)) throw new TypeError("A body stream must yield Uint8Array chunks.");
         if (value.byteLength > 0) await this.#sendBytes(value);
       }
     } catch (error) {
@@ -157,7 +157,7 @@ export class Exchange {
     }
   }
 
-  /** Sends bytes as the daemon's credit allows. They are copied: the app may use its buffer again before the socket has taken it. */
+  /** Sends bytes as the daemon's credit allows. Copies them: the worker can reuse its buffer before the socket has sent it. */
   async #sendBytes(bytes: Uint8Array): Promise<void> {
     let rest = bytes;
     while (rest.byteLength > 0 && !this.#isDone) {
@@ -174,7 +174,7 @@ export class Exchange {
   }
 
   #refuseHead(): void {
-    this.#refuse(FailureReason.BadResponse, `The app answered with more than ${responseHeadBytes} bytes of headers.`);
+    this.#refuse(FailureReason.BadResponse, `The worker returned more than ${responseHeadBytes} bytes of headers.`);
   }
 
   #refuse(reason: number, message: string | undefined): void {
@@ -192,7 +192,7 @@ export class Exchange {
   #done(): void {
     this.#isDone = true;
     this.addCredit(0);
-    // Whoever still reads the request's body would wait for ever.
+    // Without this, a pending read of the request body would never settle.
     this.abortBody();
     this.#onDone(this.#id);
   }
@@ -203,7 +203,7 @@ function abandonResponse(response: Response): void {
   response.body?.cancel().catch(() => undefined);
 }
 
-/** What `fetch()` returned has a decoded body: its headers must not claim otherwise. */
+/** `fetch()` decodes the body, so its responses must not keep `Content-Encoding` and `Content-Length`. */
 function wireHeaders(response: Response): Headers {
   if (response.url === "" || !response.headers.has("content-encoding")) return response.headers;
   const headers = new Headers(response.headers);

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
 
-/** Counts the promises that apps ask to be waited for, and tells the count at most once per turn of the event loop. */
+/** Counts the pending promises of `waitUntil` and reports the count at most once per turn of the event loop. */
 export class BackgroundWork {
   #pending = 0;
   #told = 0;
@@ -16,14 +16,14 @@ export class BackgroundWork {
   add(promise: unknown): void {
     this.#pending += 1;
     if (this.#told === 0) {
-      // At once, and so in the same write as the answer that it belongs to: an isolate with nothing to wait for may be let go.
+      // Reported immediately, so in the same write as the response: the daemon can stop an isolate without pending work.
       this.#told = this.#pending;
       this.#tell(this.#pending);
     } else this.#schedule();
     void this.#settle(promise);
   }
 
-  /** Later is early enough for the rest; promises that come and go within a turn would be a flood. */
+  /** Reports later changes once per turn: short-lived promises would cause a flood of frames. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -54,11 +54,11 @@ export class ExecutionContext {
     this.#work = work;
   }
 
-  /** Keeps the isolate until the promise is settled; its rejection is logged. */
+  /** Keeps the isolate alive until the promise settles; logs a rejection. */
   waitUntil(promise: unknown): void {
     this.#work.add(promise);
   }
 
-  /** There is no origin to pass through to: it exists so that modules written for other runtimes load. */
+  /** Does nothing, because there is no origin. Exists so that modules for other runtimes load. */
   passThroughOnException(): void {}
 }

@@ -1,7 +1,7 @@
 const NativeResponse = globalThis.Response;
 const nullBodyStatuses = new Set([204, 205, 304]);
 
-/** What a `Response` of another implementation has: that of `@whatwg-node/fetch`, `node-fetch`, npm's `undici` or a framework's own. */
+/** The shape of a `Response` of another implementation: `@whatwg-node/fetch`, `node-fetch`, npm's `undici` or a framework. */
 interface ForeignResponse {
   readonly status: number;
   readonly headers: Iterable<readonly [string, string]> & ForeignCookies;
@@ -12,17 +12,19 @@ interface ForeignResponse {
 
 interface ForeignCookies {
   readonly getSetCookie?: () => readonly string[];
-  /** Of `node-fetch`. */
+  /** Specific to `node-fetch`. */
   readonly raw?: () => Readonly<Record<string, readonly string[]>>;
 }
 
-/** The native form of a response that another implementation made; undefined when it has not the shape of one. Throws for headers that HTTP cannot carry. */
+/**
+ * Converts a response of another implementation to a native one; undefined for any other object. Throws for headers that HTTP cannot carry.
+ */
 export function toNativeResponse(value: object): Response | undefined {
   if (!isForeignResponse(value)) return undefined;
   return new NativeResponse(nullBodyStatuses.has(value.status) ? null : bodyOf(value), { status: value.status, headers: headersOf(value) });
 }
 
-/** What an app returned that is no response, in words. */
+/** Describes a value that is not a response, for an error message. */
 export function describeResponse(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== "object") return `a ${typeof value}`;
@@ -49,7 +51,7 @@ function headersOf({ headers: given, url }: ForeignResponse): Headers {
   const cookies = given.getSetCookie?.() ?? given.raw?.()["set-cookie"];
   for (const [name, value] of given) if (cookies === undefined || name.toLowerCase() !== "set-cookie") headers.append(name, value);
   for (const cookie of cookies ?? []) headers.append("set-cookie", cookie);
-  // Its body was fetched, and is decoded.
+  // A response with a URL came from `fetch`, which decodes the body.
   if (typeof url === "string" && url !== "" && headers.has("content-encoding")) {
     headers.delete("content-encoding");
     headers.delete("content-length");

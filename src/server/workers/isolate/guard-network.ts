@@ -6,7 +6,9 @@ import { parseNetworkTarget } from "../../../shared/network-target.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
 import { AddressRanges } from "./address-ranges.js";
 
-/** Networks that are not the internet: this machine, private ones, links (with the metadata services of clouds), and ways around. */
+/**
+ * Networks that are not public internet: this host, private, link-local (with cloud metadata services), and translation or tunnel ranges.
+ */
 const closedNetworks =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
   "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 64:ff9b::/96 " +
@@ -14,7 +16,7 @@ const closedNetworks =
   "ff00::/8";
 const loopbackNetworks = "127.0.0.0/8 ::1/128";
 
-// What an app may replace later is taken now; arrays are read by index, since their iterator can be replaced too.
+// Captures functions before worker code can replace them. Arrays are read by index because worker code can replace their iterator.
 const { apply } = Reflect;
 const { isIP } = net;
 const accessDenied = -constants.errno.EACCES;
@@ -23,19 +25,19 @@ const lowerCase = String.prototype.toLowerCase;
 
 interface GuardOptions {
   readonly network: WorkerNetwork;
-  /** Any open socket that is no TCP socket. */
+  /** Any open socket that is not a TCP socket. */
   readonly pipe: net.Socket;
-  /** False: UDP sockets are denied elsewhere. */
+  /** When false, `lockDown` denies UDP sockets. */
   readonly allowsUdp: boolean;
-  /** It may start programs, and connect to any Unix socket. */
+  /** The worker is allowed to start programs and to connect to any Unix socket. */
   readonly allowsPrograms: boolean;
-  /** Tells the worker's log. */
+  /** Writes to the worker's log. */
   readonly report: (text: string) => void;
 }
 
 /**
- * Checks the address of every connection below node:net and node:dgram, after its name was resolved. Code that runs outside of this
- * realm, in threads, programs or native addons, is not checked: only the mode `none` is the kernel's.
+ * Checks the resolved address of every connection below node:net and node:dgram. Code outside this realm (threads, programs, native addons)
+ * is not checked: the kernel enforces only mode `none`.
  */
 export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report }: GuardOptions): void {
   const isOpen = network.mode === "all";
@@ -65,13 +67,13 @@ export function guardNetwork({ network, pipe, allowsUdp, allowsPrograms, report 
 }
 
 function deniedText(target: string): string {
-  return `NETWORK_DENIED: the worker may not connect to ${target}. To allow it, add ${JSON.stringify(target)} or its host name and port to network.allow in the manifest; the operator grants it by RUNTIME_WORKER_NETWORK_ALLOW.`;
+  return `NETWORK_DENIED: the worker is not allowed to connect to ${target}. To allow it, add ${JSON.stringify(target)} or its host name and port to network.allow in the manifest; the operator grants it by RUNTIME_WORKER_NETWORK_ALLOW.`;
 }
 
-/** Addresses that host names of the manifest were resolved to. */
+/** Addresses to which the manifest's host names were resolved. */
 class AllowedAddresses {
   readonly #targets: readonly { readonly host: string; readonly port: number | undefined }[];
-  /** Keys are `address` and, after a space, a port or `*`. */
+  /** Keys: the address, a space, and a port or `*`. */
   readonly #known = Object.create(null) as Record<string, true>;
 
   constructor(targets: readonly { readonly host: string; readonly port: number | undefined }[]) {
@@ -84,7 +86,7 @@ class AllowedAddresses {
     return this.#known[`${address} ${port}`] === true || this.#known[`${address} *`] === true;
   }
 
-  /** node:net resolves names by `dns.lookup`. */
+  /** Records resolved addresses: node:net resolves names with `dns.lookup`. */
   #watchLookups(): void {
     const { lookup } = dns;
     const note = (hostname: string, addresses: string | dns.LookupAddress[]): void => this.#note(hostname, addresses);
@@ -95,7 +97,7 @@ class AllowedAddresses {
         done(error, addresses, family);
       });
     };
-    // `util.promisify` finds there what it resolves to.
+    // Keeps the own properties of `lookup`, which `util.promisify` needs.
     dns.lookup = Object.defineProperties(watched, Object.getOwnPropertyDescriptors(lookup)) as typeof dns.lookup;
   }
 
@@ -114,7 +116,7 @@ type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | dn
 
 type Judge = (address: string, port: number) => boolean;
 
-/** An object could be another address each time that it is read. */
+/** Rejects objects: an object could convert to a different address at each read. */
 function judgeValues(judge: Judge, address: unknown, port: unknown): boolean {
   return typeof address === "string" && typeof port === "number" && judge(address, port);
 }
@@ -129,7 +131,6 @@ function guardUdp(judge: Judge): void {
   const socket = dgram.createSocket("udp4");
   const prototype = prototypeOfUdpHandle(socket);
   guardMethods(prototype, ["connect", "connect6"], (values) => judgeValues(judge, values[0], values[1]));
-  // A connected socket sends without an address.
   guardMethods(
     prototype,
     ["send", "send6"],
@@ -138,7 +139,7 @@ function guardUdp(judge: Judge): void {
   socket.close();
 }
 
-/** Name servers of an app's own would be reached from native code, which nothing checks. */
+/** Denies custom name servers: native code would connect to them without a check. */
 function guardNameServers(): void {
   const resolver = new dns.Resolver() as unknown as { _handle: object };
   // oxlint-disable-next-line no-underscore-dangle -- Node offers no other way to the handle
@@ -159,7 +160,7 @@ function guardPipes(pipe: net.Socket, allow: readonly string[], onDenied: (path:
   });
 }
 
-/** Handles return errors as numbers; node:net makes an "error" event of it. */
+/** Replaces methods of a handle. Handles return errors as numbers, which node:net emits as "error". */
 function guardMethods(prototype: object, methods: readonly string[], isAllowed: (values: readonly unknown[]) => boolean): void {
   for (const method of methods) {
     const original = (prototype as Record<string, (...values: unknown[]) => unknown>)[method];
@@ -170,24 +171,27 @@ function guardMethods(prototype: object, methods: readonly string[], isAllowed: 
   }
 }
 
-/** `fe80::1%eth0` without its interface. */
+/** Removes the zone: `fe80::1%eth0` becomes `fe80::1`. */
 function withoutZone(address: string): string {
   for (let index = 0; index < address.length; index += 1) if (address[index] === "%") return address.slice(0, index);
   return address;
 }
 
-/** Replaces methods so that no app can replace them again: the new methods check or deny access to the network. */
+/** Replaces methods so that worker code cannot replace them again. */
 export function replaceMethods(prototype: object, methods: readonly string[], value: (...values: unknown[]) => unknown): void {
   for (const method of methods) Object.defineProperty(prototype, method, { value, writable: false, configurable: false });
 }
 
-/** Throws a TypeError where Node keeps its handle elsewhere: an isolate without its checks must not start. */
+/**
+ * Returns the prototype of the socket's handle. Throws a TypeError when Node stores the handle elsewhere: an isolate without its checks
+ * must not start.
+ */
 export function prototypeOfHandle(socket: net.Socket): object {
   const { _handle: handle } = socket as unknown as { _handle: object };
   return Object.getPrototypeOf(handle) as object;
 }
 
-/** The same for a socket of node:dgram. */
+/** Returns the prototype of a node:dgram socket's handle; throws like `prototypeOfHandle`. */
 export function prototypeOfUdpHandle(socket: dgram.Socket): object {
   const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "state symbol");
   const { handle } = (socket as unknown as Record<symbol, { handle: object }>)[state as symbol] as { handle: object };

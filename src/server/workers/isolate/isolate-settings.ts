@@ -1,4 +1,4 @@
 import type { LockdownOptions } from "./lockdown.js";
 
-/** What the program of an isolate enforces itself; the daemon hands it over as JSON, after the slot. */
+/** Restrictions that the isolate program enforces itself. The daemon passes them as JSON in the second argument, after the slot. */
 export type IsolateSettings = Pick<LockdownOptions, "allowsUdp" | "allowsPrograms" | "allowsAddons" | "allowsDatabases" | "network">;

@@ -7,7 +7,7 @@ import type { WorkerNetwork } from "../../config/worker-network.js";
 import { guardNetwork, prototypeOfHandle, prototypeOfUdpHandle, replaceMethods } from "./guard-network.js";
 import dgram from "node:dgram";
 
-/** What the permission model leaves open although it reaches beyond this process. */
+/** Functions of `process` that reach beyond this process and that the permission model does not deny. */
 const takenFromProcess = [
   "kill",
   "_kill",
@@ -31,8 +31,8 @@ const takenFromProcess = [
 const listenMessage =
   "A worker cannot listen on a port or socket. Export a fetch handler instead, such as `export default { fetch(request) { ... } }`: the daemon serves it at the worker's path.";
 const udpMessage =
-  'A worker cannot open a UDP socket, not even to send, without the permission "udp". Add it to `permissions` in the manifest; the operator allows it by RUNTIME_WORKER_PERMISSIONS.';
-/** Methods of the handles below node:dgram that give a process an address, or use one. */
+  'A worker cannot open a UDP socket, not even to send, without the permission "udp". Add it to `permissions` in the manifest; the operator must allow it in RUNTIME_WORKER_PERMISSIONS.';
+/** Methods of node:dgram handles that bind, connect, send or receive. */
 const udpMethods = ["open", "bind", "bind6", "connect", "connect6", "send", "send6", "recvStart"];
 
 export interface LockdownOptions {
@@ -40,28 +40,28 @@ export interface LockdownOptions {
   readonly channel: Socket;
   readonly allowsUdp: boolean;
   readonly allowsPrograms: boolean;
-  /** It may load native addons. */
+  /** The worker is allowed to load native addons. */
   readonly allowsAddons: boolean;
-  /** It may use node:sqlite. */
+  /** The worker is allowed to use node:sqlite. */
   readonly allowsDatabases: boolean;
   readonly network: WorkerNetwork;
-  /** Tells the worker's log. */
+  /** Writes to the worker's log. */
   readonly report: (text: string) => void;
 }
 
-/** Takes away, before any app code runs, what could touch the daemon or other isolates. */
+/** Removes APIs that can affect the daemon or other isolates. Must run before any worker code. */
 export function lockDown({ channel, allowsUdp, allowsPrograms, allowsAddons, allowsDatabases, network, report }: LockdownOptions): void {
-  // Node loads an addon by `process.dlopen`.
+  // Node loads an addon with `process.dlopen`.
   for (const name of [...takenFromProcess, ...(allowsAddons ? [] : ["dlopen"])]) {
     Object.defineProperty(process, name, { value: undefined, writable: false, configurable: false, enumerable: false });
   }
   os.setPriority = () => unavailable("os.setPriority");
-  // Some flags of V8 have it open files for writing, past the permission model. The flags are frozen too, which would end the process.
+  // Some V8 flags make V8 write files outside the permission model. V8 also freezes its flags, so a later change would abort the process.
   v8.setFlagsFromString = () => unavailable("v8.setFlagsFromString");
-  // Both write files; the second one hangs where the permission model forbids it.
+  // Both write files. `createTracing` hangs when the permission model denies the file.
   v8.setHeapSnapshotNearHeapLimit = () => unavailable("v8.setHeapSnapshotNearHeapLimit");
   traceEvents.createTracing = () => unavailable("trace_events.createTracing");
-  // The kernel denies it, which would be an error instead of an empty list.
+  // The kernel denies the system call; without this, Node would throw instead of returning an empty list.
   os.networkInterfaces = () => ({});
   if (!allowsDatabases) denyDatabases();
   guardNetwork({ network, pipe: channel, allowsUdp, allowsPrograms, report });
@@ -69,7 +69,7 @@ export function lockDown({ channel, allowsUdp, allowsPrograms, allowsAddons, all
   syncBuiltinESMExports();
 }
 
-/** node:sqlite opens files past the permission model, by ATTACH too. */
+/** Removes node:sqlite, which opens files outside the permission model, also with ATTACH. */
 function denyDatabases(): void {
   const sqlite = process.getBuiltinModule("node:sqlite") as Record<string, unknown>;
   for (const name of ["DatabaseSync", "backup"]) {
@@ -84,13 +84,12 @@ function unavailable(name: string): never {
 }
 
 /**
- * Denies every way to listen, in node:net and in the handles below it: browsers send the cookies of a host to each of its ports, so an app
- * with a port of its own would receive the operator's session. `pipe` is any open socket that is no TCP socket; `allowsUdp` leaves
- * node:dgram as it is.
+ * Denies listening in node:net and its handles: browsers send the cookies of a host to each of its ports, so a worker with a port would
+ * receive the operator's session.
  */
 function denyListening({ pipe, allowsUdp }: { pipe: net.Socket; allowsUdp: boolean }): void {
   net.Server.prototype.listen = () => throwDenied(listenMessage, "listen");
-  // `connect` creates the handle at once; the socket is destroyed before the turn in which it would connect.
+  // `connect` creates the handle immediately; the socket is destroyed before it connects.
   const socket = new net.Socket().connect({ host: "127.0.0.1", port: 1 });
   for (const prototype of [prototypeOfHandle(pipe), prototypeOfHandle(socket)]) {
     replaceMethods(prototype, ["listen"], () => throwDenied(listenMessage, "listen"));
@@ -108,7 +107,7 @@ function throwDenied(message: string, syscall: string): never {
   throw Object.assign(new Error(message), { code: "EACCES", syscall });
 }
 
-/** Handles return errors as numbers; node:net makes an "error" event of it, for a connection with a `localAddress` too. */
+/** Returns EACCES as handles do; node:net emits it as "error", also for a connection with `localAddress`. */
 function refuse(): number {
   return -constants.errno.EACCES;
 }

@@ -18,19 +18,18 @@ import { installResponse } from "./plain-response.js";
 import { installWebSocketPair } from "./web-socket.js";
 import { WebSockets } from "./web-sockets.js";
 
-/** The app's onTerminate may take this long; the daemon's SIGKILL comes later. */
+/** Time limit of the worker's `onTerminate`; the daemon sends SIGKILL later. */
 const terminateGraceMs = 1000;
 
-/** The program of an isolate: waits for an app, imports it, answers requests with it. */
+/** The isolate program: waits for a worker, imports it, and serves requests with it. */
 function runIsolate({ slot, settings }: { slot: string; settings: IsolateSettings }): void {
-  // The first task fixes the number of libuv's threads at four. Later, an app could raise it by UV_THREADPOOL_SIZE.
+  // The first task fixes libuv's thread pool at four threads. Without this, the worker could enlarge the pool with UV_THREADPOOL_SIZE.
   stat(import.meta.filename, () => undefined);
   const exit = process.exit.bind(process);
   const exchanges = new SlotMap<Exchange>();
   const channel = new DaemonChannel({
     onFrame: (kind, id, payload) => onFrame(kind, id, payload),
     isSettled: () => exchanges.size === 0,
-    // Nothing is left to do.
     onGone: () => exit(0),
   });
   const { writer } = channel;
@@ -68,7 +67,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
     exchange.fail(error);
   };
 
-  /** The daemon answers for what is under way, and ends this process. */
+  /** Reports exhausted memory: the daemon fails the running requests and kills this process. */
   const endForMemory = (error: unknown): void => {
     log.report(error);
     writer.empty(FrameKind.OutOfMemory, 0);
@@ -123,7 +122,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
         return exchanges.get(id)?.cancel();
       case FrameKind.Ping:
         writer.empty(FrameKind.Pong, 0);
-        // At once: what comes next may be a long computation.
+        // Flushed immediately: a long computation can follow.
         return writer.flush();
       case FrameKind.Load:
         return void load(JSON.parse(buffer.toString("utf8", start, end)) as LoadOrder);
@@ -144,13 +143,13 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
       writer.empty(FrameKind.Tainted, 0);
     });
   }
-  // What was too much, and what this turn still holds, goes out with the last breath.
+  // Reports dropped output and flushes the frames of this turn.
   process.on("exit", () => log.end());
   installConsole((code, text) => log.write(code, text));
   for (const stream of [process.stdout, process.stderr]) {
-    boundOutput(stream, () => log.write(LogCode.Warn, "Output is dropped: the app writes more than is read."));
+    boundOutput(stream, () => log.write(LogCode.Warn, "Output is dropped: the worker writes faster than the daemon reads."));
   }
-  // What a terminal or a service manager sends to all processes is for the daemon, which lets requests finish.
+  // Ignores signals that a terminal or service manager sends to all processes: the daemon stops isolates after their requests.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   lockDown({ ...settings, channel: channel.socket, report: (text) => log.write(LogCode.Error, text) });
   installRequest();
@@ -159,7 +158,7 @@ function runIsolate({ slot, settings }: { slot: string; settings: IsolateSetting
   writer.empty(FrameKind.Blank, 0);
 }
 
-/** Bytes of a frame for the app: their own, while the channel reads the next ones over those that they are of. */
+/** Copies frame bytes for the worker: the channel overwrites its buffer with the next frames. */
 function copyOf(buffer: Buffer, start: number, end: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer.subarray(start, end));
 }

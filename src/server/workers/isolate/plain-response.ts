@@ -10,12 +10,12 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const textType = `content-type${lineFeed}text/plain;charset=UTF-8`;
 const jsonType = `content-type${lineFeed}application/json`;
 
-/** What the native constructors take as body; the platform's types do not name it. */
+/** Body type of the native constructors; the platform's types do not export a name. */
 type BodyInit = ConstructorParameters<typeof Response>[0];
 type RedirectStatus = Parameters<typeof Response.redirect>[1];
 type PlainBody = string | Uint8Array | null;
 
-/** A response taken apart for the wire. */
+/** The status, headers and body of a response for the frame protocol. */
 export interface ResponseParts {
   readonly status: number;
   /** Header lines of the frame protocol. */
@@ -24,8 +24,8 @@ export interface ResponseParts {
 }
 
 /**
- * The `Response` of an isolate. Made of a string or bytes it stays a few plain fields that need no stream on their way out;
- * anything else, and anything unusual asked of it, is left to the native class.
+ * The `Response` of an isolate. With a string or bytes as body, plain fields hold its data and no stream is needed. All other bodies and
+ * unusual uses are delegated to the native class.
  */
 export class PlainResponse {
   #status = 200;
@@ -62,7 +62,7 @@ export class PlainResponse {
     return NativeResponse.redirect(url, status ?? 302);
   }
 
-  /** Its parts when no stream is involved, its native form otherwise; undefined when it has not the shape of a Response. */
+  /** Returns the parts of a response without a stream, or its native form; undefined for a value that is not a Response. */
   static takeApart(value: unknown): ResponseParts | Response | undefined {
     if (typeof value !== "object" || value === null) return undefined;
     if (!(#head in value)) return value instanceof NativeResponse ? value : toNativeResponse(value);
@@ -144,7 +144,7 @@ export class PlainResponse {
     return this.#native?.redirected ?? false;
   }
 
-  /** The end of a `WebSocketPair` that becomes the client's. */
+  /** The end of a `WebSocketPair` that the client gets. */
   get webSocket(): PairedWebSocket | null {
     return this.#native ? webSocketOf(this.#native) : null;
   }
@@ -160,7 +160,7 @@ export class PlainResponse {
       else if (!hasContentType(this.#head)) this.#head = withLine(this.#head, textType);
       return true;
     }
-    // Copied: the app may change its buffer while the answer waits.
+    // Copied: the worker can change its buffer before the response is sent.
     if (body !== null) this.#body = body instanceof ArrayBuffer ? new Uint8Array(body.slice(0)) : Uint8Array.prototype.slice.call(body);
     return true;
   }
@@ -196,7 +196,7 @@ export class PlainResponse {
   }
 }
 
-/** Header lines of a plain object with sound names and values; undefined for everything that the native class should judge. */
+/** Returns the header lines of a plain object with valid names and values; undefined for all input that the native class must judge. */
 function plainHead(headers: unknown): string | undefined {
   if (typeof headers !== "object" || headers === null) return undefined;
   if (headers instanceof Headers) return headLines(headers);
@@ -237,7 +237,7 @@ function hasContentType(head: string): boolean {
   return false;
 }
 
-/** Names stand on even lines. */
+/** Whether position `at` starts a header name: names are on even lines. */
 function isNameLine(head: string, at: number): boolean {
   let feeds = 0;
   for (let index = head.indexOf(lineFeed); index !== -1 && index < at; index = head.indexOf(lineFeed, index + 1)) feeds += 1;
@@ -248,7 +248,7 @@ function withLine(head: string, line: string): string {
   return head === "" ? line : head + lineFeed + line;
 }
 
-/** Makes it the global `Response`; results of `fetch()` stay instances of it. */
+/** Installs the class as the global `Response`; results of `fetch()` remain instances of it. */
 export function installResponse(): void {
   Object.setPrototypeOf(PlainResponse.prototype, NativeResponse.prototype);
   Object.defineProperty(PlainResponse, "name", { value: "Response" });

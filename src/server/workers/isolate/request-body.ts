@@ -1,7 +1,7 @@
 import type { LazyBody } from "../../web/lazy-request.js";
 import { creditWindowBytes } from "../protocol/frames.js";
 
-/** What the daemon is told while a streamed body is read. */
+/** Flow control of a streamed body, sent to the daemon. */
 export interface BodyFlow {
   giveCredit(bytes: number): void;
   stop(): void;
@@ -12,7 +12,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** A request's body as it comes from the daemon: at most one credit window of it is held here. */
+/** A request body from the daemon; holds at most one credit window. */
 export class RequestBody implements LazyBody {
   readonly #flow: BodyFlow | undefined;
   readonly #chunks: Uint8Array[] = [];
@@ -21,7 +21,7 @@ export class RequestBody implements LazyBody {
   #waiter: Waiter | undefined;
   #owedCredit = 0;
 
-  /** The bytes, these and those that follow, are the app's from here on. */
+  /** Takes ownership of the bytes, also of those passed to `push`. */
   constructor(source: Uint8Array | BodyFlow) {
     if (source instanceof Uint8Array) {
       this.#flow = undefined;
@@ -33,7 +33,7 @@ export class RequestBody implements LazyBody {
     }
   }
 
-  /** The whole body when it came with the request's head. */
+  /** The whole body when the request frame contained it. */
   get inline(): Uint8Array | undefined {
     return this.#flow ? undefined : this.#chunks[0];
   }
@@ -56,7 +56,7 @@ export class RequestBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Has whoever reads it, now or later, fail with an AbortError. */
+  /** Fails the pending read, or the next one, with an AbortError. */
   fail(reason: string): void {
     if (this.#hasEnded) return;
     this.#failure = reason;
@@ -64,7 +64,7 @@ export class RequestBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** The next piece, undefined at the end; rejects when the client went away. */
+  /** Resolves with the next chunk, or undefined at the end; rejects when the client disconnected. */
   next(): Promise<Uint8Array | undefined> {
     const chunk = this.#chunks.shift();
     if (chunk) {
@@ -109,7 +109,7 @@ export class RequestBody implements LazyBody {
   }
 }
 
-/** Made when somebody is there to see it: catching the stack costs more than a whole request. */
+/** Created only for a reader: capturing the stack costs more than a whole request. */
 function abortError(reason: string): DOMException {
   return new DOMException(reason, "AbortError");
 }

@@ -1,20 +1,20 @@
-/** Where what one end of a pair sends goes. */
+/** The destination of the messages that one end of a pair sends. */
 export interface Outlet {
-  /** Bytes that the receiver has no room for yet. */
+  /** Bytes that the receiver cannot accept yet. */
   readonly bufferedAmount: number;
-  /** The bytes belong to the outlet from now on. */
+  /** Takes ownership of the bytes. */
   message(data: string | Uint8Array): void;
-  /** Comes after all messages, once. */
+  /** Called once, after all messages. */
   close(code: number, reason: string): void;
 }
 
 interface Entry {
   readonly sizeBytes: number;
-  /** Missing until a Blob is read. */
+  /** Undefined until the Blob is read. */
   send: ((outlet: Outlet) => void) | undefined;
 }
 
-/** What `send` and `close` were called with, in that order, although the bytes of a Blob come later. */
+/** Keeps the order of `send` and `close` calls, although a Blob is read asynchronously. */
 export class SendQueue {
   readonly #waiting: Entry[] = [];
   readonly #outlet: () => Outlet;

@@ -4,28 +4,28 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
-/** Larger files, and larger maps, are not looked into. */
+/** Larger files and source maps are not read. */
 const largestFileBytes = 32 * 1024 * 1024;
 const mostFiles = 32;
 const comment = "//# sourceMappingURL=";
 
-/** Calls within Node, which say nothing about the app. */
+/** Stack frames within Node, which do not help to find a fault in the worker. */
 const nodeFrames = /\n +at (?:[^\n]* \(|async )?node:[^\s)]*\)?( \{)?/g;
-/** How V8 says it of an ArrayBuffer or of WebAssembly, as a RangeError. */
+/** V8's messages for a failed allocation of an ArrayBuffer or of WebAssembly memory, as a RangeError. */
 const refusedMemory = /^(?:Array buffer allocation failed|WebAssembly\.(?:Memory|Instance).*(?:memory|allocate))/i;
-/** Node's code for a Buffer, or a string made of one, that cannot be allocated. */
+/** Node's error code for a failed allocation of a Buffer, or of a string from one. */
 const refusedBuffer = "ERR_MEMORY_ALLOCATION_FAILED";
 
 interface MappedFile {
   readonly map: SourceMap;
-  /** The folder that its sources are relative to. */
+  /** The folder to which the source paths are relative. */
   readonly folder: string;
   readonly sourceRoot: string;
 }
 
 /**
- * Replaces positions in bundles by those in their sources, as source maps tell: inline ones, and files that lie in the app's folder.
- * A map is read when the first position is asked for, so that an app without errors pays nothing for it.
+ * Replaces positions in bundles by positions in their sources, from inline source maps and map files of the worker. A map is read at the
+ * first position, so a worker without errors has no cost.
  */
 export class SourcePositions {
   readonly #appFolder: string;
@@ -38,13 +38,13 @@ export class SourcePositions {
     this.#position = new RegExp(String.raw`((?:${roots.join("|")})/[^\s():]+):(\d+):(\d+)`, "g");
   }
 
-  /** The text with positions of the sources, relative to the app's folder. */
+  /** Returns the text with source positions, relative to the worker's folder. */
   map(text: string): string {
     return text.replace(this.#position, (whole, place: string, line: string, column: string) => {
       try {
         return this.#origin(place, Number(line), Number(column)) ?? whole;
       } catch {
-        // A map that is broken, or not there: the position in the bundle is better than none.
+        // Without a valid map, the position in the bundle remains.
         return whole;
       }
     });
@@ -69,7 +69,7 @@ export class SourcePositions {
     return mapped;
   }
 
-  /** Bundlers name sources by path or by a URL of their own; what lies outside of the folder lay on the machine of whoever bundled. */
+  /** Bundlers name sources by path or by custom URL. Leading `../` is removed: it refers to folders of the build machine. */
   #relative({ folder, sourceRoot }: MappedFile, source: string): string {
     const bare = source.replace(/^[a-z][\w+.-]*:\/\/[^/]*\//i, "");
     const absolute = bare === source ? path.resolve(folder, sourceRoot, source) : path.resolve(this.#appFolder, bare);
@@ -99,7 +99,7 @@ function readSmall(file: string): string {
   return readFileSync(file, "utf8");
 }
 
-/** The text of anything that can be thrown; itself it never throws. */
+/** Returns the text of any thrown value; never throws. */
 export function describeError(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === "string"
@@ -110,14 +110,14 @@ export function describeError(error: unknown): string {
   }
 }
 
-/** One line of at most 1 KB without the slot's path, with the place in the app where it was thrown. */
+/** Returns one line of at most 1 KB without the slot's path, with the worker's file and line that threw. */
 export function summariseError(error: unknown, slot: string): string {
   let [text, place] = ["The module threw a value that cannot be described.", ""];
   try {
     text = error instanceof Error ? `${error.name}: ${error.message}` : `Thrown: ${String(error)}`;
     place = error instanceof Error && typeof error.stack === "string" ? placeIn(error.stack, slot) : "";
   } catch {
-    // A hostile value: the sentence above stands.
+    // A getter of the thrown value threw: the default text remains.
   }
   const line = text
     .replaceAll(`file://${slot}/app/`, "")
@@ -127,20 +127,20 @@ export function summariseError(error: unknown, slot: string): string {
   return `${(line.split("\n").find((part) => part.trim() !== "") ?? "").slice(0, 900)}${place.slice(0, 100)}`;
 }
 
-/** ` (index.js:1:7)`, the topmost call in a file of the app; nothing for a syntax error, whose stack has none. */
+/** Returns ` (index.js:1:7)`, the topmost call in a worker file; empty for a syntax error, whose stack has no such call. */
 function placeIn(stack: string, slot: string): string {
   const files = `${slot}/app/`;
   const call = stack.split("\n").find((line) => /^ +at .*:\d+:\d+\)?$/.test(line) && line.includes(files));
   return call === undefined ? "" : ` (${call.slice(call.indexOf(files) + files.length).replace(/\)$/, "")})`;
 }
 
-/** What is not in the heap is refused memory with one of these; an app that catches them goes on with what it has. */
+/** True for a failed allocation outside the V8 heap. A worker that catches such an error continues. */
 export function isOutOfMemory(error: unknown): boolean {
   try {
     if (!(error instanceof Error)) return false;
     return ("code" in error && error.code === refusedBuffer) || (error instanceof RangeError && refusedMemory.test(error.message));
   } catch {
-    // What an app throws may be a trap.
+    // A thrown value can be a Proxy that throws.
     return false;
   }
 }

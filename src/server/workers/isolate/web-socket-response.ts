@@ -3,7 +3,7 @@ import { PairedWebSocket } from "./web-socket.js";
 const NativeResponse = globalThis.Response;
 type BodyInit = ConstructorParameters<typeof Response>[0];
 
-/** The answer 101, which the native class does not know: a native response that says so of itself. Undefined for every other answer. */
+/** Creates a response with status 101, which the native class rejects, from a native response. Undefined for every other response. */
 export function toSwitchingResponse(body: BodyInit | undefined, init: ResponseInit | undefined): Response | undefined {
   if (typeof init !== "object" || init === null || init.status !== 101) return undefined;
   const { webSocket } = init as { webSocket?: unknown };
@@ -23,13 +23,13 @@ export function toSwitchingResponse(body: BodyInit | undefined, init: ResponseIn
   });
 }
 
-/** Tells the app's end that the client is gone, when an answer that nobody waits for was to open a socket. */
+/** Closes the worker's end after the client disconnected before the WebSocket was opened. */
 export function abandonWebSocket(response: Response): void {
   const end = webSocketOf(response);
   if (end) PairedWebSocket.abandon(end);
 }
 
-/** The end of a pair that an answer gives to the client. */
+/** Returns the end of a pair that a response gives to the client. */
 export function webSocketOf(response: Response): PairedWebSocket | null {
   const { webSocket } = response as { webSocket?: unknown };
   return PairedWebSocket.isEnd(webSocket) ? webSocket : null;
