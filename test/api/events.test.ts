@@ -120,7 +120,7 @@ describe("the stream of events", () => {
     const reader = await follow(root, { worker: "crasher" });
     await (await fetch(`${daemon.url}/crasher/die`)).text();
     await expect.poll(() => reader.shown()).toEqual(["worker.crashed crasher"]);
-    expect(reader.seen.at(-1)).toMatchObject({ subject: { version: "1.0.0" }, message: expect.stringMatching(/^Its isolate .*3.*\.$/) });
+    expect(reader.seen.at(-1)).toMatchObject({ subject: { version: "1.0.0" }, message: expect.stringMatching(/^The isolate .*3.*\.$/) });
     const archive = await packFiles({ "manifest.yaml": manifestOf("crasher", "1.1.0"), "index.js": "throw new Error('not today')" });
     await root.workers.upload({ file: uploadOf("worker.tgz", archive) });
     await (await fetch(`${daemon.url}/crasher/`)).text();

@@ -34,12 +34,16 @@ describe("a worker that writes its own frames into its channel", () => {
   afterAll(() => server.stop());
 
   it.each([
-    ["Blank", { kind: FrameKind.Blank }, "it reported to be blank at another time than its start"],
-    ["Loaded", { kind: FrameKind.Loaded }, "it reported to be loaded at another time than its start"],
-    ["LoadFailed", { kind: FrameKind.LoadFailed, payload: "{}" }, "it reported a failure to load while it loaded nothing"],
-    ["a LoadFailed that is no JSON", { kind: FrameKind.LoadFailed, payload: "{" }, "it sent a malformed frame"],
-    ["200,000 Tainted", { kind: FrameKind.Tainted, count: 200_000 }, "it flooded its channel"],
-    ["200,000 Log", { kind: FrameKind.Log, payload: "\u0001x", count: 200_000 }, "it flooded its channel"],
+    ["Blank", { kind: FrameKind.Blank }, "the isolate reported blank outside of that start step"],
+    ["Loaded", { kind: FrameKind.Loaded }, "the isolate reported loaded outside of that start step"],
+    ["LoadFailed", { kind: FrameKind.LoadFailed, payload: "{}" }, "the isolate reported a load failure while it loaded no worker"],
+    ["a LoadFailed that is no JSON", { kind: FrameKind.LoadFailed, payload: "{" }, "the isolate sent a malformed frame"],
+    ["200,000 Tainted", { kind: FrameKind.Tainted, count: 200_000 }, "the isolate exceeded the frame rate limit of its channel"],
+    [
+      "200,000 Log",
+      { kind: FrameKind.Log, payload: "\u0001x", count: 200_000 },
+      "the isolate exceeded the frame rate limit of its channel",
+    ],
   ])("is killed for %s, and only its own request fails", async (_, { kind, payload = "", count = 1 }: Frames, reason) => {
     const name = `attacker-${kind}-${payload.length}`;
     await server.add(name, { files: { "index.js": attacker }, manifest: { timeout: "20s" } });
@@ -47,7 +51,7 @@ describe("a worker that writes its own frames into its channel", () => {
     const query = new URLSearchParams({ kind: String(kind), payload, count: String(count) });
     const refusal = await server.refusal(`/${name}/?${query.toString()}`);
     expect(refusal).toMatchObject({ status: 502, code: "WORKER_CRASHED" });
-    expect(refusal.message).toBe(`The worker's process was stopped because ${reason} while it handled the request.`);
+    expect(refusal.message).toBe(`The worker's process was killed because ${reason} while it handled the request.`);
     expect(await server.text("/neighbor/")).toBe(pid);
     await expect.poll(() => server.text(`/${name}/`)).toBe("ok");
   });

@@ -143,7 +143,7 @@ async function giveUp(name: string, target: string, sign: string): Promise<void>
 }
 
 describe("an isolate that is blocked in an aborted call", () => {
-  const blocked = "its event loop is blocked";
+  const blocked = "the event loop is blocked";
 
   test("is replaced for the next request, which succeeds", async () => {
     const name = await offender();

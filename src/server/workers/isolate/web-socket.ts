@@ -9,24 +9,24 @@ type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unkno
 type ListenerOptions = Parameters<EventTarget["addEventListener"]>[2];
 type BinaryType = "arraybuffer" | "blob";
 
-/** What arrived and was not handed to the app yet. */
+/** A message or close that is not delivered to the worker yet. */
 interface Arrival {
   readonly data?: string | Uint8Array;
   readonly close?: { readonly code: number; readonly reason: string };
-  /** The app has it. */
+  /** Called when the event is delivered to the worker. */
   readonly onDelivered?: (() => void) | undefined;
 }
 
 /**
- * One end of a `WebSocketPair`: a `WebSocket` by prototype, with `accept()`. What one end sends arrives at the other, until that one is
- * given to a Response: then it is the client.
+ * One end of a `WebSocketPair`: a `WebSocket` by prototype, with `accept()`. Each end receives what the other end sends. After one end is
+ * given to a Response, that end is the client's connection.
  */
 export class PairedWebSocket extends EventTarget {
   readonly url = "";
   readonly extensions = "";
   #protocol = "";
   #peer: PairedWebSocket | undefined;
-  /** Takes what is sent once the other end is a client. */
+  /** Destination of this end's messages once the other end is the client's. */
   #outlet: Outlet | undefined;
   readonly #outbox = new SendQueue(() => this.#outlet ?? (this.#peer as PairedWebSocket).#inlet);
   readonly #arrivals: Arrival[] = [];
@@ -37,10 +37,10 @@ export class PairedWebSocket extends EventTarget {
   #attachment: unknown = null;
   readonly #handlers = new Map<string, unknown>();
   #report: (error: unknown) => void = () => undefined;
-  /** Listeners as they are registered. */
+  /** The registered wrapper of each listener. */
   readonly #guarded = new WeakMap<object, (event: Event) => void>();
 
-  /** `report` hears of the errors of listeners: they must not look like some that escaped, which would cost the app its isolate. */
+  /** `report` receives the errors of listeners. Without it they would be uncaught exceptions, for which the daemon replaces the isolate. */
   static pair(report: (error: unknown) => void): readonly [PairedWebSocket, PairedWebSocket] {
     const ends = [new PairedWebSocket(), new PairedWebSocket()] as const;
     ends[0].#report = ends[1].#report = report;
@@ -53,7 +53,7 @@ export class PairedWebSocket extends EventTarget {
     return typeof value === "object" && value !== null && #peer in value;
   }
 
-  /** Makes this end the client's: what the other one sends goes to the outlet. False when it is in use already. */
+  /** Gives this end to the client: messages of the other end go to the outlet. Returns false when this end is already in use. */
   static handOver(end: PairedWebSocket, toOutlet: (server: PairedWebSocket) => Outlet, protocol: string): boolean {
     const server = end.#peer as PairedWebSocket;
     if (end.#isAccepted || end.#isHandedOver) return false;
@@ -68,12 +68,12 @@ export class PairedWebSocket extends EventTarget {
     return true;
   }
 
-  /** Something came from the client. */
+  /** Delivers a message or close of the client. */
   static arrive(end: PairedWebSocket, arrival: Arrival): void {
     end.#arrive(arrival);
   }
 
-  /** The client that this end was meant for is gone. */
+  /** Closes the pair because the client of this end disconnected before the hand-over. */
   static abandon(end: PairedWebSocket): void {
     if (!end.#isHandedOver && end.#peer) end.#peer.#arrive({ close: { code: CloseCode.Abnormal, reason: "" } });
   }
@@ -100,7 +100,7 @@ export class PairedWebSocket extends EventTarget {
 
   /** Starts the delivery of events to this end. */
   accept(): void {
-    if (this.#isHandedOver) throw new TypeError("This end of the WebSocketPair was given to a Response: accept() the other one.");
+    if (this.#isHandedOver) throw new TypeError("This end of the WebSocketPair belongs to a Response. Call accept() on the other end.");
     if (this.#isAccepted) return;
     this.#isAccepted = true;
     for (let index = 0; index < this.#arrivals.length; index += 1) setImmediate(this.#deliver);
@@ -119,7 +119,10 @@ export class PairedWebSocket extends EventTarget {
   close(code?: number, reason = ""): void {
     if (this.#readyState >= readyStates.CLOSING) return;
     if (code !== undefined && !isSendableCode(code)) {
-      throw new DOMException(`${code} is not a close code that can be sent: 1000 to 1014 or 3000 to 4999.`, "InvalidAccessError");
+      throw new DOMException(
+        `${code} is not a valid close code. Use 1000 to 1014, except 1004 to 1006, or 3000 to 4999.`,
+        "InvalidAccessError",
+      );
     }
     if (Buffer.byteLength(reason) > closeReasonBytes) {
       throw new DOMException(`The reason of a close has at most ${closeReasonBytes} bytes.`, "SyntaxError");
@@ -162,7 +165,7 @@ export class PairedWebSocket extends EventTarget {
     }
   }
 
-  /** How the other end of a pair that stays in the worker sends to this one. */
+  /** The destination of the other end's messages while both ends stay in the worker. */
   readonly #inlet: Outlet = {
     bufferedAmount: 0,
     message: (data) => this.#arrive({ data }),
@@ -172,7 +175,7 @@ export class PairedWebSocket extends EventTarget {
   #arrive(arrival: Arrival): void {
     if (this.#isHandedOver) return;
     this.#arrivals.push(arrival);
-    // A task for each: what one message sets off is done before the next one comes.
+    // One task per message: microtasks of one message finish before the next one is delivered.
     if (this.#isAccepted) setImmediate(this.#deliver);
   }
 
@@ -187,7 +190,7 @@ export class PairedWebSocket extends EventTarget {
 
   #wrap(data: string | Uint8Array): unknown {
     if (typeof data === "string") return data;
-    // Not the slice() of Buffer, which shares the memory.
+    // Buffer's own slice() would share the memory.
     const bytes = Uint8Array.prototype.slice.call(data);
     return this.#binaryType === "blob" ? new Blob([bytes]) : bytes.buffer;
   }
@@ -195,7 +198,7 @@ export class PairedWebSocket extends EventTarget {
   #end({ code, reason }: { code: number; reason: string }): void {
     const isFirst = this.#readyState === readyStates.OPEN;
     this.#readyState = readyStates.CLOSED;
-    // The answer to the other end's close; a client's was answered by the daemon.
+    // Responds to the other end's close; the daemon has already responded to a client's close.
     if (isFirst && !this.#outlet) this.#outbox.close(code, reason);
     const wasClean = code !== CloseCode.Abnormal;
     if (!wasClean) this.dispatchEvent(errorEvent("The connection was lost."));
@@ -224,7 +227,7 @@ export class PairedWebSocket extends EventTarget {
   }
 }
 
-/** The events of a WebSocket that this version of Node does not know; the platform's own where it does. */
+/** Fallbacks for the WebSocket events that this Node version lacks. */
 interface CloseFields {
   readonly wasClean?: boolean;
   readonly code?: number;
@@ -276,7 +279,10 @@ function installWebSocketEvents(): void {
   Object.defineProperty(globalThis, "ErrorEvent", { value: ErrorEventClass, writable: true, configurable: true });
 }
 
-/** Makes `WebSocketPair` global (`const { 0: client, 1: server } = new WebSocketPair()`) and its ends instances of the global `WebSocket`, which stays the platform's client. */
+/**
+ * Installs the global `WebSocketPair` (`const { 0: client, 1: server } = new WebSocketPair()`). Its ends are instances of the global
+ * `WebSocket`, which remains the platform's client.
+ */
 export function installWebSocketPair(report: (error: unknown) => void): void {
   class WebSocketPair {
     readonly 0: PairedWebSocket;

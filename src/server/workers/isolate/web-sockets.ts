@@ -4,10 +4,10 @@ import { PairedWebSocket } from "./web-socket.js";
 import { CloseCode, readClose, writeClose, MessageFragmenter, type SocketClose } from "../protocol/web-socket-frames.js";
 import type { Outlet } from "./send-queue.js";
 
-/** What an app may have sent that its client did not take yet; beyond it the socket is closed with 1013. */
+/** Limit of sent bytes that the client has not received yet; beyond it the socket is closed with 1013. */
 const maximumBufferedBytes = 8 * 1024 * 1024;
 
-/** The web sockets of an isolate's clients, by the number of each in the frames. */
+/** The WebSockets of an isolate's clients, by socket number of the frame protocol. */
 export class WebSockets {
   readonly #writer: FrameWriter;
   readonly #channels = new Map<number, WebSocketChannel>();
@@ -17,7 +17,7 @@ export class WebSockets {
     this.#writer = writer;
   }
 
-  /** Gives the client one end of a pair, as the last word about its request. False when that end is in use already. */
+  /** Opens a WebSocket: gives one end of the pair to the client and ends the request. Returns false when that end is already in use. */
   open(exchange: number, end: PairedWebSocket, head: string): boolean {
     const number = this.#freeNumber();
     const writer = this.#writer;
@@ -33,7 +33,7 @@ export class WebSockets {
     return PairedWebSocket.handOver(end, toChannel, protocolOf(head));
   }
 
-  /** False when the frame is not about a web socket. */
+  /** Returns false when the frame is not about a WebSocket. */
   onFrame(kind: number, number: number, payload: Buffer): boolean {
     if (kind < FrameKind.SocketText || kind > FrameKind.SocketClose) return false;
     this.#channels.get(number)?.onFrame(kind, payload);
@@ -53,7 +53,7 @@ function protocolOf(head: string): string {
   return index === -1 ? "" : (lines[index + 1] ?? "");
 }
 
-/** A client's socket inside the isolate: what the app's end sends leaves as frames, what comes as frames arrives there. */
+/** A client's WebSocket inside the isolate: sends the messages of the worker's end as frames and delivers received frames to that end. */
 class WebSocketChannel implements Outlet {
   readonly #number: number;
   readonly #writer: FrameWriter;
@@ -61,10 +61,10 @@ class WebSocketChannel implements Outlet {
   readonly #onFree: (number: number) => void;
   readonly #pieces: MessageFragmenter;
   #parts: Buffer[] = [];
-  /** Credit to give back: of pieces that the app has, or that a message still lacks others of. */
+  /** Credit to return: of delivered messages, and of fragments of an incomplete message. */
   #owedCredit = 0;
   #undelivered = 0;
-  /** Waits for the messages before it. */
+  /** A close that waits until earlier messages are sent. */
   #close: SocketClose | undefined;
   #hasClosed = false;
 
@@ -88,7 +88,7 @@ class WebSocketChannel implements Outlet {
       return;
     }
     this.#pieces.clear();
-    this.close(CloseCode.TryAgainLater, "The client is too slow.");
+    this.close(CloseCode.TryAgainLater, "The client reads too slowly.");
   }
 
   close(code: number, reason: string): void {
@@ -105,7 +105,7 @@ class WebSocketChannel implements Outlet {
       case FrameKind.SocketBinaryPart:
         this.#parts.push(payload);
         this.#owedCredit += payload.length + pieceCostBytes;
-        // Messages that the app did not take yet hold up the next ones.
+        // Undelivered messages delay the credit for the next ones.
         if (this.#undelivered === 0) this.#giveCredit();
         return;
       case FrameKind.SocketCredit:

@@ -2,7 +2,7 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const longestReason = 1024;
 
-/** The step that an isolate is waited for on its way to serve: to be blank, then to have its app loaded. */
+/** The pending step of an isolate's start: "blank" (process ready), then "loaded" (worker imported). */
 export class Deferred {
   #waiting: { name: "blank" | "loaded"; resolve: () => void; reject: (error: ApiError) => void } | undefined;
 
@@ -17,20 +17,20 @@ export class Deferred {
     });
   }
 
-  /** Throws when it is not the step that is waited for. */
+  /** Completes the step. Throws when another step is pending. */
   done(name: "blank" | "loaded"): void {
-    if (this.#waiting?.name !== name) throw new Error(`it reported to be ${name} at another time than its start`);
+    if (this.#waiting?.name !== name) throw new Error(`the isolate reported ${name} outside of that start step`);
     this.#waiting.resolve();
     this.#waiting = undefined;
   }
 
-  /** The app's code threw, as the isolate says: of its words nothing is sure. Throws when no app is being loaded. */
+  /** Fails the step because the worker's code threw. The message is untrusted input. Throws when no worker is being loaded. */
   fail({ message }: { message?: unknown }): void {
-    if (this.#waiting?.name !== "loaded") throw new Error("it reported a failure to load while it loaded nothing");
+    if (this.#waiting?.name !== "loaded") throw new Error("the isolate reported a load failure while it loaded no worker");
     this.#reject(`. ${typeof message === "string" ? message.slice(0, longestReason) : ""}`);
   }
 
-  /** The process is gone. */
+  /** Fails the step because the process ended. */
   failToEnd(how: string): void {
     this.#reject(`: its process ${how}.`);
   }

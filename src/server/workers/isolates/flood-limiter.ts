@@ -1,16 +1,16 @@
 const smallFramesPerSecond = 20_000;
 
-/** Counts frames that cost an isolate nothing to send: a flood of them would keep the daemon busy. */
+/** Limits the rate of frames that are free for an isolate to send: a flood of them would occupy the daemon. */
 export class FloodLimiter {
   #count = 0;
   #sinceMs = performance.now();
 
-  /** Throws when too many came within a second. */
+  /** Counts a frame. Throws when one second exceeds the limit. */
   count(): void {
     this.#count += 1;
     if (this.#count < smallFramesPerSecond) return;
     const now = performance.now();
-    if (now - this.#sinceMs < 1000) throw new Error("it flooded its channel");
+    if (now - this.#sinceMs < 1000) throw new Error("the isolate exceeded the frame rate limit of its channel");
     this.#count = 0;
     this.#sinceMs = now;
   }

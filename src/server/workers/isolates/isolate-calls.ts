@@ -15,14 +15,14 @@ import type { WorkerCall } from "../engine/worker-call.js";
 
 /** A cancelled call whose last frame has not come yet. */
 const abandoned = Symbol("abandoned");
-/** After these the isolate says no more about a call. */
+/** Frames that end a call. */
 const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
-/** Calls after which it counts again how many there are at once. */
+/** The maximum concurrency is measured anew in each window of this many calls. */
 const windowCalls = 1024;
 
 type Abandoned = typeof abandoned;
 
-/** The calls that one isolate works on, by their number in its frames. */
+/** The calls that run in one isolate, by exchange number. */
 export class IsolateCalls implements CallChannel {
   readonly writer: FrameWriter;
   readonly fastResponseWriter = new FastResponseWriter();
@@ -53,12 +53,12 @@ export class IsolateCalls implements CallChannel {
     return this.#runningCount;
   }
 
-  /** Calls that clients gave up and the app has not come back from. */
+  /** Cancelled calls that the worker has not finished yet. */
   get abandonedCount(): number {
     return this.#exchanges.size - this.#runningCount;
   }
 
-  /** How many calls there ever were. */
+  /** Calls that the isolate has received since its start. */
   get acceptedCount(): number {
     return this.#acceptedCount;
   }
@@ -97,7 +97,10 @@ export class IsolateCalls implements CallChannel {
     this.#held.add(socket);
   }
 
-  /** What came from the isolate together goes to each client in one write. True when one has not taken all: the bytes are still used then. */
+  /**
+   * Uncorks the held sockets, so all frames of one read reach each client in one write. Returns true while a socket still uses the frame
+   * bytes.
+   */
   letGo(): boolean {
     let isWaiting = false;
     for (const socket of this.#held) {
@@ -108,15 +111,15 @@ export class IsolateCalls implements CallChannel {
     return isWaiting;
   }
 
-  /** Hands a frame to its call; throws when the isolate breaks the rules of the channel. */
+  /** Passes a frame to its call; throws when the isolate violates the protocol. */
   onFrame(kind: number, id: number, { buffer, start, end, isRest = false }: FramePayload): void {
     const call = this.#exchanges.get(id);
-    if (call === undefined) throw new Error("it answered a call that it was never given");
+    if (call === undefined) throw new Error("the isolate sent a frame for an unknown call");
     if (call === abandoned) return this.#onLateFrame(kind, id, buffer.subarray(start, end));
     switch (kind) {
       case FrameKind.Answer: {
         const headEnd = start + 6 + buffer.readUInt32LE(start + 2);
-        if (headEnd > end) throw new Error("it sent an answer that is cut short");
+        if (headEnd > end) throw new Error("the isolate sent a truncated response");
         const status = buffer.readUInt16LE(start);
         const head = this.#readHead(call, status, buffer.toString("latin1", start + 6, headEnd));
         return head ? call.answer(status, head, buffer.subarray(headEnd, end)) : this.#refuse(call, true);
@@ -124,7 +127,7 @@ export class IsolateCalls implements CallChannel {
       case FrameKind.ResponseHead: {
         const status = buffer.readUInt16LE(start);
         const length = buffer.readDoubleLE(start + 2);
-        if (!Number.isSafeInteger(length) || length < -1) throw new Error("it announced a body of impossible length");
+        if (!Number.isSafeInteger(length) || length < -1) throw new Error("the isolate announced a body of invalid length");
         const head = this.#readHead(call, status, buffer.toString("latin1", start + 10, end));
         return head ? call.responseHead(status, head, length) : this.#refuse(call, false);
       }
@@ -143,18 +146,18 @@ export class IsolateCalls implements CallChannel {
         const reason = buffer[start];
         const what =
           reason === FailureReason.Threw
-            ? "The worker failed to handle the request; its log has the reason."
-            : "The worker answered with something that is not a valid response; its log has the reason.";
+            ? "The worker failed to handle the request. The worker's log has the reason."
+            : "The worker did not return a valid response. The worker's log has the reason.";
         return call.fail(new ApiError("WORKER_BAD_RESPONSE", what), true);
       }
       case FrameKind.SocketOpen:
         return this.#openSocket(call, buffer.subarray(start, end));
       default:
-        throw new Error(`it sent a frame of kind ${kind} for a call`);
+        throw new Error(`the isolate sent a frame of kind ${kind} for a call`);
     }
   }
 
-  /** Frames that crossed our Cancel on their way. */
+  /** Handles a frame that the isolate sent before it received Cancel. */
   #onLateFrame(kind: number, id: number, payload: Buffer): void {
     this.#floodGuard.count();
     if (kind === FrameKind.SocketOpen) this.#sockets.refuse(payload.readUInt32LE(0));
@@ -162,21 +165,23 @@ export class IsolateCalls implements CallChannel {
     this.#exchanges.delete(id);
   }
 
-  /** The app answered 101 and gave the client one end of a pair. */
+  /** Opens the WebSocket of a 101 response. */
   #openSocket(call: WorkerCall, payload: Buffer): void {
     const number = payload.readUInt32LE(0);
     const { upgrade } = call.visit;
     const head = payload.length <= responseHeadBytes ? this.#headsOf(call).read(payload.toString("latin1", 4)) : undefined;
     if (upgrade && head && !this.#sockets.isFull) {
-      // The socket first: with neither call nor socket a draining isolate ends.
+      // Opened before the call ends: a draining isolate with neither call nor socket would stop.
       this.#sockets.open(number, upgrade, { head, requestId: call.requestId });
       return call.switchProtocols();
     }
     this.#sockets.refuse(number);
-    if (!upgrade)
-      call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker answered with a web socket to a request that is no upgrade."), true);
+    if (!upgrade) call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker returned a WebSocket for a request without an upgrade."), true);
     else if (head)
-      call.fail(new ApiError("WORKER_POOL_SATURATED", "The worker has too many web sockets open.", { retryAfterSeconds }), true);
+      call.fail(
+        new ApiError("WORKER_POOL_SATURATED", "The worker has too many open WebSockets. Retry later.", { retryAfterSeconds }),
+        true,
+      );
     else this.#refuse(call, true);
   }
 
@@ -189,22 +194,21 @@ export class IsolateCalls implements CallChannel {
   }
 
   #refuse(call: WorkerCall, isComplete: boolean): void {
-    call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker answered with a status or headers that HTTP cannot carry."), isComplete);
+    call.fail(new ApiError("WORKER_BAD_RESPONSE", "The worker returned a status or headers that HTTP cannot carry."), isComplete);
   }
 }
 
 /**
- * Says when the calls that wait to be sent to an isolate should go: as soon as they are half of all that there are at once. So the isolate
- * works on one half while the daemon reads the other from its clients. Sent all together, at the end of a turn of the event loop, they
- * would have each of the two wait for the other; sent one by one, each would cost a write and a wake.
+ * Decides when waiting calls are sent to an isolate: when they are half of all concurrent calls. The isolate then processes one half while
+ * the daemon reads the other half. One write per call would cost a system call and a wake-up each.
  */
 export class BatchPolicy {
   #count = 0;
-  /** The most calls at once, in this window and in the one before. */
+  /** Maximum concurrent calls in the current window and in the previous one. */
   #most = 0;
   #mostBefore = 0;
 
-  /** To be asked for each call: `waitingCount` of the `runningCount` calls of the isolate were not sent yet. */
+  /** Whether to flush now. Call once per call: `waitingCount` of the `runningCount` calls are not sent yet. */
   isDue(waitingCount: number, runningCount: number): boolean {
     if (runningCount > this.#most) this.#most = runningCount;
     this.#count += 1;

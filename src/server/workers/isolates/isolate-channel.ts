@@ -3,34 +3,34 @@ import { Socket, type OnReadOpts } from "node:net";
 import { FrameReader, type FrameHandler } from "../protocol/frame-reader.js";
 import { writeFramesTo, type FrameWriter } from "../protocol/frame-writer.js";
 
-/** What may wait in the channel of an isolate that does not read; more calls wait in the worker's queue. */
+/** Limit of unread bytes in an isolate's channel; further calls wait in the worker's queue. */
 const maximumQueuedBytes = 4 * 1024 * 1024;
 
-/** An isolate that does not answer a ping within this time is blocked. */
+/** An isolate that does not respond to a ping within this time is blocked. */
 const pingTimeoutMs = 1000;
-/** The same for one whose only calls have run out of their time: nobody loses anything with it, and somebody may ask again at once. */
+/** The ping timeout when all calls have passed their deadlines. Shorter, because killing the isolate fails no further request. */
 const overduePingTimeoutMs = 500;
 
 interface ChannelEvents {
   readonly onFrame: FrameHandler;
-  /** All frames that came together were handed over. True when their bytes are still being used. */
+  /** Called after all frames of one read. Returns true while their bytes are still in use. */
   readonly onRead: () => boolean;
-  /** It takes more again. */
+  /** Called when the socket has drained. */
   readonly onDrain: () => void;
   readonly onClose: () => void;
-  /** The other side broke the rules, as the sentence says; nothing more comes. */
+  /** Called when the isolate violates the protocol, with the reason; no frames follow. */
   readonly onViolation: (reason: string) => void;
 }
 
-/** Our end of the socket pair with an isolate: frames in, frames out. */
+/** The daemon's end of the socket pair with an isolate. */
 export class IsolateChannel {
   readonly writer: FrameWriter;
-  /** All that came was read, and nothing more comes. */
+  /** Resolves when the socket is closed and all its data is processed. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   #heardMs = 0;
 
-  /** Takes the socket over: the one that is given here is of no use any more. */
+  /** Takes ownership of the socket's handle: `given` must not be used afterwards. */
   constructor(given: Socket, events: ChannelEvents) {
     const reader = new FrameReader(events.onFrame);
     const read = (count: number): boolean => {
@@ -47,10 +47,9 @@ export class IsolateChannel {
     const early = given.read() as Buffer | null;
     if (early) {
       reader.put(early);
-      // Before anything else comes, once whoever listens is ready.
+      // Processed before any other data, after the caller has set up its handlers.
       process.nextTick(() => read(0));
     }
-    // From now on the next bytes belong behind those.
     const socket = adoptSocket(given, { buffer: () => reader.room(), callback: read });
     this.#socket = socket;
     this.writer = writeFramesTo(socket);
@@ -64,12 +63,12 @@ export class IsolateChannel {
     return this.#socket.writableLength >= maximumQueuedBytes || this.#socket.destroyed;
   }
 
-  /** When something last came, on the clock of `performance.now()`. */
+  /** Time of the last read, on the clock of `performance.now()`. */
   get heardMs(): number {
     return this.#heardMs;
   }
 
-  /** The time that it is silent counts from now. */
+  /** Restarts the measurement of silence. */
   restartClock(): void {
     this.#heardMs = performance.now();
   }
@@ -79,45 +78,47 @@ export class IsolateChannel {
   }
 }
 
-/** Our own sentences are plain errors; those of parsers speak of our buffers, and clients would read them. */
+/**
+ * Returns the text of protocol errors, which are plain Errors. Other errors come from parsers and name internal buffers, so clients must
+ * not see them.
+ */
 function violationOf(error: unknown): string {
-  return error instanceof Error && error.constructor === Error ? error.message : "it sent a malformed frame";
+  return error instanceof Error && error.constructor === Error ? error.message : "the isolate sent a malformed frame";
 }
 
-/** Fields that node:net keeps to itself, under the names that they have had since its first releases. */
+/** Private fields of node:net's Socket. Their names have not changed since its first releases. */
 interface Inner {
   _handle: object | null;
 }
 
 /**
- * A socket on the connection of another one that reads into buffers of ours; take what the other one has read before. The public way,
- * `onread`, is only for sockets that connect, and those to isolates come in at a server of ours; without it each read allocates 64 KB,
- * and takes no more than that.
+ * Moves a socket's handle to a new socket that reads into our buffers; read pending data first. Public `onread` works only with `connect`,
+ * and these sockets are accepted. Without it, each read allocates 64 KB and reads no more.
  */
 function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {
   const inner = socket as unknown as Inner;
-  // oxlint-disable-next-line no-underscore-dangle -- as above
+  // oxlint-disable-next-line no-underscore-dangle -- Node has no public API for this
   const { _handle: handle } = inner;
   const options: object = { handle, onread, readable: true, writable: true };
   const adopted = new Socket(options);
   // oxlint-disable-next-line no-underscore-dangle -- one handle has one socket
   inner._handle = null;
-  // The process counts as closed when the socket that it came with is.
+  // The spawned process counts as closed when its original socket is.
   adopted.once("close", () => socket.destroy());
   return adopted;
 }
 
 /**
- * Asks an isolate whether its event loop still turns: one ping at a time, sent behind what it is to prove. Each question has a
- * deadline, on the clock of `performance.now()`.
+ * Checks that an isolate's event loop runs: one ping at a time, sent after the frames whose processing it proves. Each check has a deadline
+ * on the clock of `performance.now()`.
  */
 export class LivenessProbe {
   readonly #sendPing: () => void;
   #sentMs: number | undefined;
   #deadlineMs = Infinity;
-  /** Of questions that came while a ping was under way: its answer says nothing about them. */
+  /** Deadline of checks requested while a ping was pending: its response does not cover them. */
   #nextDeadlineMs: number | undefined;
-  /** Who waits for the next answer. */
+  /** Callbacks for the next response. */
   readonly #listeners: (() => void)[] = [];
 
   constructor(sendPing: () => void) {
@@ -133,15 +134,15 @@ export class LivenessProbe {
     else this.#nextDeadlineMs = Math.min(deadlineMs, this.#nextDeadlineMs ?? Infinity);
   }
 
-  /** Asks, and resolves when it answers. */
+  /** Sends a ping; resolves with the response. */
   answered(): Promise<void> {
     this.ask(Infinity);
     return new Promise((resolve) => this.#listeners.push(resolve));
   }
 
-  /** Throws when nobody asked. */
+  /** Handles a response. Throws when no ping is pending. */
   onPong(): void {
-    if (this.#sentMs === undefined) throw new Error("it answered a ping that nobody sent");
+    if (this.#sentMs === undefined) throw new Error("the isolate responded to a ping that the daemon did not send");
     this.#sentMs = undefined;
     for (const listener of this.#listeners.splice(0)) listener();
     const next = this.#nextDeadlineMs;
@@ -150,8 +151,8 @@ export class LivenessProbe {
   }
 
   /**
-   * Whether the event loop does not come back: an endless loop or a blocked system call never would. A long computation has as much
-   * time as its call had, and less only when nobody waits for it but others for the loop.
+   * Whether the event loop is blocked, as by an endless loop or a blocking system call. A long computation has until its call's deadline,
+   * or less when that call was given up and others wait.
    */
   isBlocked(nowMs: number, { isWorking, isInTheWay }: { isWorking: boolean; isInTheWay: boolean }): boolean {
     const silentMs = this.#sentMs === undefined ? 0 : nowMs - this.#sentMs;

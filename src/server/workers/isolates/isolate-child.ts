@@ -5,23 +5,23 @@ import { spawnProcess, type SpawnedProcess } from "../../platform/spawner/spawne
 import { standard } from "../../platform/spawner/messages.js";
 import { channelDescriptor } from "../protocol/frames.js";
 
-/** The kernel's choice when memory is short: an isolate rather than the daemon. */
+/** Makes the kernel's OOM killer prefer isolates over the daemon. */
 const oomScoreAdjustment = "500";
-/** From the order to terminate to SIGKILL; the app's onTerminate has one second of it. */
+/** Time from Terminate to SIGKILL; the worker's `onTerminate` has 1 s of it. */
 const terminateTimeoutMs = 1500;
 
-/** V8's last words. */
+/** V8's message when the heap is exhausted. */
 const heapIsFull = /^(?:#\s*)?fatal (?:error:|process|javascript).*out of memory/i;
 
-/** The process of an isolate, with one socket to it. */
+/** The process of an isolate and its sockets. */
 export class IsolateChild {
   readonly pid: number;
   readonly socket: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** It ended, and how; what it said before may still be on its way. */
+  /** Resolves with how the process ended; its last output may not be read yet. */
   readonly ended: Promise<string>;
-  /** It ended, and its output has been read. */
+  /** Resolves when the process has ended and its output is read. */
   readonly exited: Promise<void>;
   readonly #process: SpawnedProcess;
 
@@ -37,7 +37,7 @@ export class IsolateChild {
     writeFile(`/proc/${spawned.pid}/oom_score_adj`, oomScoreAdjustment, () => undefined);
   }
 
-  /** Throws `WORKER_UNAVAILABLE` when it cannot be started, or the daemon has no descriptor left for it. */
+  /** Starts the process. Throws `WORKER_UNAVAILABLE` when it cannot start or the daemon has no free file descriptor. */
   static async start(command: { file: string; args: string[] }, workingDirectory: string): Promise<IsolateChild> {
     const descriptors = [standard.output, standard.errors, channelDescriptor];
     try {
@@ -47,7 +47,7 @@ export class IsolateChild {
     }
   }
 
-  /** Reads no more of what it wrote. */
+  /** Stops reading the process's output. */
   closeOutput(): void {
     this.stdout.destroy();
     this.stderr.destroy();
@@ -57,14 +57,14 @@ export class IsolateChild {
     this.#process.kill();
   }
 
-  /** Gives it the time that it has after the order to terminate. */
+  /** Kills the process when it has not ended within the termination timeout. */
   killInTime(): void {
     const timer = setTimeout(() => this.kill(), terminateTimeoutMs);
     void this.exited.then(() => clearTimeout(timer));
   }
 }
 
-/** How an isolate's process ends, as clients and the operator are told: the first reason that is known counts, the system's words otherwise. */
+/** Why an isolate's process ended, for clients and the operator. The first known reason counts, else the status reported by the system. */
 export class ExitReason {
   readonly #beyondMemory: string;
   #reason: string | undefined;
@@ -74,7 +74,7 @@ export class ExitReason {
     this.#beyondMemory = `was ended because it reached its memory limit of ${Math.floor(memoryBytes / 1024 / 1024)} MB`;
   }
 
-  /** It ended without having been asked to, or by our force. */
+  /** True when the process ended without a request of the daemon, or was killed. */
   get hasCrashed(): boolean {
     return this.#hasCrashed;
   }
@@ -88,11 +88,11 @@ export class ExitReason {
   }
 
   asked(): void {
-    this.#reason = "was asked to end";
+    this.#reason = "was stopped by the daemon";
   }
 
   forced(because: string): void {
-    this.#reason = `was stopped because ${because}`;
+    this.#reason = `was killed because ${because}`;
     this.#hasCrashed = true;
   }
 
@@ -105,12 +105,12 @@ export class ExitReason {
     this.#hasCrashed = true;
   }
 
-  /** What it wrote as an error may tell why it will end. */
+  /** Detects an exhausted heap from error output. */
   noteError(text: string): void {
     if (heapIsFull.test(text)) this.#reason ??= this.#beyondMemory;
   }
 
-  /** `how` is what the system says of it. */
+  /** Returns the reason; `how` is the status reported by the system. */
   tell(how: string): string {
     return this.#reason ?? how;
   }

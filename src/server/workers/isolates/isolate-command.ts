@@ -12,26 +12,28 @@ import { sandboxCommand } from "../sandbox/sandbox-command.js";
 import { layerNames, type KernelLayers } from "../sandbox/sandbox-policy.js";
 import { isolatePolicy } from "../sandbox/isolate-policy.js";
 
-/** Heap outside of the old generation, thread stacks, code: what a process needs beyond the app's memory. */
+/** Memory that a process needs beyond the worker's limit: heap outside the old generation, thread stacks, code. */
 const overheadBytes = 192 * 1024 * 1024;
 const mostOpenFiles = 4096;
 const largestFileBytes = 1024 * 1024 * 1024;
-/** What V8 has of its own to collect garbage and to compile, on however large a machine. */
+/** V8's default number of threads for garbage collection and compilation on large machines. */
 const mostHelperThreads = 4;
-/** For the one thread that runs the app, and for everybody else: an app whose memory grows keeps its helpers busy, too. */
+/**
+ * Processors reserved for the worker's main thread and for other processes: a worker with a growing heap also keeps its GC threads busy.
+ */
 const processorsWithoutHelpers = 2;
-/** Threads of one isolate: Node's own are eleven at most. */
+/** Thread limit of one isolate; Node itself uses at most 11. */
 const mostThreads = 64;
-/** With processes or threads of its own. */
+/** Process and thread limit of an isolate that is allowed to start processes or threads. */
 const mostProcesses = 512;
-/** Processes and threads of all isolates of a worker that has a user of its own and may start programs. */
+/** Process and thread limit of all isolates of a worker with its own user and the permission to start programs. */
 const mostProgramsOfWorker = 2048;
-/** Threads of all isolates of such a worker without programs: 500 isolates have 5,500. */
+/** Thread limit of all isolates of such a worker without that permission: 500 isolates use 5,500. */
 const mostThreadsOfWorker = 8192;
-/** Worker threads of an app that may have them, each with a code range of its own. */
+/** Maximum worker threads that the memory limit allows for; each has its own V8 code range. */
 const mostCodeRanges = 8;
 
-/** The program of an isolate; it and its folder must be readable to the user that runs it. */
+/** The isolate program. The user that runs it must be able to read the file and its folder. */
 export const isolateProgram = compiledFile("server/workers/isolate/main.js");
 
 /** `CAP_SETPCAP` of `linux/capability.h`. */
@@ -45,15 +47,15 @@ interface IsolateOptions extends Pick<IsolateNeeds, "memoryBytes" | "permissions
 
 export interface IsolateCommandOptions {
   readonly allowsNetwork: boolean;
-  /** An isolate that the kernel does not restrict must not start. */
+  /** True when an isolate must not start unless the kernel restricts it. */
   readonly isStrict: boolean;
-  /** Folders of the daemon that no program of a worker may read. */
+  /** Folders of the daemon that no worker process is allowed to read. */
   readonly closedFolders: readonly string[];
-  /** What the kernel offers. */
+  /** Kernel features that restrict isolates. */
   readonly layers: Promise<KernelLayers>;
 }
 
-/** How isolates are started on this machine. Tools that it lacks are left out; what they would add is lost, nothing else. */
+/** Builds the command line of isolates. Tools that this machine lacks are omitted, and only their restrictions are lost. */
 export class IsolateCommand {
   readonly #setpriv = findSystemTool("setpriv");
   readonly #prlimit = findSystemTool("prlimit");
@@ -64,7 +66,7 @@ export class IsolateCommand {
   readonly #layers: Promise<KernelLayers>;
   readonly #closed: readonly string[];
 
-  /** Where the isolates' own code lies, and with it all of the daemon's. */
+  /** Folder of the isolate program and of all other code of the daemon. */
   get programFolder(): string {
     return compiledFile("server");
   }
@@ -75,21 +77,21 @@ export class IsolateCommand {
     this.#closed = options.closedFolders;
     this.#flags = [
       "--permission",
-      // From Node 25 on; before, the permission model leaves the network open.
+      // Node 25 and later. In earlier versions the permission model does not restrict the network.
       ...(options.allowsNetwork && process.allowedNodeEnvironmentFlags.has("--allow-net") ? ["--allow-net"] : []),
-      // After the start no flag of V8 can be changed: some of them write files past the permission model.
+      // Freezes V8 flags after the start: some of them write files outside the permission model.
       "--freeze-flags-after-init",
       "--preserve-symlinks",
       "--preserve-symlinks-main",
       ...helperFlags(),
       "--disable-warning=ExperimentalWarning",
       "--disable-warning=SecurityWarning",
-      // The package.json of a slot says nothing of the app.
+      // The package.json of a slot does not describe the worker.
       "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
     ];
   }
 
-  /** Command line of an isolate that may read `slot` and do what `permissions` say; it runs as `user`, when given. */
+  /** Returns the command line of an isolate with read access to `slot` and the given permissions. The isolate runs as `user`, if given. */
   async build(options: IsolateOptions): Promise<{ file: string; args: string[] }> {
     const node = [
       process.execPath,
@@ -108,7 +110,7 @@ export class IsolateCommand {
 
   async #sandbox(needs: IsolateOptions): Promise<string[]> {
     const layers = await this.#layers;
-    // A layer that the kernel offers is required of each isolate: what an app asks for must not make it fail, and be left out.
+    // Every available layer is required: otherwise a worker could make the setup of a layer fail and run without that layer.
     const required = layerNames.filter((name) => this.#isStrict || layers[name].isActive);
     if (required.length === 0) return [];
     const policy = isolatePolicy({ needs, slot: needs.slot, program: path.dirname(isolateProgram), required, closed: this.#closed });
@@ -117,7 +119,7 @@ export class IsolateCommand {
 
   #privileges(user: number | undefined): string[] {
     if (this.#setpriv === undefined) return [];
-    // An isolate must not outlive a daemon that was killed, whatever the app in it does.
+    // Kills the isolate when the daemon is killed, regardless of the worker's code.
     return [this.#setpriv, "--pdeathsig", "KILL", "--no-new-privs", ...(user === undefined ? rootFlags() : userFlags(user)), "--"];
   }
 
@@ -156,14 +158,14 @@ function settingsOf({ permissions, network }: IsolateOptions, { landlock }: Kern
   };
 }
 
-/** Flags of setpriv for a user of its own, who is in no group and cannot become anybody else. */
+/** setpriv flags for an isolate's user, without groups and capabilities. */
 export function userFlags(user: number): string[] {
   return ["--reuid", String(user), "--regid", String(user), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
 }
 
 /**
- * Flags of setpriv for an isolate that runs as root: of the capabilities of root only that to reach the files of other users, within
- * what Landlock leaves. None where root itself cannot give up capabilities.
+ * setpriv flags for an isolate that runs as root: keeps only the capabilities to access files of other users, which Landlock limits. Empty
+ * when the process cannot drop capabilities.
  */
 function rootFlags(): string[] {
   if (process.getuid?.() !== 0 || !mayDropCapabilities()) return [];
@@ -179,13 +181,13 @@ function mayDropCapabilities(): boolean {
   }
 }
 
-/** Where there are no processors for helpers, garbage is collected by the thread that makes it; compiling is never left to it alone. */
+/** Without spare processors, the main thread collects garbage itself; compilation always keeps one thread. */
 function helperFlags(): string[] {
   const threads = Math.min(mostHelperThreads, availableParallelism() - processorsWithoutHelpers);
   return threads > 0 ? [`--v8-pool-size=${threads}`] : ["--v8-pool-size=1", "--single-threaded-gc"];
 }
 
-/** The most that a process of ours may allow itself. */
+/** Returns the hard limit of open files. */
 function ownOpenFiles(): number {
   try {
     const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -196,9 +198,8 @@ function ownOpenFiles(): number {
 }
 
 /**
- * Bytes that V8 reserves for machine code in each of its isolates, as far as the kernel counts them as data: up to half a gigabyte, writable
- * from the start. Zero where the kernel does not count them and where /proc cannot be read. The daemon measures its own reservation, which
- * has the same size.
+ * Returns the bytes of V8's code range that the kernel counts as data: up to 512 MB, mapped writable. 0 when it is not counted or /proc is
+ * unreadable. Measures the daemon's own code range, which has the same size.
  */
 function countedCodeRangeBytes(): number {
   try {

@@ -2,23 +2,23 @@ import { readFileSync } from "node:fs";
 import type { IsolateProcess } from "./isolate-process.js";
 
 const lookEveryMs = 500;
-/** Share of a core that an isolate wants when it is time for another one. */
+/** Load per isolate, as a share of one core, that starts another isolate. */
 const highLoad = 0.7;
-/** What the others would have to carry when one goes. */
+/** Load per remaining isolate below which one isolate is stopped. */
 const lowLoad = 0.4;
-/** The load has to be low for so long: starting costs more than keeping. */
+/** The load must stay low for this long before an isolate is stopped, because starting costs more than keeping. */
 const shrinkAfterMs = 10_000;
 
-/** The longest that a timer can wait is 2^31 - 1 ms. */
+/** Below Node's maximum timer delay of 2^31 - 1 ms. */
 const longestTimerMs = 2 ** 30;
 const firstDelayMs = 200;
 const longestDelayMs = 30_000;
-/** So many failures in a row cost nothing: a worker that crashes now and then is back at once. */
+/** Consecutive failures without a delay: a worker that crashes rarely restarts immediately. */
 const freeFailures = 2;
-/** A worker that lived this long starts over with a clean record. */
+/** A failure after this much time without failures counts as the first one. */
 const forgivenAfterMs = 60_000;
 
-/** How many isolates a worker with `instances: auto` needs: one core's work each, by the processor time that they want. */
+/** Computes the number of isolates of a worker with `instances: auto` from their CPU demand: one core's work per isolate. */
 export class AutoScale {
   readonly #most: number;
   #lookedMs = 0;
@@ -46,7 +46,7 @@ export class AutoScale {
   }
 }
 
-/** How long its main thread has run or wanted to; 0 where the kernel does not say. */
+/** Returns the time that the main thread has run or waited for a CPU; 0 when the kernel does not report it. */
 function processorMs(pid: number | undefined): number {
   try {
     const [ranNs, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ");
@@ -56,7 +56,7 @@ function processorMs(pid: number | undefined): number {
   }
 }
 
-/** Tells an isolate each time it has been idle for `idleTimeout`, lets it go after `ttl`; both in milliseconds. */
+/** Notifies an isolate after each idle period of `idleTimeout` and drains it after `ttl` of idleness. Both in milliseconds. */
 export function tendIsolate(isolate: IsolateProcess, { idleTimeout, ttl }: { idleTimeout: number; ttl: number }): void {
   let toldAtMs = -1;
   let timer: NodeJS.Timeout | undefined;
@@ -67,16 +67,16 @@ export function tendIsolate(isolate: IsolateProcess, { idleTimeout, ttl }: { idl
       toldAtMs = isolate.lastUsedMs;
       isolate.tellIdle();
     }
-    // Once told, it may be used and idle again: not before another idleTimeout.
+    // After a notification, the next one is at least `idleTimeout` away.
     const untilToldMs = idleMs < idleTimeout ? idleTimeout - idleMs : idleTimeout;
     timer = setTimeout(check, Math.max(1, Math.min(ttl - idleMs, untilToldMs, longestTimerMs))).unref();
   };
   check();
-  // A timer would keep what it tends, which is half a megabyte of buffers.
+  // Cleared because the timer would retain the isolate's buffers of 512 KB.
   void isolate.exited.then(() => clearTimeout(timer));
 }
 
-/** Keeps a worker that dies again and again from keeping the machine busy with its restarts. */
+/** Delays the restarts of a worker that crashes repeatedly, so that restarts do not exhaust the machine. */
 export class CrashBackOff {
   #failures = 0;
   #lastFailureMs = 0;
@@ -90,13 +90,13 @@ export class CrashBackOff {
     this.#blockedUntilMs = excess <= 0 ? nowMs : nowMs + Math.min(longestDelayMs, firstDelayMs * 2 ** (excess - 1));
   }
 
-  /** It was restarted by hand, by somebody who knows why. */
+  /** Clears the failures after a manual restart. */
   forgive(): void {
     this.#failures = 0;
     this.#blockedUntilMs = 0;
   }
 
-  /** Milliseconds until it may be started again; 0 = now. */
+  /** Returns the milliseconds until the next start is allowed; 0 = now. */
   remainingMs(nowMs: number): number {
     return Math.max(0, this.#blockedUntilMs - nowMs);
   }

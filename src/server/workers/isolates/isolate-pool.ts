@@ -9,7 +9,7 @@ import type { WorkerNetwork } from "../../config/worker-network.js";
 import { isolationLayers, type IsolationLayer } from "../sandbox/isolation-layers.js";
 import type { KernelLayers } from "../sandbox/sandbox-policy.js";
 
-/** A newcomer that found all isolates busy for so long gets the place of the one that had its own longest, as soon as that has finished its calls. */
+/** A start that has waited this long gets the place of the isolate with the longest service, after that one has finished its calls. */
 const patienceMs = 1000;
 
 interface Waiter {
@@ -20,13 +20,13 @@ interface Waiter {
   reject(error: ApiError): void;
 }
 
-/** Isolates by what they do: `used` have an app, `starting` are about to get one. */
+/** Isolates by state: `used` have a worker, `starting` are about to get one. */
 export interface PoolNumbers {
   readonly size: number;
   readonly used: number;
   readonly starting: number;
   readonly blank: number;
-  /** Apps that wait for a place. */
+  /** Starts that wait for a place. */
   readonly waiting: number;
 }
 
@@ -38,19 +38,19 @@ export interface Place {
 interface IsolatePoolOptions extends QuartersOptions, IsolateCommandOptions {
   readonly size: number;
   readonly blankMemoryBytes: number;
-  /** What isolates may connect to that wait for an app. */
+  /** Network rules of standby isolates. */
   readonly blankNetwork: WorkerNetwork;
   readonly log: Log;
 }
 
-/** All isolates of the daemon: at most `size` with an app, and some blank ones kept warm. */
+/** All isolates of the daemon: at most `size` with a worker, and some standby isolates. */
 export class IsolatePool {
   readonly #size: number;
   readonly #command: IsolateCommand;
   readonly #quarters: SandboxAllocator;
   readonly #layers: Promise<KernelLayers>;
   readonly #blanks: StandbyIsolates;
-  /** With an app, or about to get one. */
+  /** Isolates with a worker, or about to get one. */
   readonly #taken = new Set<IsolateProcess>();
   #starting = 0;
   readonly #waiters: Waiter[] = [];
@@ -76,17 +76,17 @@ export class IsolatePool {
     };
   }
 
-  /** The layers between isolates and the machine. */
+  /** The isolation layers of worker processes. */
   async isolation(): Promise<IsolationLayer[]> {
     return isolationLayers(await this.#layers, await this.#quarters.ownUser());
   }
 
-  /** Resolves when an isolate without an app has answered; throws when none can be started. */
+  /** Resolves when a standby isolate has responded; rejects when none can start. */
   probe(): Promise<void> {
     return this.#blanks.probe();
   }
 
-  /** A place for a blank isolate; waits while the pool is full, and only as long as it `isWanted`. */
+  /** Acquires a place and an isolate for it. While the pool is full, waits as long as `isWanted` returns true. */
   acquire(needs: IsolateNeeds, isWanted: () => boolean): Promise<Place> {
     if (this.#isClosed) return Promise.reject(closing());
     if (this.#makeRoom(this.#waiters.length + 1) && this.#waiters.length === 0) return Promise.resolve(this.#place(needs));
@@ -94,7 +94,7 @@ export class IsolatePool {
     return new Promise((resolve, reject) => this.#waiters.push({ needs, sinceMs: performance.now(), isWanted, resolve, reject }));
   }
 
-  /** An isolate has nothing to do: somebody may be waiting for a place. */
+  /** Called when an isolate becomes idle: it can make room for a waiting start. */
   noteIdle(): void {
     if (this.#waiters.length > 0) this.#makeRoom(this.#waiters.length);
   }
@@ -108,7 +108,7 @@ export class IsolatePool {
     await this.#quarters.close();
   }
 
-  /** True when one more isolate may start; else the longest idle ones are asked to go, as many as `wanted` places need. */
+  /** Returns true when another isolate can start. Otherwise drains the longest idle isolates, as many as `wanted` places need. */
   #makeRoom(wanted: number): boolean {
     if (this.#taken.size + this.#starting < this.#size) return true;
     const leaving = [...this.#taken].filter((isolate) => isolate.isLeaving).length;
@@ -119,7 +119,10 @@ export class IsolatePool {
     return false;
   }
 
-  /** Isolates that are never idle would keep newcomers out for ever. */
+  /**
+   * Drains the longest-serving isolates for starts that have waited too long: isolates that are never idle would block other workers
+   * forever.
+   */
   readonly #endPatience = (): void => {
     this.#dropUnwanted();
     const nowMs = performance.now();
@@ -142,7 +145,7 @@ export class IsolatePool {
 
   #place(needs: IsolateNeeds): Place {
     const isolate = this.#take(needs);
-    // Whoever got the place may look at it later.
+    // Prevents an unhandled rejection: the caller can await the isolate later.
     isolate.catch(() => undefined);
     return { isolate };
   }
@@ -190,24 +193,24 @@ export class IsolatePool {
 }
 
 function nobodyWaits(): ApiError {
-  return new ApiError("WORKER_POOL_SATURATED", "Nobody waits for this isolate any more.", { retryAfterSeconds: 1 });
+  return new ApiError("WORKER_POOL_SATURATED", "No request waits for this isolate.", { retryAfterSeconds: 1 });
 }
 
 function closing(): ApiError {
   return new ApiError("WORKER_UNAVAILABLE", "The daemon is stopping.", { retryAfterSeconds: 5 });
 }
 
-/** What an app needs its isolate to be, beyond a blank like all others. */
+/** Requirements of a worker that a standby isolate may not meet. */
 export interface IsolateNeeds {
-  /** Of heap, and about as much in buffers. */
+  /** Limit of the heap; buffers get about the same again. */
   readonly memoryBytes: number;
-  /** As in the manifest, all within the operator's ceiling. */
+  /** Permissions of the manifest; the operator allows all of them. */
   readonly permissions: readonly string[];
-  /** An isolate that keeps files runs as the same user each time: the one that belongs to this name. */
+  /** Worker name. Isolates with access to files run as the user that belongs to this name. */
   readonly name: string;
   readonly network: WorkerNetwork;
-  /** The app's folder, where the isolate's rules must name it; undefined for one that reads its slot alone. */
+  /** The worker's folder, if the isolate's file rules must name it; undefined for an isolate that reads only its slot. */
   readonly folder?: string | undefined;
-  /** An entry of that folder that the app does not see. */
+  /** An entry of `folder` that the worker cannot see. */
   readonly hidden?: string | undefined;
 }

@@ -14,28 +14,28 @@ import { IsolateSockets } from "../sockets/isolate-sockets.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
-/** One that works on calls and said nothing for so long is asked whether it lives before it gets another. */
+/** A busy isolate that has sent nothing for this long gets a ping before its next call. */
 const doubtfulAfterMs = 25;
 const newcomerMs = 1000;
-/** Between the end of a process and that of its channel, in either order. */
+/** Maximum time between the end of a process and the end of its channel, in either order. */
 const lastWordsTimeoutMs = 200;
-/** Calls that clients gave up and the app never came back from. */
+/** Limit of cancelled calls that the worker has not finished. */
 const maximumAbandoned = 10_000;
 
-/** What `waitUntil` keeps running may hold up the end of a draining isolate for so long. */
+/** Maximum time that pending `waitUntil` promises keep a draining isolate alive. */
 const timeoutMs = 30_000;
 
-/** A child process that runs one app: blank at first, then loaded, at last draining. SIGKILL is always the last word. */
+/** A child process that runs one worker: standby, then loaded, then draining. Each stop ends with SIGKILL at the latest. */
 export class IsolateProcess {
   readonly slot: SandboxFolder;
   readonly calls: IsolateCalls;
   readonly #sockets: IsolateSockets;
-  /** Resolves when an app can be given to it; rejects when the process did not get that far. */
+  /** Resolves when the isolate can load a worker; rejects when the process ended before. */
   readonly blank: Promise<void>;
   readonly exited: Promise<void>;
-  /** On the clock of `performance.now()`. */
+  /** Time of the last use, on the clock of `performance.now()`. */
   lastUsedMs = performance.now();
-  /** When its app was imported. */
+  /** Time when the worker was imported. */
   loadedMs = Infinity;
   events: IsolateEvents | undefined;
   readonly #child: IsolateChild;
@@ -48,7 +48,7 @@ export class IsolateProcess {
   readonly #step = new Deferred();
   readonly #probe: LivenessProbe;
 
-  /** `program` is the folder of the isolates' own code. */
+  /** `program` is the folder of the isolate program. */
   constructor(child: IsolateChild, options: { slot: SandboxFolder; memoryBytes: number; program: string }) {
     this.#ending = new ExitReason(options.memoryBytes);
     this.slot = options.slot;
@@ -95,17 +95,17 @@ export class IsolateProcess {
     return this.isServing && !this.#probe.isWaiting && !this.#channel.isFull;
   }
 
-  /** It takes calls, if not this moment. */
+  /** True from loading to draining; `isAccepting` also considers the current load. */
   get isServing(): boolean {
     return this.#state === "loaded";
   }
 
-  /** Its event loop did not come back yet from a call that was given up. */
+  /** True while a ping is pending. */
   get isSilent(): boolean {
     return this.#probe.isWaiting;
   }
 
-  /** It will be gone in a moment; one that still drains may take its time. */
+  /** True while the process terminates. A draining isolate does not count: it can take longer. */
   get isLeaving(): boolean {
     return this.#state === "terminating";
   }
@@ -114,7 +114,7 @@ export class IsolateProcess {
     return this.#state === "exited";
   }
 
-  /** Ended without having been asked to, or by our force. */
+  /** True when the process ended without a request of the daemon, or was killed. */
   get hasCrashed(): boolean {
     return this.#ending.hasCrashed;
   }
@@ -127,12 +127,12 @@ export class IsolateProcess {
     return this.calls.runningCount === 0 && !this.#background.isRunning && this.#sockets.openCount === 0;
   }
 
-  /** It may be asked to go for another worker; a new one first gets to serve what it was started for. */
+  /** True when the isolate can be stopped for another worker. A new isolate first gets time to serve its first call. */
   get isEvictable(): boolean {
     return this.isServing && this.isIdle && (this.calls.acceptedCount > 0 || performance.now() - this.lastUsedMs > newcomerMs);
   }
 
-  /** Has the app imported; rejects with WORKER_START_FAILED. */
+  /** Imports the worker; rejects with WORKER_START_FAILED. */
   async load(order: LoadOrder): Promise<void> {
     await this.blank;
     const loaded = this.#step.begin("loaded");
@@ -143,13 +143,13 @@ export class IsolateProcess {
     this.loadedMs = this.lastUsedMs;
   }
 
-  /** False while it may be blocked: then it was asked, and its owner hears `onRoom` when it answers. */
+  /** Returns false while the isolate may be blocked. A ping is pending then, and its response triggers `onRoom`. */
   isResponsive(): boolean {
     if (this.calls.runningCount > 0 && performance.now() - this.#channel.heardMs > doubtfulAfterMs) this.#probe.ask(Infinity);
     return !this.#probe.isWaiting;
   }
 
-  /** Asks whether its event loop turns; true when it answers, false when it ends instead. Waits as long as it does neither. */
+  /** Sends a ping; resolves with true at the response, or with false when the process ends. There is no timeout. */
   async answers(): Promise<boolean> {
     return Promise.race([this.#probe.answered().then(() => true), this.exited.then(() => false)]);
   }
@@ -159,17 +159,19 @@ export class IsolateProcess {
     this.calls.run(call);
   }
 
-  /** Kills the process when its event loop does not come back from a call that was given up; `isInTheWay` = others wait for it. */
+  /** Kills the process when its event loop is blocked after its calls were given up. `isInTheWay`: other calls wait for this isolate. */
   killIfBlocked(nowMs: number, isInTheWay: boolean): void {
     if (this.#state === "terminating") return;
-    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay })) this.kill("its event loop is blocked");
+    if (this.#probe.isBlocked(nowMs, { isWorking: this.calls.runningCount > 0, isInTheWay })) this.kill("the event loop is blocked");
   }
 
   tellIdle(): void {
     this.#channel.writer.empty(FrameKind.Idle, 0);
   }
 
-  /** Takes no new call, finishes those it has, then ends. Web sockets are closed after a while, or kept until they end by themselves. */
+  /**
+   * Accepts no new call, finishes the running ones, then stops. WebSockets are closed after a grace period, or kept until their own end.
+   */
   drain({ keepsSockets = false } = {}): void {
     if (!keepsSockets) this.#sockets.leaveAfterGrace();
     if (this.#state !== "loaded" && this.#state !== "starting") return;
@@ -178,7 +180,7 @@ export class IsolateProcess {
     this.#background.limit(() => this.#settle());
   }
 
-  /** Ends the process: the app's onTerminate, then SIGKILL. */
+  /** Stops the process: runs the worker's `onTerminate`, then sends SIGKILL. */
   async terminate(): Promise<void> {
     if (this.#state !== "exited" && this.#state !== "terminating") {
       this.#state = "terminating";
@@ -206,12 +208,12 @@ export class IsolateProcess {
         this.events?.onRoom(this);
       },
       onViolation: (reason) => this.kill(reason),
-      // An app may close the channel and live on: without it the isolate is of no use.
-      onClose: () => setTimeout(() => this.isLeaving || this.kill("it closed its channel"), lastWordsTimeoutMs),
+      // A worker can close the channel without ending the process; the isolate is unusable then.
+      onClose: () => setTimeout(() => this.isLeaving || this.kill("the isolate closed its channel"), lastWordsTimeoutMs),
     });
   }
 
-  /** True while it owes an answer. */
+  /** Kills a blocked process; returns true while a ping is pending. */
   #sweep(nowMs: number): boolean {
     this.killIfBlocked(nowMs, false);
     return this.isSilent && this.#state !== "exited";
@@ -220,7 +222,7 @@ export class IsolateProcess {
   readonly #onFrame: FrameHandler = (kind, id, payload) => {
     if (id !== 0 && kind < FrameKind.SocketText) return this.calls.onFrame(kind, id, payload);
     const { buffer, start, end } = payload;
-    // Copied: messages wait for their clients one by one.
+    // Copied: messages wait for their client longer than the read buffer is valid.
     if (id !== 0) return this.#sockets.onFrame(kind, id, Buffer.from(buffer.subarray(start, end)));
     this.#floodGuard.count();
     switch (kind) {
@@ -245,16 +247,16 @@ export class IsolateProcess {
         this.#child.kill();
         return;
       case FrameKind.Tainted:
-        if (this.#state === "loaded") this.events?.onNotice("warn", "An error escaped the app's handlers; its isolate is replaced.");
+        if (this.#state === "loaded") this.events?.onNotice("warn", "An uncaught error occurred in the worker. The isolate is replaced.");
         return this.drain();
       default:
-        throw new Error(`it sent a frame of kind ${kind}`);
+        throw new Error(`the isolate sent a frame of kind ${kind}`);
     }
   };
 
   #onRelease(abandoned: WorkerCall | undefined): void {
     if (abandoned && this.#state !== "exited") this.#probe.ask(abandoned.deadlineMs);
-    if (this.calls.abandonedCount > maximumAbandoned) this.kill("its app never came back from too many calls that clients had given up");
+    if (this.calls.abandonedCount > maximumAbandoned) this.kill(`more than ${maximumAbandoned} cancelled calls did not finish`);
     if (this.calls.runningCount === 0) this.lastUsedMs = performance.now();
     this.#settle();
   }
@@ -264,7 +266,7 @@ export class IsolateProcess {
     this.events?.onRoom(this);
   }
 
-  /** What the process said before it ended may still be on its way. */
+  /** Waits for the last output of the ended process, then completes the exit. */
   async #readToTheEnd(how: string): Promise<void> {
     if (this.#state !== "terminating") this.#ending.crashed();
     this.#state = "terminating";
@@ -281,7 +283,7 @@ export class IsolateProcess {
     this.#state = "exited";
     this.#background.end();
     this.#channel.close();
-    // A program that it left running may hold the other end: nothing else would end it, nor the wait for `exited`.
+    // A child program can keep the other end open, and `exited` would never resolve.
     this.#child.closeOutput();
     this.#step.failToEnd(end);
     this.#sockets.failAll();
@@ -291,19 +293,19 @@ export class IsolateProcess {
   }
 }
 
-/** What its owner hears; set when an app is given to the isolate. */
+/** Events for the owner of an isolate; set when a worker is loaded. */
 export interface IsolateEvents {
-  /** A call ended, or what is in its way is gone: the isolate may have room for another, or nothing to do at all. */
+  /** A call ended or the channel drained: the isolate may accept another call, or be idle. */
   onRoom(isolate: IsolateProcess): void;
-  /** `end` says how, such as `was ended because …`. */
+  /** The process ended; `end` is the reason, such as `was killed because …`. */
   onExit(isolate: IsolateProcess, end: string): void;
-  /** The app wrote something, or something that it threw was not caught. */
+  /** The worker wrote output or threw an uncaught error. */
   onOutput(level: LogLevel, text: string): void;
-  /** Something that an operator should know: why it was killed or is replaced. */
+  /** A notice for the operator, such as why an isolate was killed or replaced. */
   onNotice(level: LogLevel, text: string): void;
 }
 
-/** What an app keeps running after its answers, as its isolate counts it. */
+/** The number of pending `waitUntil` promises, as reported by the isolate. */
 class BackgroundWork {
   #count = 0;
   #limit: NodeJS.Timeout | undefined;
@@ -316,7 +318,7 @@ class BackgroundWork {
     this.#count = count;
   }
 
-  /** Waits no longer than the limit: then nothing counts as running any more, and `onTimeout` is called. */
+  /** Starts the time limit; after it, nothing counts as running, and `onTimeout` is called. */
   limit(onTimeout: () => void): void {
     if (!this.isRunning || this.#limit) return;
     this.#limit = setTimeout(() => {
@@ -325,7 +327,7 @@ class BackgroundWork {
     }, timeoutMs);
   }
 
-  /** The isolate has ended. */
+  /** Stops the timer after the isolate's end. */
   end(): void {
     clearTimeout(this.#limit);
   }

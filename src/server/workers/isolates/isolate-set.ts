@@ -10,12 +10,12 @@ import type { WorkerOutput } from "../logs/isolate-output.js";
 import type { ServedVersion } from "../engine/version-handler.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** Calls that one isolate works on at once; more wait in the queue. */
+/** Concurrent calls of one isolate; further calls wait in the queue. */
 const callsPerIsolate = 1024;
-/** Isolates at once for `ttl: 0`, for each of `instances`; one of these is prepared while nobody asks for it yet. */
+/** Concurrent isolates per instance with `ttl: 0`; one of them per instance is started in advance. */
 const freshIsolatesPerInstance = 4;
 
-/** The isolates of one version: how many there are, and which of them gets the next call. */
+/** The isolates of one version: decides how many run and which one gets the next call. */
 export class IsolateSet {
   readonly #version: ServedVersion;
   readonly #observer: IsolateObserver | undefined;
@@ -23,19 +23,19 @@ export class IsolateSet {
   readonly #starter: IsolateStarter;
   readonly #queue: CallQueue;
   readonly #output: WorkerOutput;
-  /** An isolate has nothing to do, or is gone. */
+  /** Called when an isolate becomes idle or ends. */
   readonly #onQuiet: () => void;
   readonly #isEphemeral: boolean;
   readonly #most: number;
-  /** Started as soon as there are calls at the same time; with `auto` their load decides. */
+  /** Isolates that are started for concurrent calls; with `auto`, the load decides about further ones. */
   readonly #mostAtOnce: number;
   readonly #load: AutoScale | undefined;
   readonly #isolates = new Set<IsolateProcess>();
   readonly #starts = new Set<Promise<void>>();
   readonly #backOff = new CrashBackOff();
-  /** Isolates that have served enough, and for which another one is being started. */
+  /** Isolates that reached `maxRequests` and whose replacement is starting. */
   readonly #outgoing = new Set<IsolateProcess>();
-  /** Goes up with each restart: what began to load before one is too old. */
+  /** Incremented by each restart; an isolate that began to load before is outdated. */
   #epoch = 0;
   #isRetired = false;
 
@@ -83,11 +83,11 @@ export class IsolateSet {
     return true;
   }
 
-  /** The isolate that should get the next call; undefined when that call has to wait. */
+  /** Returns the isolate for the next call; undefined when the call must wait. */
   pick(): IsolateProcess | undefined {
     if (this.#isEphemeral) return this.#unused()[0];
     const isolate = this.#leastBusy();
-    // A call that is given to one that is blocked would be lost with it.
+    // A call in a blocked isolate would fail together with it.
     return isolate?.isResponsive() ? isolate : undefined;
   }
 
@@ -101,7 +101,7 @@ export class IsolateSet {
     else if (isolate.calls.runningCount > 1 && this.#isolates.size + this.#starts.size < this.#mostAtOnce) this.#start();
   }
 
-  /** Adjusts the number of isolates to their load; true while it has to be watched although nobody calls. */
+  /** Adjusts the number of isolates to their load. Returns true while the load must be watched without calls. */
   scale(nowMs: number): boolean {
     if (!this.#load) return false;
     const serving = this.#serving();
@@ -111,7 +111,7 @@ export class IsolateSet {
     return serving.length > 1;
   }
 
-  /** What runs takes no further call, and as many fresh ones begin; answers with how many were let go. */
+  /** Drains the running isolates and starts as many new ones. Returns the number of drained isolates. */
   restart(): number {
     this.#epoch += 1;
     this.#backOff.forgive();
@@ -124,20 +124,20 @@ export class IsolateSet {
     return count;
   }
 
-  /** Why a call cannot even wait. */
+  /** Returns why a call cannot wait in the queue. */
   refusal(): ApiError | undefined {
     const blockedMs = this.#backOff.remainingMs(performance.now());
     if (blockedMs > 0 && this.isEmpty) return this.#starter.lastError ?? crashedRepeatedly(blockedMs);
     return this.#queue.isFull ? saturated() : undefined;
   }
 
-  /** Starts what the waiting calls need. */
+  /** Starts the isolates that the waiting calls need. */
   ensure(): void {
     if (this.#isEphemeral) return this.#ensureFresh();
     if (this.#serving().length + this.#starts.size === 0) this.#start();
   }
 
-  /** One for each waiting call, and a few that are prepared for the next ones. */
+  /** Starts one isolate per waiting call, and some in advance. */
   #ensureFresh(): void {
     const prepared = this.#manifest.idleTimeout > 0 ? this.#most / freshIsolatesPerInstance : 0;
     const missing = this.#queue.length + prepared - this.#unused().length - this.#starts.size;
@@ -145,7 +145,7 @@ export class IsolateSet {
     for (let count = Math.min(missing, room); count > 0; count -= 1) this.#start(() => !this.#isRetired);
   }
 
-  /** Starts another one first, so that no request waits for it. */
+  /** Starts the replacement before draining, so that no request waits for a start. */
   #replace(isolate: IsolateProcess): void {
     if (this.#outgoing.has(isolate) || this.#backOff.remainingMs(performance.now()) > 0) return;
     this.#outgoing.add(isolate);
@@ -166,18 +166,18 @@ export class IsolateSet {
     return [...this.#isolates].filter((isolate) => isolate.isServing);
   }
 
-  /** Those that have not had their one call. */
+  /** Isolates of `ttl: 0` that have not received their call yet. */
   #unused(): IsolateProcess[] {
     return [...this.#isolates].filter((isolate) => isolate.isAccepting && isolate.calls.acceptedCount === 0);
   }
 
-  /** Nothing is started any more, and what runs ends when its calls have; what still runs reads from `movedTo`. Resolves when all is gone. */
+  /** Starts no more isolates and drains the running ones, which read files from `movedTo`. Resolves when all have ended. */
   async retire(movedTo: string | undefined): Promise<void> {
     this.#isRetired = true;
     const isolates = [...this.#isolates];
     if (movedTo !== undefined) await Promise.all(isolates.map((isolate) => isolate.slot.follow(movedTo).catch(() => undefined)));
     for (const isolate of isolates) isolate.drain();
-    // One that is starting sees that it is too late, and ends as soon as it could have begun.
+    // Starting isolates check `#isRetired` and drain immediately.
     await Promise.all(this.#starts);
     await Promise.all([...isolates, ...this.#isolates].map((isolate) => isolate.exited));
   }
@@ -207,7 +207,7 @@ export class IsolateSet {
     this.#starts.add(start);
   }
 
-  /** True when it serves from now on. */
+  /** Starts an isolate; resolves with true when it serves. */
   async #startIsolate(isWanted: () => boolean): Promise<boolean> {
     const startedAtMs = performance.now();
     const epoch = this.#epoch;
@@ -239,7 +239,7 @@ export class IsolateSet {
     this.#backOff.noteFailure(nowMs);
     const restMs = this.#backOff.remainingMs(nowMs);
     if (restMs <= 0) return;
-    const text = `It failed repeatedly and is left alone for ${Math.ceil(restMs / 1000)} s.`;
+    const text = `The worker failed repeatedly. The next start is delayed by ${Math.ceil(restMs / 1000)} s.`;
     this.#output.runtime("warn", text);
     this.#tell("left-alone", text);
   }
@@ -249,7 +249,7 @@ export class IsolateSet {
     this.#observer?.troubled({ name, version, kind, message });
   }
 
-  /** Gives waiting calls to an isolate. */
+  /** Passes waiting calls to an isolate. */
   #feed(isolate: IsolateProcess): void {
     while (this.#queue.length > 0 && isolate.isAccepting && isolate.calls.runningCount < callsPerIsolate) {
       const call = this.#queue.take();
@@ -268,7 +268,7 @@ export class IsolateSet {
       const wasRunning = this.#isolates.delete(isolate);
       if (wasRunning) this.#observer?.terminated(this.#described(isolate));
       if (wasRunning && isolate.hasCrashed) {
-        this.#tell("crashed", `Its isolate ${end}.`);
+        this.#tell("crashed", `The isolate ${end}.`);
         this.#noteCrash();
       }
       this.#onQuiet();
@@ -284,7 +284,7 @@ export class IsolateSet {
 
 function crashedRepeatedly(blockedMs: number): ApiError {
   const retryAfterSeconds = Math.ceil(blockedMs / 1000);
-  return new ApiError("WORKER_UNAVAILABLE", `The worker crashed repeatedly; it is started again in ${retryAfterSeconds} s.`, {
+  return new ApiError("WORKER_UNAVAILABLE", `The worker crashed repeatedly. The daemon starts it again in ${retryAfterSeconds} s.`, {
     retryAfterSeconds,
   });
 }
@@ -296,16 +296,16 @@ interface ServingIsolate {
   readonly pid: number;
 }
 
-/** Something that an operator should know of a worker's version. */
+/** A failure of a worker version that the operator should see. */
 interface WorkerTrouble {
   readonly name: string;
   readonly version: string;
   readonly kind: "crashed" | "start-failed" | "left-alone";
-  /** A sentence. */
+  /** A full sentence. */
   readonly message: string;
 }
 
-/** Hears when an isolate has its app loaded, when its process is gone, and of what went wrong. */
+/** Notified when an isolate has loaded its worker, when its process has ended, and of failures. */
 export interface IsolateObserver {
   spawned(isolate: ServingIsolate): void;
   terminated(isolate: ServingIsolate): void;

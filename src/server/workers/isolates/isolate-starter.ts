@@ -12,7 +12,7 @@ import type { Log } from "../../log/log.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
 
-/** A short `timeout` is about requests; starting a process and importing code may take this long all the same. */
+/** Minimum start timeout: `timeout` limits requests, and starting a process and importing code can take longer. */
 const shortestStartTimeoutMs = 5000;
 
 interface IsolateStarterOptions {
@@ -20,19 +20,19 @@ interface IsolateStarterOptions {
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
-  /** What the app may connect to. */
+  /** Addresses that the worker is allowed to connect to. */
   readonly network: WorkerNetwork;
   readonly limits: { readonly workerMemoryMaxBytes: number };
 }
 
-/** Makes isolates that have one app loaded: compiles it where needed, takes a blank from the pool, has it import the code. */
+/** Starts isolates with a loaded worker: compiles the code if needed, acquires an isolate from the pool, imports the code. */
 export class IsolateStarter {
-  /** How long an isolate may take from the pool's hands until its code is loaded. */
+  /** Time limit from the acquired isolate to the loaded code. */
   readonly timeoutMs: number;
   readonly #options: IsolateStarterOptions;
   #bundle: Promise<string> | undefined;
   #waitingForPlace = 0;
-  /** Its isolates start with rules for the app's own folder. */
+  /** True when isolates need their own file rules, which name the worker's folder. */
   #needsOwnRules: boolean;
   #lastError: ApiError | undefined;
 
@@ -42,23 +42,25 @@ export class IsolateStarter {
     this.timeoutMs = Math.max(options.version.manifest.timeout, shortestStartTimeoutMs);
   }
 
-  /** A start waits for another worker to give up its place in the pool. */
+  /** True while a start waits for a place in the pool. */
   get isWaitingForPlace(): boolean {
     return this.#waitingForPlace > 0;
   }
 
-  /** What the code said when it was last loaded; undefined when it was loaded, or when its process died, which says nothing about the next one. */
+  /**
+   * Error of the last load of the code. Undefined after a success, and after a crash of the process, because the next start may succeed.
+   */
   get lastError(): ApiError | undefined {
     return this.#lastError;
   }
 
-  /** The next start compiles and judges the code again. */
+  /** Discards the compiled code and the last error, so that the next start compiles again. */
   forget(): void {
     this.#bundle = undefined;
     this.#lastError = undefined;
   }
 
-  /** Waits for a place in the pool for as long as somebody wants the isolate. Rejects with an ApiError. */
+  /** Starts an isolate with the worker. Waits for a place in the pool while `isWanted` returns true. Rejects with an ApiError. */
   async start(events: IsolateEvents, isWanted: () => boolean): Promise<IsolateProcess> {
     const { version, entrypoint } = this.#options;
     const isTypeScript = entrypoint.kind === "typescript";
@@ -72,7 +74,7 @@ export class IsolateStarter {
     } catch (error) {
       void isolate.terminate();
       if (isolate.hasCrashed) throw error;
-      // What the code said is repeated for a while.
+      // Kept for the responses until the next start.
       this.#lastError = (bundle === undefined && (await this.#findSyntaxError(error, events))) || toApiError(error);
       throw this.#lastError;
     } finally {
@@ -82,7 +84,7 @@ export class IsolateStarter {
     return isolate;
   }
 
-  /** A failure of JavaScript's syntax with file, line and column; the whole report goes to the worker's log. */
+  /** Finds file, line and column of a syntax error; the full report goes to the worker's log. */
   async #findSyntaxError(error: unknown, events: IsolateEvents): Promise<ApiError | undefined> {
     if (!(error instanceof Error) || !error.message.includes("SyntaxError")) return undefined;
     const { version, entrypoint, compiler } = this.#options;
@@ -91,7 +93,7 @@ export class IsolateStarter {
     return found;
   }
 
-  /** An isolate that sees the app's files. */
+  /** Acquires an isolate that can read the worker's files. */
   async #acquireWithFiles(isWanted: () => boolean): Promise<IsolateProcess> {
     const { version, entrypoint, limits } = this.#options;
     const { memory, permissions } = version.manifest;
@@ -136,7 +138,10 @@ export class IsolateStarter {
   }
 }
 
-/** Loads a version's code once, aside, without a request. Throws WORKER_START_FAILED when that cannot be done; what it said is in its log. */
+/**
+ * Loads a version's code once in a separate isolate, without a request. Throws WORKER_START_FAILED when loading fails; the worker's log has
+ * the output.
+ */
 export async function checkLoads(
   options: Omit<IsolateStarterOptions, "entrypoint"> & { readonly logs: WorkerLogs; readonly log: Log },
 ): Promise<void> {

@@ -12,17 +12,17 @@ import type { LayerState } from "../sandbox/sandbox-policy.js";
 import { SandboxDirectories, type SlotDirectoryPaths, type SandboxFolder } from "./sandbox-folder.js";
 
 export interface QuartersOptions extends SlotDirectoryPaths {
-  /** Users for isolates to run as, where the daemon may switch. */
+  /** System users for isolates, if the daemon is allowed to switch users. */
   readonly ownUsers?:
     | {
         readonly uids: { readonly first: number; readonly last: number };
-        /** Names the daemon among those that were given the same users. */
+        /** Identifies this daemon among daemons with the same user range. */
         readonly daemon: string;
-        /** JSON file with the user of each worker name. */
+        /** Path of the JSON file with the user of each worker name. */
         readonly namesFile?: string;
-        /** In place of those above: every user must be able to go into them. */
+        /** Slot folders that replace the default ones: every user must be able to enter them. */
         readonly slots: SlotDirectoryPaths;
-        /** The folders of apps, which they have to be able to go into. */
+        /** Folders of workers, which the users must be able to enter. */
         readonly appDirectories: readonly string[];
       }
     | undefined;
@@ -44,7 +44,7 @@ interface OpenQuarters {
   readonly ownUser: LayerState;
 }
 
-/** Where isolates live, and as whom: each gets a folder of its own, and a user of its own where the daemon can give it one. */
+/** Allocates a slot folder to each isolate, and a system user where the daemon can switch users. */
 export class SandboxAllocator {
   readonly #ready: Promise<OpenQuarters>;
   #slots = 0;
@@ -55,14 +55,15 @@ export class SandboxAllocator {
     this.#ready.catch(() => undefined);
   }
 
-  /** Whether isolates run as users of their own. */
+  /** Whether each isolate runs as its own system user. */
   async ownUser(): Promise<LayerState> {
     return (await this.#ready).ownUser;
   }
 
   async give({ permissions, name, folder, hidden }: IsolateNeeds): Promise<Quarter> {
     const { slots, users } = await this.#ready;
-    // Taken before anything is waited for: two isolates in one folder would read each other's apps, and the first to end takes it along.
+    // Incremented before the first await: two isolates in one slot could read each other's code, and the first to end would delete the
+    // slot.
     const slotName = String((this.#slots += 1));
     const keepsFiles = permissions.some((permission) => permission.startsWith("fs-")) || folder !== undefined;
     const user = keepsFiles ? users?.takeNamed(name) : users?.take();
@@ -72,7 +73,7 @@ export class SandboxAllocator {
     return { slot, user, sharing: keepsFiles ? "worker" : user !== undefined && users?.isShared(user) ? "workers" : "none" };
   }
 
-  /** The isolate is gone. What it could leave running goes too, before anybody else becomes that user. */
+  /** Frees the user of an ended isolate. Kills the processes that the isolate may have left, before another isolate gets this user. */
   async takeBack({ user }: Quarter, { permissions }: Pick<IsolateNeeds, "permissions">): Promise<void> {
     const { users } = await this.#ready;
     if (user === undefined || users === undefined) return;
@@ -90,7 +91,7 @@ export class SandboxAllocator {
 
   async close(): Promise<void> {
     const { slots } = await this.#ready;
-    // A daemon that ends before would leave the processes of workers running.
+    // Otherwise processes of workers would outlive the daemon.
     await Promise.all(this.#endings);
     await slots.remove();
   }
@@ -107,13 +108,13 @@ async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: Q
       (error: unknown) => String(error),
     );
     if (obstacle === undefined) {
-      log.info({ slots: ownUsers.slots.slotsDirectory, users: uids }, "isolates run as users of their own");
+      log.info({ slots: ownUsers.slots.slotsDirectory, users: uids }, "each isolate runs as its own user");
       return { slots, users, ownUser: { isActive: true } };
     }
     reason = `users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`;
     await slots.remove().catch(() => undefined);
     log.warn(
-      `workers run as the daemon's own user, with one wall less: users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run them, because ${obstacle}`,
+      `per-isolate users are disabled and all workers run as the daemon's user: users ${uids.first}-${uids.last} (RUNTIME_WORKER_UIDS) cannot run isolates: ${obstacle}`,
     );
   }
   const slots = new SandboxDirectories({ slotsDirectory, fallbackSlotsDirectory }, 0o700);
@@ -122,8 +123,8 @@ async function open({ slotsDirectory, fallbackSlotsDirectory, ownUsers, log }: Q
 }
 
 /**
- * Makes the folders that an isolate may write to and that are not there; those that are belong to whoever made them. Throws
- * WORKER_START_FAILED for a path through a symbolic link: the worker could have made it, and would reach what the operator did not grant.
+ * Creates missing folders that an isolate may write to; existing ones keep their owner. Throws WORKER_START_FAILED for a path with a
+ * symbolic link: a worker could create one to reach folders that are not granted.
  */
 function prepareGranted(permissions: readonly string[], user: number | undefined): void {
   for (const permission of permissions) {
@@ -133,20 +134,20 @@ function prepareGranted(permissions: readonly string[], user: number | undefined
       if (kind === "write") makeGranted(target, user);
       else closeSync(openGranted(target));
     } catch (error) {
-      // What is not there, or cannot be made, is not open to the isolate either.
+      // A folder that is missing or cannot be created stays inaccessible to the isolate.
       if (error instanceof SymbolicLinkError)
         throw new ApiError("WORKER_START_FAILED", `The worker's permission ${permission} cannot be granted: ${error.message}.`);
     }
   }
 }
 
-/** Opens the folder of an app to its user, as far as it is closed: an installed one is the daemon's alone. */
+/** Makes a worker's folder readable for the worker's user if only the daemon can read it. */
 async function makeReadable(folder: string, user: number): Promise<void> {
   const { mode, uid } = await stat(folder);
   if ((mode & 0o005) === 0o005 || uid !== process.getuid?.()) return;
   await chown(folder, uid, user);
   await chmod(folder, (mode & 0o700) | 0o050);
-  // A version may lie in the folder of another one that was installed for its whole name.
+  // The version folder of one package can be inside another version's folder.
   const parent = path.dirname(folder);
   const above = await stat(parent);
   if (above.uid === uid) await chmod(parent, (above.mode & 0o777) | 0o011);

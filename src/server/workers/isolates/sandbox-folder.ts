@@ -3,30 +3,34 @@ import path from "node:path";
 import { sourceMapsFolder } from "../engine/entrypoint.js";
 
 const moduleFile = "bundle.mjs";
-/** An app with more files gets an isolate of its own, whose rules name its folder: to link each of them would hold up its first request. */
+/**
+ * A worker with more files gets a dedicated isolate whose rules name the worker's folder: linking each file would delay the first request.
+ */
 const mostLinkedFiles = 2000;
 
 /**
- * What an isolate may read of its slot, in the form of `--allow-fs-read`. Node resolves `..` by the text of a path, and the kernel by where
- * a link leads. So the slot itself is not among these: a path that climbs above a link in it lies outside of them as a text.
+ * Returns the `--allow-fs-read` paths of a slot. Node resolves `..` as text, the kernel after following links. Therefore the slot itself is
+ * excluded: a path with `..` above a link then lies outside the allowed text.
  */
 export function readablePaths(slot: string): string[] {
   return [path.join(slot, "app", "*"), path.join(slot, "package", sourceMapsFolder, "*"), path.join(slot, moduleFile)];
 }
 
 interface SlotOptions {
-  /** The one user besides the daemon's that may read it. */
+  /** User, besides the daemon's, that can read the slot. */
   readonly reader: number | undefined;
-  /** The app that `app` leads to from the start, without the entry `hidden`; undefined for a slot whose app comes by `linkFiles`. */
+  /** The worker that `app` links to from the start, without the entry `hidden`; undefined when `linkFiles` adds the worker later. */
   readonly app: { readonly folder: string; readonly hidden: string | undefined } | undefined;
 }
 
-/** The files of an app cannot be linked into a slot: too many, another file system, a full disk, or not all of them plain files. */
+/**
+ * The worker's files cannot be linked into a slot: too many files, another file system, a full disk, or an entry that is not a plain file.
+ */
 export class CannotLinkFiles extends Error {}
 
 /**
- * The folder by which an isolate reaches its app, as `app` in it: hard links to the app's files, or a symbolic link to its folder.
- * When a part is to be hidden, `package` holds it, and `app` all else.
+ * The folder through which an isolate reads its worker. `app` contains hard links to the worker's files, or is a symbolic link to its
+ * folder. With a hidden entry, `package` is the symbolic link and `app` links all other entries.
  */
 export class SandboxFolder {
   readonly path: string;
@@ -42,7 +46,7 @@ export class SandboxFolder {
     await mkdir(folder, { mode: 0o700 });
     const slot = new SandboxFolder(folder);
     try {
-      // Node looks for a package.json in each folder above a module, and fails when it finds one that it must not read.
+      // Node searches a package.json in each folder above a module, and fails when it finds one that it cannot read.
       await writeReadable(path.join(folder, "package.json"), "{}");
       if (reader !== undefined) {
         await chown(folder, process.getuid?.() ?? 0, reader);
@@ -60,7 +64,7 @@ export class SandboxFolder {
     return path.join(this.path, "app");
   }
 
-  /** Shows the files of `folder` by hard links, the entry `hidden` below `package`. Throws CannotLinkFiles. */
+  /** Hard-links the files of `folder` into `app`, and the entry `hidden` into `package`. Throws CannotLinkFiles. */
   async linkFiles(folder: string, hidden: string | undefined): Promise<void> {
     const linked = { count: 0 };
     await linkTree(folder, this.appPath, linked, hidden);
@@ -69,7 +73,7 @@ export class SandboxFolder {
     await linkTree(path.join(folder, hidden), path.join(this.path, "package", hidden), linked);
   }
 
-  /** Points the link to the folder; whoever opens a file through it meanwhile finds the old or the new one. */
+  /** Points the link to the folder atomically: a concurrent reader opens the old or the new file. */
   async #linkFolder(folder: string): Promise<void> {
     this.#links += 1;
     const next = path.join(this.path, `.${this.#link}-${this.#links}`);
@@ -77,7 +81,7 @@ export class SandboxFolder {
     await rename(next, path.join(this.path, this.#link));
   }
 
-  /** The first link to a folder of which `app` does not show the entry `hidden`. */
+  /** Links the folder as `package`, and each of its entries except `hidden` in `app`. */
   async #linkFolderWithout(folder: string, hidden: string): Promise<void> {
     this.#link = "package";
     await this.#linkFolder(folder);
@@ -86,7 +90,7 @@ export class SandboxFolder {
       if (name !== hidden) await symlink(path.join("..", this.#link, name), path.join(this.appPath, name));
   }
 
-  /** The folder has been moved; hard links lead to its files all the same. */
+  /** Updates the symbolic link after the folder was moved. Hard links stay valid. */
   async follow(movedTo: string): Promise<void> {
     if (this.#links > 0) await this.#linkFolder(movedTo);
   }
@@ -106,13 +110,13 @@ export class SandboxFolder {
 async function linkTree(from: string, to: string, linked: { count: number }, hidden?: string): Promise<void> {
   const [entries] = await Promise.all([readdir(from, { withFileTypes: true }), makeReadable(to).catch(cannotLink)]);
   linked.count += entries.length;
-  if (linked.count > mostLinkedFiles) throw new CannotLinkFiles(`it has more than ${mostLinkedFiles} files`);
+  if (linked.count > mostLinkedFiles) throw new CannotLinkFiles(`the worker has more than ${mostLinkedFiles} files`);
   await Promise.all(
     entries.map(async (entry) => {
       if (entry.name === hidden) return;
       const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
       if (entry.isDirectory()) return await linkTree(source, target, linked);
-      if (!entry.isFile()) throw new CannotLinkFiles(`${source} is no plain file`);
+      if (!entry.isFile()) throw new CannotLinkFiles(`${source} is not a plain file`);
       await link(source, target).catch(cannotLink);
     }),
   );
@@ -122,7 +126,7 @@ function cannotLink(cause: NodeJS.ErrnoException): never {
   throw new CannotLinkFiles(cause.message, { cause });
 }
 
-/** The slot is the wall; the daemon's umask may be narrower than its isolate needs. */
+/** Creates a folder readable for all: the slot's own mode restricts access, and the daemon's umask can be too strict for the isolate. */
 async function makeReadable(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -133,27 +137,27 @@ async function writeReadable(file: string, text: string): Promise<void> {
   await chmod(file, 0o644);
 }
 
-/** Folders for slots, made and cleaned by the engine. */
+/** Directories of slots, created and emptied by the engine. */
 export interface SlotDirectoryPaths {
-  /** On the file system of the packages, where possible: files are hard-linked into the slots there. */
+  /** Preferably on the file system of the packages, because slots hard-link their files. */
   readonly slotsDirectory: string;
-  /** Takes the slots that cannot be made in `slotsDirectory`: its disk is full, or read-only. */
+  /** Used when a slot cannot be created in `slotsDirectory`, such as on a full or read-only disk. */
   readonly fallbackSlotsDirectory?: string | undefined;
 }
 
-/** Makes the slots of isolates in the first directory that can be written. */
+/** Creates slots in the first writable directory. */
 export class SandboxDirectories {
   readonly #paths: readonly string[];
   readonly #mode: number;
   readonly #prepared = new Map<string, Promise<void>>();
 
-  /** `mode` is that of the directories: 0711 where other users must be able to go into their slots. */
+  /** `mode` of the directories: 0711 when other users must be able to enter their slots. */
   constructor({ slotsDirectory, fallbackSlotsDirectory }: SlotDirectoryPaths, mode: 0o700 | 0o711) {
     this.#paths = fallbackSlotsDirectory === undefined ? [slotsDirectory] : [slotsDirectory, fallbackSlotsDirectory];
     this.#mode = mode;
   }
 
-  /** Empties the directory that slots are made in, and returns its path. */
+  /** Empties the directory of slots, and returns its path. */
   async prepare(): Promise<string> {
     return await this.#inFirst((directory) => Promise.resolve(directory));
   }
@@ -167,7 +171,7 @@ export class SandboxDirectories {
     for (const directory of this.#prepared.keys()) await rm(directory, { recursive: true, force: true });
   }
 
-  /** Throws the error of the first directory when it can be done in none. */
+  /** Runs `action` in the first usable directory. Throws the first directory's error when all fail. */
   async #inFirst<Result>(action: (directory: string) => Promise<Result>): Promise<Result> {
     const errors: unknown[] = [];
     for (const directory of this.#paths) {
@@ -191,7 +195,7 @@ export class SandboxDirectories {
     });
   }
 
-  /** What an earlier daemon left behind belongs to nobody. */
+  /** Empties the directory: its content belongs to an earlier daemon. */
   async #empty(directory: string): Promise<void> {
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory, { recursive: true, mode: this.#mode });

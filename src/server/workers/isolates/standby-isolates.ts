@@ -6,16 +6,16 @@ import { canRaisePriority, lowerPriority, restorePriority } from "../../platform
 
 const fewest = 2;
 const most = 6;
-/** So long after blanks ran short their number goes back to the fewest. */
+/** The number of standby isolates returns to the minimum this long after the last shortage. */
 const memoryOfShortageMs = 60_000;
-/** A blank may be taken, and end, while it is asked. */
+/** A standby isolate can be taken or end during the probe. */
 const probeAttempts = 3;
 
 const mayYield = canRaisePriority();
 
 /**
- * Isolates without an app that wait for one, so that a first request costs an import and not a process. They are started one after
- * the other, each when the one before is ready: serving goes on beside it. When they run short there are more of them for a while.
+ * Standby isolates without a worker: a first request then costs an import and no process start. They start one after the other, to leave
+ * CPU time for requests. After a shortage, more are kept for 60 s.
  */
 export class StandbyIsolates {
   readonly #needs: IsolateNeeds;
@@ -34,15 +34,15 @@ export class StandbyIsolates {
     this.#refill();
   }
 
-  /** Those that are there, ready or not. */
+  /** Standby isolates, ready or starting. */
   get count(): number {
     return this.#ready.length + (this.#starting ? 1 : 0);
   }
 
-  /** One that is ready or about to be; undefined when there is none, or none that is like that. */
+  /** Takes a ready or starting isolate; undefined when there is none, or when `needs` differ from those of standby isolates. */
   async take(needs: IsolateNeeds): Promise<IsolateProcess | undefined> {
     if (needs.memoryBytes !== this.#needs.memoryBytes || needs.permissions.length > 0 || needs.folder !== undefined) return undefined;
-    // A blank can die while it waits, for instance when memory was short.
+    // A standby isolate can end while it waits, for example killed for lack of memory.
     this.#ready = this.#ready.filter((blank) => !blank.hasExited);
     const ready = this.#ready.shift();
     if (!ready) this.#noteShortage();
@@ -51,7 +51,7 @@ export class StandbyIsolates {
     return isolate;
   }
 
-  /** Resolves when one of them has said that it lives; throws when none can be started. Waits as long as it cannot be told. */
+  /** Resolves when a standby isolate has responded to a ping; rejects when none can start. There is no timeout. */
   async probe(): Promise<void> {
     for (let attempt = 0; attempt < probeAttempts && !this.#isClosed; attempt += 1) {
       const ready = this.#ready.find((blank) => !blank.hasExited);
@@ -59,24 +59,24 @@ export class StandbyIsolates {
       const blank = ready ?? (await this.#awaited(this.#starting));
       if (await blank?.answers()) return;
     }
-    if (!this.#isClosed) throw new Error("no isolate could be started that answers");
+    if (!this.#isClosed) throw new Error("no isolate could be started that responds");
   }
 
-  /** Nothing is started any more; answers with those that are there. */
+  /** Starts no more isolates; returns the existing ones. */
   async close(): Promise<IsolateProcess[]> {
     this.#isClosed = true;
     const starting = await this.#awaited(this.#starting);
     return [...new Set([...this.#ready.splice(0), ...(starting ? [starting] : [])])];
   }
 
-  /** Whoever takes it waits for it; the next one starts only then. */
+  /** Takes the starting isolate; the next one starts only afterwards. */
   #takeStarting(): Promise<IsolateProcess | undefined> {
     const starting = this.#starting;
     this.#starting = undefined;
     return this.#awaited(starting);
   }
 
-  /** Undefined when there is none, or it could not be started: whoever started it tells that. */
+  /** Resolves with the isolate; undefined when there is none or when its start failed, which its starter reports. */
   async #awaited(starting: BlankStart | undefined): Promise<IsolateProcess | undefined> {
     starting?.hasten();
     return await starting?.isolate.catch(() => undefined);
@@ -98,7 +98,7 @@ export class StandbyIsolates {
     const starting = new BlankStart(this.#spawn);
     this.#starting = starting;
     const blank = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "an isolate could not be started"));
-    // Somebody could not wait for it.
+    // Another caller took the starting isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;
     if (!blank) return;
@@ -107,9 +107,9 @@ export class StandbyIsolates {
   }
 }
 
-/** One blank isolate on its way. It yields the processor to whoever is served, until somebody waits for it. */
+/** A standby isolate that starts, at low CPU priority until a caller waits for it. */
 export class BlankStart {
-  /** Resolves when it is ready; rejects when it cannot be started. */
+  /** Resolves when the isolate is ready; rejects when its start fails. */
   readonly isolate: Promise<IsolateProcess>;
   #pid: number | undefined;
   #isAwaited = false;
@@ -118,7 +118,7 @@ export class BlankStart {
     this.isolate = this.#start(spawn);
   }
 
-  /** Somebody waits for it. */
+  /** Restores normal priority because a caller waits. */
   hasten(): void {
     if (this.#isAwaited) return;
     this.#isAwaited = true;

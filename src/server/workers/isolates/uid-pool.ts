@@ -5,26 +5,26 @@ import { userFlags } from "./isolate-command.js";
 import { findSystemTool } from "../../platform/system-tool.js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Prints the first of its arguments that this user cannot run, read or go into. */
+/** Prints the first argument that this user cannot run, read or enter. */
 const probeScript =
   '"$0" --version >/dev/null || { echo "$0"; exit 1; }; for f; do { [ -d "$f" ] && [ -x "$f" ]; } || { [ ! -d "$f" ] && [ -r "$f" ]; } || { echo "$f"; exit 1; }; done';
 
-/** This part of the range, its end, is for users that belong to names; nobody else ever gets their files. */
+/** Share of the range, at its end, that is reserved for users of worker names: no other isolate gets access to their files. */
 const namedShare = 0.25;
 
-/** User ids for isolates, one for each as long as there are enough of them. */
+/** User ids for isolates. Each isolate gets its own until all are in use. */
 export class UidPool {
   readonly #first: number;
   readonly #count: number;
   readonly #named: NamedUsers | undefined;
   readonly #setpriv: string;
   readonly #taken = new Map<number, number>();
-  /** From anywhere on: a daemon beside us that was given the same range should not have the same users. */
+  /** Starts at a random offset: another daemon with the same range should use other users. */
   #next: number;
 
   /**
-   * Undefined where this process cannot run programs as other users at all. `daemon` names this daemon: another one on the machine gives a
-   * worker of the same name another user, since each ends all that runs as the users of its workers. `file` keeps the users of names.
+   * Undefined when this process cannot switch users. `daemon` gives same-named workers of two daemons different users, because each daemon
+   * kills all processes of its workers' users. `file` stores the users of names.
    */
   static find(range: { readonly first: number; readonly last: number } | undefined, daemon = "", file?: string): UidPool | undefined {
     const setpriv = findSystemTool("setpriv");
@@ -45,7 +45,7 @@ export class UidPool {
     this.#setpriv = setpriv;
   }
 
-  /** Why isolates cannot run as these users; undefined when they can. `paths` are files to read and folders to go into. */
+  /** Returns why isolates cannot run as these users; undefined when they can. `paths`: files to read and folders to enter. */
   async obstacle(paths: readonly string[]): Promise<string | undefined> {
     try {
       await this.#run(this.#first, ["/bin/sh", "-c", probeScript, process.execPath, ...paths]);
@@ -57,7 +57,7 @@ export class UidPool {
     }
   }
 
-  /** A user that no other isolate runs as, if there is one left. */
+  /** Returns a user that no other isolate uses, or a shared one when all are in use. */
   take(): number {
     for (let tries = 0; tries < this.#count; tries += 1) {
       const user = this.#first + this.#next;
@@ -67,7 +67,7 @@ export class UidPool {
     return this.#hold(this.#first + this.#next);
   }
 
-  /** The user that belongs to a name in this daemon: the same each time, also after a restart. */
+  /** Returns the user of a worker name: always the same, also after a restart. */
   takeNamed(name: string): number {
     return this.#hold(this.#named ? this.#first + this.#count + this.#named.placeOf(name) : this.#first);
   }
@@ -83,7 +83,7 @@ export class UidPool {
     return (this.#taken.get(user) ?? 0) > 1;
   }
 
-  /** Ends what an isolate that is gone has left running. */
+  /** Kills all processes of the user, which an ended isolate left running. */
   async endAll(user: number): Promise<void> {
     await this.#run(user, ["/bin/sh", "-c", "kill -KILL -1"]).catch(() => undefined);
   }
@@ -98,12 +98,12 @@ export class UidPool {
   }
 }
 
-/** The content of the file: the place of each name in the part of the user range that is reserved for names. */
+/** Content of the file: the index of each name in the part of the range that is reserved for names. */
 type Places = Record<string, number>;
 
 /**
- * Gives each worker name a user of its own and keeps it over restarts. A hash of the name chooses the first place, so workers keep their
- * files when the file is lost. The file separates names with equal hashes: authors choose names, and could choose a hash.
+ * Gives each worker name a stable user. The name's hash selects it, so files stay accessible when the file of users is lost. The file
+ * separates names with equal hashes: an author could choose a name for its hash.
  */
 export class NamedUsers {
   readonly #file: string | undefined;
@@ -112,7 +112,7 @@ export class NamedUsers {
   readonly #places: Map<string, number>;
   readonly #taken: Set<number>;
 
-  /** `count` users; `salt` differs between daemons; without a `file` nothing outlives the process. */
+  /** `count`: number of users. `salt` differs between daemons. Without `file`, the users are kept in memory only. */
   constructor({ file, salt, count }: { readonly file: string | undefined; readonly salt: string; readonly count: number }) {
     this.#file = file;
     this.#salt = salt;
@@ -145,7 +145,7 @@ export class NamedUsers {
       writeFileSync(unfinished, JSON.stringify(Object.fromEntries(this.#places)), { mode: 0o600 });
       renameSync(unfinished, this.#file);
     } catch {
-      // The doc comment gives the reason.
+      // The doc comment states why failures are ignored.
     }
   }
 }

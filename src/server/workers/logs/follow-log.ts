@@ -2,20 +2,20 @@ import { setImmediate as turn } from "node:timers/promises";
 import { logLevels, type LogEntry, type LogFilter } from "../../../shared/contract/worker-logs.js";
 import type { WorkerLog } from "./worker-log.js";
 
-/** What is handed to a reader at once. */
+/** Limits of one batch. */
 const batchEntries = 256;
 const batchCharacters = 64 * 1024;
 
 /**
- * Reads a log from where the query begins, or after an id, and goes on as it grows. Holds a position and nothing else: a slow reader
- * costs no memory, and what was dropped before it came to it becomes one entry that says so.
+ * Reads a log from the query's start, or after an id, and follows it. Holds only a position: a slow reader costs no memory. Entries dropped
+ * before they were read are replaced by one notice.
  */
 export async function* followLog(
   log: WorkerLog,
   query: LogFilter,
   { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<LogEntry[]> {
-  // One who resumes has seen what came before, and must not miss what is older than `since` by now.
+  // A resuming reader has seen the earlier entries, and must also get entries that are older than `since` by now.
   const passes = entryFilter(lastEventId === undefined ? query : { ...query, sinceMs: undefined });
   let position = lastEventId === undefined ? firstPosition(log, query) : log.positionAfter(lastEventId);
   let isCut = lastEventId !== undefined && lastEventId < log.droppedThroughId && position === log.start;
@@ -38,7 +38,7 @@ export async function* followLog(
     if (batch.length > 0) yield batch;
     if (position < log.end || position < log.start) continue;
     await log.changed(signal);
-    // What the same turn brings goes out together.
+    // Sends all entries of one turn as one batch.
     await turn();
   }
 }
@@ -49,11 +49,11 @@ function firstPosition(log: WorkerLog, query: LogFilter): number {
 }
 
 function skipNotice(log: WorkerLog, { time, version }: LogEntry): LogEntry {
-  const text = "Entries were skipped here: they were dropped before this reader came to them.";
+  const text = "Entries are missing here: the log dropped them before they were read.";
   return { id: log.droppedThroughId, time, version, level: "warn", source: "runtime", text };
 }
 
-/** The query as a test of one entry. */
+/** Returns a function that tests whether an entry matches the query. */
 export function entryFilter({ version, level, text, sinceMs, untilMs, before }: LogFilter): (entry: LogEntry) => boolean {
   const leastLevel = logLevels.indexOf(level ?? "debug");
   const needle = text?.toLowerCase();

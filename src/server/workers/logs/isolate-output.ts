@@ -7,9 +7,9 @@ import { OutputLimiter } from "../protocol/output-limiter.js";
 import type { Log } from "../../log/log.js";
 import type { WorkerLogs } from "./worker-logs.js";
 
-/** A second of the isolate may lie in two of ours, so it gets twice of what it gives itself. */
+/** Twice the limit of the isolate: one second of the isolate can overlap two seconds of the daemon. */
 const budgetShare = 2;
-/** UTF-8 of the longest text. */
+/** Bytes of the longest text in UTF-8, and its level. */
 const longestPayloadBytes = longestLogText * 3 + 1;
 const levelOfCode: Readonly<Record<number, LogLevel>> = {
   [LogCode.Debug]: "debug",
@@ -19,22 +19,22 @@ const levelOfCode: Readonly<Record<number, LogLevel>> = {
 };
 
 const longestLine = 4096;
-/** Beyond it a pipe is not read until the second is over: a flood costs lines, then the app its time. */
+/** Reading a pipe pauses for the rest of the second beyond this: a flood first loses lines, then blocks the writing process. */
 const bytesPerSecond = 1024 * 1024;
 
 interface IsolateOutputOptions {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Folders that must not show in what an app writes. */
+  /** Folders that must not appear in the worker's output. */
   readonly slot: string;
   readonly program: string;
   readonly onEntry: (level: LogLevel, text: string) => void;
   readonly onDropped: (text: string) => void;
 }
 
-/** All that one isolate writes: entries of its console in order with its answers, and what goes past the console, by line. */
+/** The output of one isolate: console entries in order with its responses, and lines written to stdout and stderr. */
 export class IsolateOutput {
-  /** Nothing more comes past the console. */
+  /** Resolves when stderr has closed. */
   readonly ended: Promise<unknown>;
   readonly #options: IsolateOutputOptions;
   readonly #budget: OutputLimiter;
@@ -51,10 +51,11 @@ export class IsolateOutput {
     }
   }
 
-  /** Takes a Log frame; throws when it breaks the rules of the channel. */
+  /** Handles a Log frame; throws when the frame is invalid. */
   onFrame({ buffer, start, end }: FramePayload): void {
     const code = buffer[start] as number;
-    if (start === end || end - start > longestPayloadBytes || code > LogCode.Dropped) throw new Error("it sent an entry that is none");
+    if (start === end || end - start > longestPayloadBytes || code > LogCode.Dropped)
+      throw new Error("the isolate sent an invalid log entry");
     if (!this.#budget.admits(end - start)) return;
     const text = buffer.toString("utf8", start + 1, end);
     const level = levelOfCode[code];
@@ -63,11 +64,11 @@ export class IsolateOutput {
   }
 
   #tellDropped(count: number): void {
-    this.#options.onDropped(`${count} more entries were dropped: it wrote too much at once.`);
+    this.#options.onDropped(`${count} more entries were dropped: the worker exceeded the output rate limit.`);
   }
 }
 
-/** Cuts what an app writes to a descriptor into lines. */
+/** Splits the output of a pipe into lines. */
 function readOutputLines(stream: Readable, to: { onLine: (line: string) => void; onDropped: (count: number) => void }): void {
   const budget = new OutputLimiter(to.onDropped);
   let partial = "";
@@ -102,23 +103,23 @@ function readOutputLines(stream: Readable, to: { onLine: (line: string) => void;
   stream.on("error", () => undefined);
 }
 
-/** Where one version of a worker writes: its log, and the daemon's, where its users do not look. */
+/** The output of one worker version: goes to the worker's log and to the daemon's log. */
 export class WorkerOutput {
   readonly #options: { logs: WorkerLogs; log: Log; name: string; version: string };
-  readonly #budget = new OutputLimiter((count) => this.#write("warn", "runtime", `${count} more notices of the runtime were dropped.`));
+  readonly #budget = new OutputLimiter((count) => this.#write("warn", "runtime", `${count} more daemon notices were dropped.`));
 
-  /** `log` is a child that names worker and version. */
+  /** `log` is a child logger with worker and version. */
   constructor(options: { logs: WorkerLogs; log: Log; name: string; version: string }) {
     this.#options = options;
   }
 
-  /** What the app wrote or threw; whoever calls has a limit for how much that is. An app's error is none of the daemon's. */
+  /** Writes output or errors of the worker; the caller limits the rate. An error of a worker is not an error of the daemon. */
   app(level: LogLevel, text: string): void {
     this.#write(level, "app", text);
     this.#options.log[level === "debug" ? "debug" : "info"]({ source: "app", appLevel: level }, text);
   }
 
-  /** What the runtime has to say about the app: started, killed, left alone for a while. `facts` are for the daemon's log only. */
+  /** Writes a notice of the daemon, such as a start, kill or restart delay. Only the daemon's log gets `facts`. */
   runtime(level: LogLevel, text: string, facts: Readonly<Record<string, unknown>> = {}): void {
     if (!this.#budget.admits(text.length)) return;
     this.#write(level, "runtime", text);

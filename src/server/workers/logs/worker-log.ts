@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** Entries that were dropped are forgotten in the array once there are so many. */
+/** Dropped entries are removed from the array once there are this many. */
 const compactAfter = 1024;
 
 interface Kept {
@@ -8,7 +8,7 @@ interface Kept {
   readonly sizeBytes: number;
 }
 
-/** The newest entries of one worker. A position counts every entry that ever came, so a reader can tell what it missed. */
+/** The newest entries of one worker. Positions count all entries ever written, so a reader can detect missed ones. */
 export class WorkerLog {
   #kept: Kept[] = [];
   /** Index of the oldest entry in `#kept`. */
@@ -20,7 +20,7 @@ export class WorkerLog {
   #waiting = new Set<() => void>();
   /** Followers that hold this object. */
   followerCount = 0;
-  /** The worker was deleted: nothing comes any more. */
+  /** The worker was deleted; no entry follows. */
   isForgotten = false;
 
   get sizeBytes(): number {
@@ -31,17 +31,17 @@ export class WorkerLog {
     return this.#kept.length - this.#head;
   }
 
-  /** Position of the oldest entry that is there. */
+  /** Position of the oldest entry. */
   get start(): number {
     return this.#start;
   }
 
-  /** Position of the next entry to come. */
+  /** Position of the next new entry. */
   get end(): number {
     return this.#start + this.entryCount;
   }
 
-  /** Id of the newest entry that was dropped; 0 = none was. */
+  /** Id of the newest dropped entry; 0 = none. */
   get droppedThroughId(): number {
     return this.#droppedThroughId;
   }
@@ -71,14 +71,14 @@ export class WorkerLog {
     while (this.entryCount > 0) this.dropOldest();
   }
 
-  /** Position of the first entry with a higher id. */
+  /** Returns the position of the first entry with a higher id. */
   positionAfter(id: number): number {
     let position = this.end;
     while (position > this.#start && (this.at(position - 1) as LogEntry).id > id) position -= 1;
     return position;
   }
 
-  /** The newest entries that pass, oldest first, and whether older ones would. */
+  /** Returns the newest matching entries, oldest first, and whether older ones match. */
   newest(passes: (entry: LogEntry) => boolean, limit: number): { entries: LogEntry[]; hasMore: boolean } {
     const entries: LogEntry[] = [];
     for (let position = this.end - 1; position >= this.#start; position -= 1) {
@@ -90,7 +90,7 @@ export class WorkerLog {
     return { entries: entries.toReversed(), hasMore: false };
   }
 
-  /** Resolves when something changed, or the signal aborted. */
+  /** Resolves at the next change, or when the signal aborts. */
   async changed(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import type { LogFilter } from "../../../shared/contract/worker-logs.js";
 import { WorkerLog } from "./worker-log.js";
 
 const mostEntriesPerWorker = 10_000;
-/** What an entry takes besides its text, about. */
+/** Approximate memory of an entry besides its text. */
 const entryOverheadBytes = 96;
 
 export type NewLogEntry = Omit<LogEntry, "id" | "time"> & { readonly name: string };
@@ -18,12 +18,12 @@ export interface WorkerLogsOptions {
 }
 
 /**
- * What the workers wrote lately, by worker, in memory. Beyond its size a worker's oldest entries go; beyond the size of all, the log of
- * the worker that wrote least recently.
+ * The newest log entries of each worker, in memory. Beyond the limit per worker, the oldest entries are dropped. Beyond the total limit,
+ * the log of the worker with the oldest last write is dropped.
  */
 export class WorkerLogs {
   readonly #options: WorkerLogsOptions;
-  /** The one that wrote last comes last. */
+  /** Ordered by last write, oldest first. */
   readonly #logs = new Map<string, WorkerLog>();
   readonly #bytesPerWorker: number;
   #totalBytes = 0;
@@ -32,7 +32,7 @@ export class WorkerLogs {
   constructor(options: WorkerLogsOptions) {
     this.#options = options;
     this.#bytesPerWorker = Math.min(options.bytesPerWorker, options.totalBytes);
-    // Ids of the daemon before this one are all lower, so a reader can go on from where it was.
+    // Ids exceed those of earlier daemon processes, so readers can resume after a restart.
     this.#nextId = options.now() * 1000;
   }
 
@@ -41,7 +41,7 @@ export class WorkerLogs {
   }
 
   write({ name, version, level, source, text }: NewLogEntry): void {
-    // A copy: a piece of a long string would keep all of it.
+    // Copied: a substring would retain the whole original string.
     const bytes = Buffer.from(cutText(text));
     const entry = { id: this.#nextId, time: this.#options.now(), version, level, source, text: bytes.toString() };
     this.#nextId += 1;
@@ -56,19 +56,19 @@ export class WorkerLogs {
     log.wake();
   }
 
-  /** The entries that fit, oldest first. */
+  /** Returns the matching entries, oldest first. */
   read(name: string, query: LogFilter): { entries: LogEntry[]; hasMore: boolean } {
     return this.#logs.get(name)?.newest(entryFilter(query), query.limit) ?? { entries: [], hasMore: false };
   }
 
-  /** Whether a version of the worker has written anything that is still known. */
+  /** Whether the log still has an entry of this version. */
   knows(name: string, version: string): boolean {
     return this.read(name, { version, limit: 1 }).entries.length > 0;
   }
 
   /**
-   * The entries that fit, then those to come, in batches, until the signal aborts or the worker is deleted. With `lastEventId` those
-   * after it, however many. A reader that is too slow for what is kept finds an entry that says so.
+   * Yields matching entries, then new ones in batches, until the signal aborts or the worker is deleted. `lastEventId`: yields all entries
+   * after it. A reader that is too slow gets a notice about dropped entries.
    */
   async *follow(
     name: string,
@@ -77,7 +77,7 @@ export class WorkerLogs {
   ): AsyncGenerator<LogEntry[]> {
     const log = this.#logs.get(name) ?? new WorkerLog();
     if (!this.#logs.has(name)) this.#logs.set(name, log);
-    // An id that was never given out says nothing about what its reader has seen.
+    // An unknown id does not tell which entries its reader has seen.
     const lastEventId = from.lastEventId !== undefined && from.lastEventId < this.#nextId ? from.lastEventId : undefined;
     log.followerCount += 1;
     try {
@@ -88,7 +88,7 @@ export class WorkerLogs {
     }
   }
 
-  /** The worker was deleted: its entries go, and who follows it comes to an end. */
+  /** Deletes the log of a deleted worker and ends its followers. */
   forget(name: string): void {
     const log = this.#logs.get(name);
     if (!log) return;

@@ -2,15 +2,15 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { networkModes, type NetworkMode } from "../../config/worker-network.js";
 
-/** In the state directory: the mode that holds where RUNTIME_WORKER_NETWORK is not set. */
+/** File in the state directory with the mode that applies without RUNTIME_WORKER_NETWORK. */
 const fileName = "worker-network";
 const modeOfNewInstallations: NetworkMode = "public";
-/** Workers of an installation from before the variable rely on it. */
+/** Workers of installations older than the variable rely on this mode. */
 const modeOfOldInstallations: NetworkMode = "all";
 
 /**
- * The mode of a daemon without RUNTIME_WORKER_NETWORK, written down by its first start; `isChosen` is false where no start did. An
- * installation is new whose state directory holds nothing but `newFiles`.
+ * Returns the mode without RUNTIME_WORKER_NETWORK, which the first start stores. `isChosen` is false when no start has stored it. An
+ * installation is new if its state directory contains only `newFiles`.
  */
 export async function defaultNetworkMode(
   stateDirectory: string,

@@ -1,36 +1,35 @@
 import { FrameKind, frameHeaderBytes, maximumPayloadBytes } from "./frames.js";
 
-/** What one read takes at most: about as much as a socket pair holds. */
+/** Maximum bytes of one read: about the capacity of a socket pair. */
 const bufferBytes = 256 * 1024;
-/** With less room than this behind what has come, a read would be hardly worth its call. */
+/** Minimum free space for a read; smaller reads are not worth their system call. */
 const leastRoomBytes = 64 * 1024;
-/** Smaller parts of a Chunk wait for more bytes: each part costs its receiver about 100 bytes of memory. */
+/** Smaller parts of a Chunk frame wait for more bytes: each part costs its receiver about 100 bytes of memory. */
 const leastPieceBytes = 4096;
 
-/** Payload of a frame: `buffer` from `start` to `end`, until the handler returns; then the buffer is used again, unless it is kept. */
+/** Payload of a frame: `buffer` from `start` to `end`. Valid until the handler returns, unless `keep` is called. */
 export interface FramePayload {
   readonly buffer: Buffer;
   readonly start: number;
   readonly end: number;
-  /** Of a Chunk, when its beginning was handed over before. */
+  /** True for a part of a Chunk frame after the first part. */
   readonly isRest?: boolean;
 }
 
 export type FrameHandler = (kind: number, exchange: number, payload: FramePayload) => void;
 
 /**
- * Cuts what comes from the socket into frames. The socket reads into one buffer of ours, behind what there is of a frame that has not
- * come whole, so nothing is allocated and nothing collected. A frame is handed over whole; only a Chunk is handed over as it comes,
- * each piece as a Chunk of its own: where a body is cut means nothing.
+ * Splits the byte stream into frames. The socket reads into one reused buffer, so reads allocate nothing. Frames are delivered whole,
+ * except Chunk: its bytes are delivered as they arrive, because body boundaries have no meaning.
  */
 export class FrameReader {
   readonly #onFrame: FrameHandler;
   #buffer = Buffer.allocUnsafeSlow(bufferBytes);
-  /** What has come and was not handed over. */
+  /** Range of received bytes that are not delivered yet. */
   #start = 0;
   #end = 0;
   #isKept = false;
-  /** Bytes that have not come yet of a Chunk that is handed over in pieces, and its exchange. */
+  /** Undelivered bytes of a Chunk that is delivered in parts, and its exchange. */
   #chunkRest = 0;
   #chunkExchange = 0;
   #isChunkBegun = false;
@@ -39,14 +38,14 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Where the next bytes belong; then call `read`. */
+  /** Returns the buffer for the next read; call `read` afterwards. */
   room(): Buffer {
     const waiting = this.#end - this.#start;
     if (waiting === 0 && !this.#isKept) {
       this.#start = this.#end = 0;
       return this.#buffer;
     }
-    // Of what `read` has refused nothing more is wanted.
+    // Capped: `read` rejects a longer frame.
     const length =
       this.#chunkRest > 0 || waiting < frameHeaderBytes ? 0 : Math.min(this.#buffer.readUInt32LE(this.#start), maximumPayloadBytes);
     const size = frameHeaderBytes + length;
@@ -55,13 +54,13 @@ export class FrameReader {
     return this.#buffer.subarray(this.#end);
   }
 
-  /** Takes what came another way, before there was a `room`; `read` hands it over. */
+  /** Adds bytes that were read before the first `room`; `read` delivers them. */
   put(bytes: Buffer): void {
     const count = bytes.copy(this.room());
     this.#end += count;
   }
 
-  /** Hands over what is complete with the `count` bytes that came. Throws when the stream cannot be one of frames. */
+  /** Delivers the frames that `count` new bytes complete. Throws when a frame is too long. */
   read(count: number): void {
     const buffer = this.#buffer;
     this.#end += count;
@@ -69,7 +68,7 @@ export class FrameReader {
       this.#passOn();
       if (this.#chunkRest > 0) return;
     }
-    // One object for all frames that came together: handlers read it at once.
+    // One object for all frames of a read: handlers use it synchronously.
     const payload = { buffer, start: 0, end: 0 };
     while (this.#end - this.#start >= frameHeaderBytes) {
       const at = this.#start;
@@ -86,7 +85,7 @@ export class FrameReader {
     }
   }
 
-  /** Somebody still uses bytes of the payloads: what comes next is read elsewhere. */
+  /** Keeps the current buffer unchanged because payload bytes are still in use: the next read uses another buffer. */
   keep(): void {
     this.#isKept = true;
   }
@@ -99,7 +98,7 @@ export class FrameReader {
     this.#passOn();
   }
 
-  /** Hands over what there is of the Chunk. */
+  /** Delivers the received bytes of the Chunk. */
   #passOn(): void {
     const start = this.#start;
     const end = Math.min(this.#end, start + this.#chunkRest);
@@ -111,7 +110,7 @@ export class FrameReader {
     this.#onFrame(FrameKind.Chunk, this.#chunkExchange, { buffer: this.#buffer, start, end, isRest });
   }
 
-  /** Puts what waits at the start of a buffer that has `size` bytes or more. */
+  /** Moves the undelivered bytes to the start of a buffer of at least `size` bytes. */
   #move(size: number): void {
     const target = this.#isKept || this.#buffer.length < size ? Buffer.allocUnsafeSlow(size) : this.#buffer;
     this.#end = this.#buffer.copy(target, 0, this.#start, this.#end);
@@ -123,6 +122,7 @@ export class FrameReader {
 
 function payloadLength(buffer: Buffer, at: number): number {
   const length = buffer.readUInt32LE(at);
-  if (length > maximumPayloadBytes) throw new Error(`A frame of ${length} bytes is longer than any of ours.`);
+  if (length > maximumPayloadBytes)
+    throw new Error(`the isolate sent a frame of ${length} bytes, more than the maximum of ${maximumPayloadBytes}`);
   return length;
 }

@@ -2,40 +2,40 @@ import { FrameKind, frameHeaderBytes, inlineResponseBytes, maximumPayloadBytes }
 import type { Socket } from "node:net";
 
 const slabBytes = 256 * 1024;
-/** Longer bytes are handed to the socket as they are; shorter ones are cheaper to copy next to their header. */
+/** Longer byte arrays are passed to the socket without a copy; shorter ones are cheaper to copy next to their header. */
 const copyBytes = 8 * 1024;
-/** So much of a body does not wait for the end of the turn: the other side works on it while the next bytes are read. */
+/** Body bytes that trigger a flush before the end of the turn: the receiver processes them while the next bytes are read. */
 const handOverBytes = 128 * 1024;
-/** Slabs that are used again and again. Bytes that find none free, since the other side does not read, get memory of their own. */
+/** Maximum number of reused slabs. When the receiver does not read and no slab is free, new memory is allocated. */
 const maximumSlabs = 8;
 const encoder = new TextEncoder();
 
 /** Collects frames and hands them to the socket once per turn of the event loop. */
 export class FrameWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(slabBytes);
-  /** Full ones that the socket has not let go of yet, and those that it has. */
+  /** Full slabs that the socket still uses, and free ones. */
   #lentSlabs: Buffer[] = [];
   #freeSlabs: Buffer[] = [];
-  /** Start of what was not handed out yet, and end of what is written. */
+  /** Start of the bytes that are not queued for sending yet, and end of the written bytes. */
   #start = 0;
   #end = 0;
   #ready: Uint8Array[] = [];
   #scheduled: NodeJS.Immediate | undefined;
   #isHeld = false;
   #waitingRequests = 0;
-  /** How many of the bytes that wait are handed to the socket as they are. */
+  /** Waiting bytes that are passed to the socket without a copy. */
   #longBytes = 0;
-  /** The last frame, when it is a Chunk that can still grow. */
+  /** The last frame, if it is a Chunk that can be extended. */
   #openChunk: { readonly exchange: number; readonly slab: Buffer; readonly at: number; length: number } | undefined;
   readonly #send: (pieces: Uint8Array[]) => boolean;
   readonly #flush = (): void => this.flush();
 
-  /** `send` says whether all that it was ever given has left: what it was given is written over then. */
+  /** `send` returns true when all its bytes have been sent: the writer then reuses their memory. */
   constructor(send: (pieces: Uint8Array[]) => boolean) {
     this.#send = send;
   }
 
-  /** Requests that the socket was not given yet. */
+  /** Requests that are not flushed yet. */
   get waitingRequests(): number {
     return this.#waitingRequests;
   }
@@ -59,8 +59,8 @@ export class FrameWriter {
   }
 
   /**
-   * A piece of a body; one that follows another of the same body before they leave becomes part of it. The bytes must not change
-   * afterwards. Returns whether it is a frame of its own.
+   * Writes body bytes; extends the last frame if that is an unsent Chunk of the same body. The bytes must not change afterwards. Returns
+   * whether a new frame was begun.
    */
   chunk(exchange: number, bytes: Uint8Array): boolean {
     const isNew = this.#chunkHeader(exchange, bytes.byteLength, 0);
@@ -69,7 +69,7 @@ export class FrameWriter {
     return isNew;
   }
 
-  /** The same of at most 64 KB that may change afterwards. */
+  /** Like `chunk`, but copies the bytes; at most 64 KB. */
   copiedChunk(exchange: number, bytes: Uint8Array): boolean {
     const size = bytes.byteLength;
     if (!this.#hasRoom(frameHeaderBytes + size)) return this.chunk(exchange, Uint8Array.prototype.slice.call(bytes));
@@ -96,11 +96,14 @@ export class FrameWriter {
     if (body) this.#append(body);
   }
 
-  /** False when the body is too long for one frame: then nothing is sent. The bytes of a body must not change afterwards. */
+  /**
+   * Writes a whole response; returns false, and writes nothing, when the body is too long for one frame. Body bytes must not change
+   * afterwards.
+   */
   answer(exchange: number, status: number, head: string, body: string | Uint8Array): boolean {
     if (body.length > inlineResponseBytes) return false;
     const fixed = 6 + head.length;
-    // A UTF-8 text has at most three bytes per unit: reserving those spares counting first.
+    // UTF-8 needs at most three bytes per UTF-16 unit: reserving them avoids counting first.
     const room = typeof body === "string" ? Math.min(body.length * 3, inlineResponseBytes) : 0;
     if (room > copyBytes * 3 && !this.#hasRoom(frameHeaderBytes + fixed + room)) {
       return this.answer(exchange, status, head, Buffer.from(body as string));
@@ -132,17 +135,17 @@ export class FrameWriter {
     this.#slab.write(head, at + 10, "latin1");
   }
 
-  /** Whether what is written waits for `release`. */
+  /** Whether written frames wait for `release`. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
 
-  /** What is written from now on waits for `release`, unless somebody flushes it. */
+  /** Delays the sending of frames until `release` or `flush`. */
   hold(): void {
     this.#isHeld = true;
   }
 
-  /** Ends `hold`: what was written meanwhile leaves `atOnce`, or at the end of the turn. */
+  /** Ends `hold` and sends the delayed frames: immediately with `atOnce`, else at the end of the turn. */
   release(atOnce: boolean): void {
     this.#isHeld = false;
     if (atOnce) this.flush();
@@ -162,7 +165,7 @@ export class FrameWriter {
     if (this.#send(pieces)) this.reuse();
   }
 
-  /** All that was sent has left. */
+  /** Reuses the slabs after all bytes have been sent. */
   reuse(): void {
     if (this.#start === this.#end && this.#ready.length === 0) this.#start = this.#end = 0;
     if (this.#lentSlabs.length === 0) return;
@@ -170,7 +173,7 @@ export class FrameWriter {
     this.#lentSlabs = [];
   }
 
-  /** Writes a header, makes room for `room` bytes after it and returns where they start; `room` bytes count as written. */
+  /** Writes a frame header and reserves `room` bytes after it. Returns the offset of the payload. */
   #header(kind: FrameKind, exchange: number, payloadBytes: number, room = payloadBytes): number {
     this.#openChunk = undefined;
     const needed = frameHeaderBytes + room;
@@ -185,12 +188,12 @@ export class FrameWriter {
     return at + frameHeaderBytes;
   }
 
-  /** After the poll phase: everything that one turn produces leaves in one write. */
+  /** Schedules one write after the poll phase for all frames of the turn. */
   #schedule(): void {
     this.#scheduled ??= setImmediate(this.#flush);
   }
 
-  /** Begins a Chunk and returns true, or makes the last one longer; there is room for `room` bytes then. */
+  /** Begins a Chunk frame and returns true, or extends the last one. Ensures `room` bytes of space. */
   #chunkHeader(exchange: number, size: number, room: number): boolean {
     const open = this.#openChunk;
     if (open?.exchange === exchange && open.length + size <= maximumPayloadBytes && this.#end + room <= this.#slab.length) {
@@ -204,10 +207,10 @@ export class FrameWriter {
     return true;
   }
 
-  /** Whether there is, or may be, a slab with room for so many bytes. */
+  /** Whether a slab has `needed` bytes of space, or can be allocated within the limit. */
   #hasRoom(needed: number): boolean {
     if (this.#end + needed <= this.#slab.length) return true;
-    // What is there goes out now rather than at the end of the turn: if the socket takes it, the slab is free.
+    // Flushes now: if the socket sends everything, the slab is free.
     this.flush();
     if (this.#end + needed <= this.#slab.length || this.#freeSlabs.some((slab) => slab.length >= needed)) return true;
     return this.#lentSlabs.length + this.#freeSlabs.length < maximumSlabs - 1;
@@ -219,7 +222,7 @@ export class FrameWriter {
     this.#lentSlabs.push(this.#slab);
     const free = this.#freeSlabs.findIndex((slab) => slab.length >= needed);
     const [slab] = this.#freeSlabs.splice(free, free === -1 ? 0 : 1);
-    // Where one text was long others will be: a slab should hold a few of them.
+    // Twice the needed size, because long texts usually recur.
     this.#slab = slab ?? Buffer.allocUnsafeSlow(Math.max(slabBytes, isKnownSlab ? needed * 2 : needed));
     this.#start = this.#end = 0;
   }
@@ -242,7 +245,7 @@ export class FrameWriter {
   }
 }
 
-/** Writes a text as UTF-8 and returns its length in bytes; undefined when it does not fit into `room`. */
+/** Writes a text as UTF-8 and returns its length in bytes; undefined when it exceeds `room`. */
 function writeText(slab: Buffer, text: string, at: number, room: number): number | undefined {
   if (text === "") return 0;
   if (text.length * 3 <= room) return slab.write(text, at, "utf8");
@@ -250,7 +253,7 @@ function writeText(slab: Buffer, text: string, at: number, room: number): number
   return read === text.length ? written : undefined;
 }
 
-/** A writer whose frames go to a socket, several pieces in one write. */
+/** Returns a writer that sends frames to a socket, several buffers in one write. */
 export function writeFramesTo(socket: Socket): FrameWriter {
   const writer = new FrameWriter((pieces) => {
     if (!socket.writable) return false;

@@ -1,10 +1,10 @@
 import { pathToFileURL } from "node:url";
 
-/** In UTF-16 units. */
+/** Maximum length of an entry in UTF-16 units. */
 export const longestLogText = 32 * 1024;
 const suffixRoom = 64;
 
-/** The text of an entry, without what is too much of it. */
+/** Returns the text, truncated to `longestLogText`. */
 export function cutText(text: string): string {
   if (text.length <= longestLogText) return text;
   const kept = longestLogText - suffixRoom;
@@ -12,8 +12,8 @@ export function cutText(text: string): string {
 }
 
 /**
- * Takes what tells about the machine out of an app's output: paths become relative to the app's folder, and our own frames leave the
- * stacks. `slot` is the folder that an isolate sees, `program` that of our code.
+ * Returns a function that removes machine paths from the worker's output: paths become relative to the worker's folder, and stack frames of
+ * the isolate program are removed. `slot`: the isolate's folder. `program`: our code's folder.
  */
 export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
   const slots = [pathToFileURL(slot).href, slot];

@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 const entriesPerSecond = 200;
 const bytesPerSecond = 1024 * 1024;
 
-/** Lets through so many entries and bytes of output a second, and tells how many it did not. */
+/** Limits entries and bytes of output per second and reports the number of dropped entries. */
 export class OutputLimiter {
   readonly #onDropped: (count: number) => void;
   readonly #share: number;
@@ -12,13 +12,13 @@ export class OutputLimiter {
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onDropped` hears once a second how many did not pass; `share` multiplies what does. */
+  /** `onDropped` receives the number of dropped entries once per second. `share` multiplies the limits. */
   constructor(onDropped: (count: number) => void, share = 1) {
     this.#onDropped = onDropped;
     this.#share = share;
   }
 
-  /** Whether an entry of this size passes; one that does not is counted. */
+  /** Whether an entry of this size is within the limits; counts it as dropped otherwise. */
   admits(bytes: number): boolean {
     this.#timer ??= setTimeout(() => this.report(), 1000).unref();
     if (this.#entries >= entriesPerSecond * this.#share || this.#bytes >= bytesPerSecond * this.#share) {
@@ -30,13 +30,13 @@ export class OutputLimiter {
     return true;
   }
 
-  /** Counts an entry that cannot pass for another reason. */
+  /** Counts an entry that the caller dropped. */
   drop(): void {
     this.#timer ??= setTimeout(() => this.report(), 1000).unref();
     this.#dropped += 1;
   }
 
-  /** Tells what was dropped so far and begins again. */
+  /** Reports the dropped entries and restarts the period. */
   report(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

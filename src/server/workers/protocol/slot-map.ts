@@ -4,9 +4,8 @@ const slotMask = slots - 1;
 const generations = 2 ** (32 - slotBits);
 
 /**
- * What is under way on a channel, by the number of its exchange: the slot that it holds, and how often that slot was used before.
- * A Map that is added to and deleted from all the time would leave a trail of outgrown tables to the garbage collector, each of which
- * keeps alive what was in it.
+ * Items by exchange number, which combines a slot index and the slot's use count. Unlike a Map under constant insertion and deletion, it
+ * leaves no outgrown tables to the garbage collector.
  */
 export class SlotMap<Item> {
   readonly #items: (Item | undefined)[] = [];
@@ -14,22 +13,22 @@ export class SlotMap<Item> {
   readonly #free: number[] = [];
   #size = 0;
 
-  /** How many are under way. */
+  /** Number of items. */
   get size(): number {
     return this.#size;
   }
 
-  /** Finds a number for something new; it is never 0. Throws when thousands are under way. */
+  /** Adds an item and returns its number, which is never 0. Throws when all 16,384 slots are in use. */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#items.length;
-    if (slot >= slots) throw new Error("Too many exchanges are under way on one channel.");
+    if (slot >= slots) throw new Error("the channel has too many concurrent exchanges");
     const generation = ((this.#numbers[slot] ?? 0) >>> slotBits) + 1;
     const number = (generation === generations ? 1 : generation) * slots + slot;
     this.set(number, item);
     return number;
   }
 
-  /** Replaces what has this number, or takes over a number that the other side has found. */
+  /** Sets the item of a number, which can also be assigned by the other side. */
   set(number: number, item: Item): void {
     const slot = number & slotMask;
     while (this.#items.length <= slot) {
@@ -46,13 +45,13 @@ export class SlotMap<Item> {
     return this.#numbers[slot] === number ? this.#items[slot] : undefined;
   }
 
-  /** Frees a number that was given out here; it may not be freed twice. */
+  /** Deletes the item and frees a number that `add` returned. Must be called once per number. */
   delete(number: number): void {
     this.clear(number);
     this.#free.push(number & slotMask);
   }
 
-  /** Forgets what has a number of the other side. */
+  /** Deletes the item of a number that the other side assigned. */
   clear(number: number): void {
     const slot = number & slotMask;
     if (this.#numbers[slot] !== number || this.#items[slot] === undefined) return;

@@ -1,13 +1,13 @@
 import type { FrameWriter } from "./frame-writer.js";
 import { chunkBytes, FrameKind, pieceCostBytes, socketWindowBytes, closeReasonBytes } from "./frames.js";
 
-/** Codes that RFC 6455 (7.4) and its registry give a meaning. */
+/** Close codes of RFC 6455, section 7.4, and its IANA registry. */
 export const CloseCode = {
   Normal: 1000,
   GoingAway: 1001,
-  /** The peer closed without a code; never on the wire. */
+  /** The peer closed without a code; never sent. */
   NoStatus: 1005,
-  /** The connection broke; never on the wire. */
+  /** The connection was lost; never sent. */
   Abnormal: 1006,
   TooLarge: 1009,
   InternalError: 1011,
@@ -20,26 +20,26 @@ interface Message {
   readonly isText: boolean;
 }
 
-/** The sending half of one web socket on the channel: cuts messages into pieces, and holds back what exceeds the receiver's credit. */
+/** The sending side of one WebSocket on the channel: splits messages into fragments and queues those beyond the receiver's credit. */
 export class MessageFragmenter {
   readonly #number: number;
   readonly #writer: FrameWriter;
   readonly #hasRoom: () => boolean;
   #waiting: Message[] = [];
-  /** Of those, how many have left; and how much of the next one. */
+  /** Sent messages at the start of `#waiting`, and sent bytes of the next one. */
   #sentMessages = 0;
   #sentBytes = 0;
   #waitingBytes = 0;
   #credit = socketWindowBytes;
 
-  /** `hasRoom` says whether the channel takes more at the moment; when it does again, call `send`. */
+  /** `hasRoom` returns whether the channel accepts data now. Call `send` when it does again. */
   constructor(options: { number: number; writer: FrameWriter; hasRoom?: () => boolean }) {
     this.#number = options.number;
     this.#writer = options.writer;
     this.#hasRoom = options.hasRoom ?? (() => true);
   }
 
-  /** Bytes that wait, and what they cost. */
+  /** Waiting bytes, including the cost per message. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -55,14 +55,14 @@ export class MessageFragmenter {
     this.send();
   }
 
-  /** Throws when it is more than was used. */
+  /** Adds credit. Throws when the receiver returns more credit than was used. */
   addCredit(bytes: number): void {
     this.#credit += bytes;
-    if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("it gave a web socket credit that it does not have");
+    if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("the isolate returned more WebSocket credit than it received");
     this.send();
   }
 
-  /** Forgets what waits. */
+  /** Discards the waiting messages. */
   clear(): void {
     this.#waiting = [];
     this.#sentMessages = this.#sentBytes = this.#waitingBytes = 0;
@@ -72,7 +72,7 @@ export class MessageFragmenter {
     while (this.#sentMessages < this.#waiting.length && this.#credit > pieceCostBytes && this.#hasRoom()) {
       this.#sendPiece(this.#waiting[this.#sentMessages] as Message);
     }
-    // Not one by one: taking the first of a long list away moves all others.
+    // Removed in batches: each shift of a long array moves all other elements.
     if (this.#sentMessages * 2 < this.#waiting.length) return;
     this.#waiting = this.#waiting.slice(this.#sentMessages);
     this.#sentMessages = 0;
@@ -97,13 +97,13 @@ export interface SocketClose {
   readonly reason: string;
 }
 
-/** Whether an endpoint may send it in a close frame. */
+/** Whether an endpoint is allowed to send the code in a close frame. */
 export function isSendableCode(code: number): boolean {
   if (code >= 3000 && code <= 4999) return true;
   return code >= 1000 && code <= 1014 && code !== 1004 && code !== CloseCode.NoStatus && code !== CloseCode.Abnormal;
 }
 
-/** Payload of a SocketClose frame. */
+/** Returns the payload of a SocketClose frame. */
 export function writeClose({ code, reason }: SocketClose): Uint8Array {
   const payload = Buffer.allocUnsafe(2 + Buffer.byteLength(reason));
   payload.writeUInt16LE(code, 0);
@@ -111,9 +111,9 @@ export function writeClose({ code, reason }: SocketClose): Uint8Array {
   return payload;
 }
 
-/** Throws when it cannot be a close. A reason that is no UTF-8 is left out. */
+/** Parses a SocketClose payload; throws when its length is invalid. A reason that is not valid UTF-8 becomes empty. */
 export function readClose(payload: Buffer): SocketClose {
-  if (payload.length < 2 || payload.length > 2 + closeReasonBytes) throw new Error("it sent a close that cannot be one");
+  if (payload.length < 2 || payload.length > 2 + closeReasonBytes) throw new Error("the isolate sent an invalid close frame");
   const reason = payload.toString("utf8", 2);
   return { code: payload.readUInt16LE(0), reason: Buffer.byteLength(reason) === payload.length - 2 ? reason : "" };
 }

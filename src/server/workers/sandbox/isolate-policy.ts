@@ -7,14 +7,14 @@ import { readableSystemPaths, runnableSystemPaths } from "./sandbox-paths.js";
 interface IsolatePolicyOptions {
   readonly needs: Pick<IsolateNeeds, "permissions" | "network" | "folder">;
   readonly slot: string;
-  /** The folder of the isolates' own program. */
+  /** The folder of the isolate program. */
   readonly program: string;
   readonly required: readonly LayerName[];
-  /** Folders of the daemon that no program may read. */
+  /** Folders of the daemon that no process of a worker is allowed to read. */
   readonly closed?: readonly string[];
 }
 
-/** What the kernel lets an isolate do: read its slot, its app and what Node needs of the machine, and what its permissions add. */
+/** Returns the kernel policy of an isolate: read access to its slot, its worker and Node's system files, plus its granted permissions. */
 export function isolatePolicy({ needs, slot, program, required, closed = [] }: IsolatePolicyOptions): SandboxPolicy {
   const { permissions, network, folder } = needs;
   const granted = (kind: string): string[] =>

@@ -1,17 +1,17 @@
 import { missingLayers, type KernelLayers, type LayerState } from "./sandbox-policy.js";
 
-/** One of the layers between an isolate and the machine. */
+/** One isolation layer between a worker process and the machine. */
 export interface IsolationLayer {
   readonly name: "own-user" | "landlock" | "seccomp" | "frozen-flags" | "permission-model";
   readonly isActive: boolean;
-  /** What it denies and lacks, or why it is missing. */
+  /** What the layer denies and lacks, or why the layer is inactive. */
   readonly message: string;
 }
 
-/** RUNTIME_ISOLATION=strict asks for what the kernel does not offer; another start fails in the same way. */
+/** RUNTIME_ISOLATION=strict requires features that the kernel lacks. A restart fails in the same way. */
 export class MissingSandboxError extends Error {
   constructor(missing: readonly string[]) {
-    super(`RUNTIME_ISOLATION=strict, and the kernel does not restrict isolates: ${missing.join("; ")}`);
+    super(`RUNTIME_ISOLATION=strict requires kernel restrictions that are missing: ${missing.join("; ")}`);
     this.name = "MissingSandboxError";
   }
 }
@@ -22,7 +22,7 @@ export function assertSandbox(layers: KernelLayers): void {
   if (missing.length > 0) throw new MissingSandboxError(missing);
 }
 
-/** Every layer, active or missing. `ownUser` is whether isolates run as users of their own. */
+/** Returns every layer, active or not. `ownUser`: whether each isolate runs as its own user. */
 export function isolationLayers({ landlock, seccomp }: KernelLayers, ownUser: LayerState): IsolationLayer[] {
   return [
     layerOf("own-user", ownUser, "each isolate runs as a user of its own"),

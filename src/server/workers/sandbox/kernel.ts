@@ -1,38 +1,38 @@
 const noNewPrivileges = 38;
 const setDescriptorFlags = 2;
 
-/** A call that the kernel denied or does not know. */
+/** A system call that the kernel denied or does not support. */
 export class KernelError extends Error {
   constructor(call: string, errno: string) {
     super(`${call} failed with ${errno}`);
   }
 }
 
-/** Calls of the kernel that Node does not offer; `number` is that of the call. Each throws a KernelError. */
+/** System calls without a Node API; `number` is the system call number. Each method throws a KernelError on failure. */
 export interface Kernel {
   /** Sets no_new_privs, which the kernel requires before an unprivileged process restricts itself. */
   denyNewPrivileges(): void;
-  /** Version of Landlock that the kernel offers. */
+  /** Returns the Landlock ABI version of the kernel. */
   landlockVersion(number: number): number;
   /** Returns a descriptor. `attributes` is a `struct landlock_ruleset_attr`. */
   createRuleset(number: number, attributes: Buffer): number;
   /** `attributes` is a `struct landlock_path_beneath_attr`. */
   allowPath(number: number, ruleset: number, attributes: Buffer): void;
   restrictSelf(number: number, ruleset: number): void;
-  /** The program that this process becomes keeps the descriptor: Node closes all that it inherits beyond the standard ones. */
+  /** Keeps the descriptor open across exec: Node opens its descriptors with close-on-exec. */
   keepOpen(descriptor: number): void;
-  /** Ends this process at once: Node's own exit runs the event loop once more. */
+  /** Ends this process immediately: `process.exit` would run the event loop once more. */
   readonly exit: (status: number) => void;
   /** `instructions` is an array of `struct sock_filter`. */
   filterCalls(number: number, instructions: Buffer): void;
 }
 
-/** Rejects where koffi cannot be loaded: it is optional, and has programs for the usual processors only. */
+/** Rejects when koffi cannot be loaded: an optional dependency with binaries for common processors only. */
 export async function openKernel(): Promise<Kernel> {
   const { default: koffi } = await import("koffi");
   const libc = koffi.load(null);
   const filterProgram = koffi.struct({ len: "uint16", filter: "void *" });
-  // One declaration for each list of arguments: syscall(2) takes any.
+  // One declaration per argument list: syscall(2) is variadic.
   const prctl = libc.func("int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)");
   const fcntl = libc.func("int fcntl(int, int, int)");
   const exit = libc.func("void _exit(int)");

@@ -4,10 +4,10 @@ import { KernelError, type Kernel } from "./kernel.js";
 import type { KernelLayers, SandboxPolicy } from "./sandbox-policy.js";
 import type { SystemCalls } from "./system-calls.js";
 
-/** Files of procfs that Node reads for `process.memoryUsage()` and `os.cpus()`; they tell of no other process. */
+/** procfs files that Node reads for `process.memoryUsage()` and `os.cpus()`. They contain no data of other processes. */
 const processorFiles = ["/proc/self/stat", "/proc/stat", "/proc/cpuinfo"];
 
-/** Rights over files, as bits of `linux/landlock.h`. */
+/** Filesystem access rights: bits of `linux/landlock.h`. */
 const fileRights = {
   execute: 1n << 0n,
   writeFile: 1n << 1n,
@@ -22,7 +22,7 @@ const fileRights = {
   makeFifo: 1n << 10n,
   makeBlockDevice: 1n << 11n,
   makeSymbolicLink: 1n << 12n,
-  /** To link or move a file into another folder. */
+  /** Linking or moving a file into another folder (LANDLOCK_ACCESS_FS_REFER). */
   moveBetweenFolders: 1n << 13n,
   truncate: 1n << 14n,
   controlDevice: 1n << 15n,
@@ -31,7 +31,7 @@ const bindTcp = 1n << 0n;
 const connectTcp = 1n << 1n;
 const abstractSockets = 1n << 0n;
 const signals = 1n << 1n;
-/** Versions of the kernel's Landlock interface that brought rights, oldest first; Linux 5.13 has version 1. */
+/** Landlock ABI versions that added rights, oldest first. Version 1 is in Linux 5.13. */
 const additions = [
   { abi: 2, right: "moving files between folders", linux: "5.19" },
   { abi: 3, right: "truncating files", linux: "6.2" },
@@ -54,10 +54,10 @@ const byAccess: Readonly<Record<LandlockAccess, bigint>> = {
     fileRights.makeFifo |
     fileRights.moveBetweenFolders,
 };
-/** Rights that a rule for a file, not a folder, may name. */
+/** Rights that are valid in a rule for a file; the others need a folder. */
 const ofOneFile = fileRights.execute | fileRights.writeFile | fileRights.readFile | fileRights.truncate | fileRights.controlDevice;
 
-/** Restricts this thread, and with it the program that it becomes, to the files of `policy`. */
+/** Restricts this thread, and the program that it executes, to the files of `policy`. */
 export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: SandboxPolicy): KernelLayers["landlock"] {
   const call = (name: string): number => calls[name] as number;
   let abi = 0;
@@ -78,7 +78,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
     for (const path of policy.grantedReadable) allow(path, ["read"], { isGranted: true });
     for (const path of policy.writable) allow(path, ["write"], { isGranted: true });
     allow("/dev/null", ["read", "write"]);
-    // A rule follows the inode. procfs creates another inode for the same file unless a process keeps it open.
+    // A rule applies to an inode. procfs creates a new inode for the same file unless a process keeps the file open.
     for (const path of processorFiles) allow(path, ["read"], { staysOpen: true });
     kernel.restrictSelf(call("landlock_restrict_self"), ruleset);
     closeSync(ruleset);
@@ -89,7 +89,7 @@ export function applyLandlock(kernel: Kernel, calls: SystemCalls, policy: Sandbo
   }
 }
 
-/** Undefined for what is not there, or not open to this user anyway. */
+/** Returns a descriptor; undefined when the path does not exist or this user cannot access it. */
 function openPath(path: string, isGranted: boolean): number | undefined {
   try {
     return isGranted ? openGranted(path) : openSync(path, pathOnly | constants.O_RDONLY);
@@ -98,7 +98,7 @@ function openPath(path: string, isGranted: boolean): number | undefined {
   }
 }
 
-/** `struct landlock_ruleset_attr`, as long as the kernel's version knows it. */
+/** `struct landlock_ruleset_attr` in the size of the kernel's ABI version. */
 function rulesetAttributes(abi: number, { files, network, scopes }: HandledRights): Buffer {
   const attributes = Buffer.alloc(abi >= 6 ? 24 : abi >= 4 ? 16 : 8);
   attributes.writeBigUInt64LE(files, 0);
@@ -115,17 +115,17 @@ function pathAttributes(rights: bigint, descriptor: number): Buffer {
   return attributes;
 }
 
-/** What a folder or file is opened for. */
+/** Kind of access to a folder or file. */
 type LandlockAccess = "read" | "run" | "write";
 
-/** What a ruleset handles: everything that the kernel's version knows, which is then denied except where a rule allows it. */
+/** Rights that a ruleset handles: all rights of the kernel's ABI version. The kernel denies handled rights unless a rule allows them. */
 interface HandledRights {
   readonly files: bigint;
   readonly network: bigint;
   readonly scopes: bigint;
 }
 
-/** `deniesConnecting`: TCP connections, too. */
+/** Returns the rights to handle. `deniesConnecting`: also TCP connections. */
 export function handledRights(abi: number, { deniesConnecting }: { deniesConnecting: boolean }): HandledRights {
   const oldest = fileRights.makeSymbolicLink * 2n - 1n;
   return {
@@ -139,13 +139,13 @@ export function handledRights(abi: number, { deniesConnecting }: { deniesConnect
   };
 }
 
-/** The rights of a rule, within those that are handled. */
+/** Returns the rights of a rule, limited to the handled ones. */
 export function ruleRights(access: readonly LandlockAccess[], handled: bigint, { isFolder }: { isFolder: boolean }): bigint {
   const rights = access.reduce((all, one) => all | byAccess[one], 0n);
   return rights & handled & (isFolder ? ~0n : ofOneFile);
 }
 
-/** Rights that the kernel's version cannot deny, in words, with the Linux that can. */
+/** Returns descriptions of the rights that the kernel cannot deny, with the Linux version that can. */
 export function missingRights(abi: number): string[] {
   return additions.filter((addition) => abi < addition.abi).map(({ right, linux }) => `${right} (Linux ${linux})`);
 }

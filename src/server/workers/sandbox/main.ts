@@ -2,12 +2,12 @@ import { writeSync } from "node:fs";
 import { applyKernelLayers } from "./apply-kernel-layers.js";
 import { emptyPolicy, missingLayers, type SandboxPolicy } from "./sandbox-policy.js";
 
-/** `EX_CONFIG` of sysexits: another start fails in the same way. */
+/** `EX_CONFIG` of sysexits.h: a restart fails in the same way. */
 const notConfigured = 78;
 
 /**
- * The program that becomes an isolate: restricts itself by the kernel, then runs the command in its own place. Arguments: the policy as
- * JSON, then the file and arguments of the command. Without arguments it prints what the kernel offers, as JSON.
+ * Restricts itself by kernel features, then executes the command in place of itself. Arguments: the policy as JSON, then the command.
+ * Without arguments, prints the available kernel features as JSON.
  */
 const [policyText, file, ...args] = process.argv.slice(2);
 const policy = policyText === undefined ? emptyPolicy : (JSON.parse(policyText) as SandboxPolicy);

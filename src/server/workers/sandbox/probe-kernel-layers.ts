@@ -5,9 +5,9 @@ import { noLayers, type KernelLayers } from "./sandbox-policy.js";
 
 const timeoutMs = 10_000;
 
-/** What the kernel offers to isolates: a process of its own restricts itself and tells. Never rejects. */
+/** Returns the kernel features for isolates: a child process restricts itself and reports the result. Never rejects. */
 export async function probeKernelLayers(): Promise<KernelLayers> {
-  if (process.platform !== "linux") return noLayers(`${process.platform} has none that the daemon knows`);
+  if (process.platform !== "linux") return noLayers(`the daemon supports no kernel layer on ${process.platform}`);
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [sandboxProgram], { env: {}, timeout: timeoutMs });
     return JSON.parse(stdout) as KernelLayers;

@@ -1,10 +1,10 @@
 import { compiledFile } from "../../package-root.js";
 import type { SandboxPolicy } from "./sandbox-policy.js";
 
-/** The program that restricts itself by the kernel and becomes an isolate; the user that runs it must be able to read it. */
+/** The program that restricts itself and then executes the isolate. The user that runs it must be able to read the file. */
 export const sandboxProgram = compiledFile("server/workers/sandbox/main.js");
 
-/** What to put before a command that is to run under `policy`. */
+/** Returns the command prefix that runs a command under `policy`. */
 export function sandboxCommand(policy: SandboxPolicy): string[] {
   return [process.execPath, "--disable-warning=ExperimentalWarning", sandboxProgram, JSON.stringify(policy)];
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, closeSync, constants, fstatSync,
 import path from "node:path";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** What a program needs of the machine to resolve names, verify certificates and know the time zone. */
+/** System files for name resolution, certificate verification and the time zone. */
 const systemFiles = [
   "/etc/hosts",
   "/etc/nsswitch.conf",
@@ -15,13 +15,13 @@ const systemFiles = [
   "/dev/urandom",
 ];
 const systemLibraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];
-/** For isolates that may start programs. */
+/** Folders for isolates that are allowed to start programs. */
 const systemPrograms = ["/bin", "/sbin", "/usr", "/opt"];
 const nameServers = "/etc/resolv.conf";
 
-/** Programs read settings of the machine, users and groups among them. */
+/** System configuration, including users and groups, which programs read. */
 const systemSettings = "/etc";
-/** Secrets of the machine, which root may read; those of `runtimectl daemon install` among them. */
+/** System secrets that root can read, including those of `runtimectl daemon install`. */
 const systemSecrets = [
   "/etc/shadow",
   "/etc/shadow-",
@@ -34,28 +34,28 @@ const systemSecrets = [
   "/etc/runtimed",
 ];
 
-/** `O_PATH` of Linux: a descriptor that only names a file. */
+/** Linux `O_PATH`: the descriptor only identifies a file. */
 export const pathOnly = 0o10_000_000;
 
 interface SystemPathOptions {
   readonly allowsPrograms: boolean;
-  /** Folders of the daemon: what it keeps below a folder of the system is left out. */
+  /** Folders of the daemon, which are excluded below system folders. */
   readonly closed?: readonly string[];
 }
 
-/** Readable to every isolate; to one that may start programs the settings of the machine, too. */
+/** Returns the system paths that isolates can read; `allowsPrograms` adds the system configuration. */
 export function readableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
   const files = allowsPrograms ? [...systemFiles, systemSettings] : systemFiles;
   return [...files.flatMap((file) => withoutFolders(file, [...closed, ...systemSecrets])), ...nameServerPaths()];
 }
 
-/** What every isolate may run: this Node and the libraries that it loads; with `allowsPrograms` the system's programs, too. */
+/** Returns the system paths that isolates can execute: this Node binary and its libraries; `allowsPrograms` adds the system's programs. */
 export function runnableSystemPaths({ allowsPrograms, closed = [] }: SystemPathOptions): string[] {
   const folders = allowsPrograms ? [...systemLibraries, ...systemPrograms] : systemLibraries;
   return [realpathSync(process.execPath), ...folders.flatMap((folder) => withoutFolders(folder, closed))];
 }
 
-/** A folder, or its entries where one of the `closed` folders lies below it: a rule of Landlock cannot leave anything out. */
+/** Returns the folder, or its entries except the `closed` folders below it: a Landlock rule has no exclusions. */
 function withoutFolders(folder: string, closed: readonly string[]): string[] {
   const real = existsSync(folder) ? realpathSync(folder) : folder;
   const inside = closed.map((own) => (existsSync(own) ? realpathSync(own) : own)).filter((own) => isPathWithin(own, real));
@@ -64,7 +64,10 @@ function withoutFolders(folder: string, closed: readonly string[]): string[] {
   return readdirSync(real).flatMap((name) => withoutFolders(path.join(real, name), inside));
 }
 
-/** A rule follows the inode, and a resolver replaces the file by rename: the folder is named, unless it holds other files of the system. */
+/**
+ * A rule applies to an inode, and resolvers replace the file by rename. Therefore the rule names the folder, unless that contains other
+ * system files.
+ */
 function nameServerPaths(): string[] {
   if (!existsSync(nameServers)) return [];
   const file = realpathSync(nameServers);
@@ -72,20 +75,20 @@ function nameServerPaths(): string[] {
   return [folder === "/etc" ? file : folder];
 }
 
-/** A granted path leads through a symbolic link, which a worker that may write above it could have made. */
+/** A granted path contains a symbolic link, which a worker with write access above it could have created. */
 export class SymbolicLinkError extends Error {
   constructor(target: string) {
-    super(`${target} is a symbolic link or below one; permissions name real paths`);
+    super(`${target} is a symbolic link or below one; use the real path in the permission`);
     this.name = "SymbolicLinkError";
   }
 }
 
-/** Opens a granted file or folder without following any symbolic link, however they change meanwhile. Linux only. */
+/** Opens a granted file or folder without following symbolic links, even if they change during the call. Linux only. */
 export function openGranted(target: string): number {
   return walk(target, () => undefined);
 }
 
-/** Creates the folders of a granted path that do not exist, the last one for `owner`, when given. Follows no symbolic link on Linux. */
+/** Creates the missing folders of a granted path; the last one belongs to `owner`, if given. On Linux, follows no symbolic link. */
 export function makeGranted(target: string, owner: number | undefined): void {
   if (process.platform !== "linux") return void mkdirSync(target, { recursive: true, mode: 0o755 });
   const folder = walk(target, (entry, isLast) => {
@@ -95,7 +98,7 @@ export function makeGranted(target: string, owner: number | undefined): void {
   closeSync(folder);
 }
 
-/** `onMissing` may create the entry. */
+/** Opens each path component in turn. `onMissing` can create a missing entry. */
 function walk(target: string, onMissing: (entry: string, isLast: boolean) => void): number {
   const names = path.resolve(target).split(path.sep).filter(Boolean);
   let folder = openSync("/", pathOnly);

@@ -1,4 +1,4 @@
-/** Opens nothing and allows nothing. */
+/** Allows nothing. */
 export const emptyPolicy: SandboxPolicy = {
   readable: [],
   runnable: [],

@@ -92,7 +92,7 @@ export class IsolateSockets {
       case FrameKind.SocketClose:
         return socket.closeByIsolate(readClose(payload));
       default:
-        throw new Error(`it sent a frame of kind ${kind} for a web socket`);
+        throw new Error(`the isolate sent a frame of kind ${kind} for a WebSocket`);
     }
   }
 
