@@ -6,10 +6,10 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Which entries a reader gets: those that it asks for and may see. */
+/** Filter of the entries for a caller: requested and visible ones. */
 export type AuditQuery = AuditFilter & { readonly isVisible: (entry: AuditEntry) => boolean };
 
-/** What these handlers need of the audit log. */
+/** The audit log, as these handlers use it. */
 export interface AuditPort {
   read(query: AuditQuery): Promise<{ entries: AuditEntry[]; hasMore: boolean }>;
   follow(query: AuditQuery, lastEventId: number | undefined, signal: AbortSignal): AsyncIterable<AuditEntry[]>;
@@ -27,7 +27,7 @@ export function createAuditHandlers(audit: AuditPort): ResourceHandlers<"audit">
   };
 }
 
-/** A restricted key learns of workers and plugins in its namespaces, and of what it did itself. */
+/** A key restricted to namespaces sees entries of workers and plugins in its namespaces, and entries of its own actions. */
 function maySee({ id, namespaces }: Principal, { action, principal, subject }: AuditEntry): boolean {
   if (namespaces.includes("*") || principal?.id === id) return true;
   const noun = nounOf(action);

@@ -6,7 +6,7 @@ import { namespacesCover, namespacesWithin } from "../../shared/namespace.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** What these handlers need of the events. */
+/** The events, as these handlers use them. */
 export interface EventsPort {
   follow(
     passes: (event: RuntimeEvent) => boolean,
@@ -30,7 +30,10 @@ function concernsWorker({ type, subject }: RuntimeEvent, worker: string): boolea
   return nounOf(type) === "worker" && subject?.name === worker;
 }
 
-/** Whether a reader is told: by its permissions; a restricted one of what lies in its namespaces, and of what it did itself. */
+/**
+ * Whether a caller sees an event: needs the permission. A key restricted to namespaces also needs the subject in its namespaces, or must
+ * have caused the event.
+ */
 function maySee({ id, permissions, namespaces }: Principal, { type, subject, principal }: RuntimeEvent): boolean {
   const needed = permissionToSee(type);
   if (needed === undefined) return true;

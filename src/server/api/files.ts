@@ -6,13 +6,13 @@ import { namespacesCover } from "../../shared/namespace.js";
 import { assertNamespace } from "../http/authorization.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** Whom files are shown to, and for whom they are changed. */
+/** Namespace checks for the caller. */
 interface Caller {
   readonly covers: (packageName: string) => boolean;
   readonly assertCovers: (packageName: string) => void;
 }
 
-/** What these handlers need of the packages. */
+/** The package files, as these handlers use them. */
 export interface PackageFilesPort {
   list(path: string, caller: Caller): Promise<{ path: string; entries: FileEntry[]; hasMore?: true }>;
   download(path: string, caller: Caller): Download;
@@ -31,7 +31,9 @@ export interface PackageFilesPort {
   };
 }
 
-/** The same for workers and plugins. `onChanged` has a change take part, where that needs more than the files; it is waited for. */
+/**
+ * Creates the handlers for workers or plugins. `onChanged` activates a change where files alone do not suffice; the response waits for it.
+ */
 export function createFileHandlers({
   files,
   onChanged = async () => undefined,
@@ -72,7 +74,7 @@ function callerOf(principal: Principal): Caller {
   };
 }
 
-/** One after the other; what is refused for one does not keep the others. */
+/** Applies the changes in sequence; a failure of one path does not stop the others. */
 async function failuresOf(
   paths: readonly string[],
   change: (path: string) => Promise<void>,

@@ -3,11 +3,11 @@ import type { HealthCheck } from "../../shared/contract/health.js";
 import { packageVersion } from "../package-root.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** How ready the daemon is. */
+/** The readiness of the daemon. */
 export interface Readiness {
-  /** What keeps it from taking requests, in words for everybody; undefined when nothing does. */
+  /** Public reason why the daemon cannot accept requests; undefined when it is ready. */
   readonly missing: string | undefined;
-  /** For operators. */
+  /** Individual checks, for operators only. */
   readonly checks: HealthCheck[];
 }
 

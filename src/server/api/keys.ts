@@ -8,7 +8,7 @@ import { createKeySecret, hashKeySecret, shownPrefixOf } from "../access/credent
 import type { KeyStore, NewKey, StoredKey } from "../access/key-store.js";
 import type { ResourceHandlers } from "../http/handler.js";
 
-/** `now` gives Unix seconds. */
+/** `now` returns Unix seconds. */
 export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => number }): ResourceHandlers<"keys"> {
   return {
     list: ({ principal }) => ({
@@ -43,7 +43,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
       if (id === principal.id && overlapSeconds === 0)
         throw new ApiError(
           "KEY_SELF_REVOKE_FORBIDDEN",
-          "A key cannot end itself at once: rotate it with an overlap, or use another key for it.",
+          "A key cannot rotate itself without an overlap. Set `overlap`, or use another key.",
         );
       const old = store.find(id) ?? notFound(id);
       const grant = { ...old, permissions: effectivePermissions(old) };
@@ -56,8 +56,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
       return { success: true, data: { ...toApiKey(stored), key: secret, rotated: { id, expiresAt: endsAt } } };
     },
     revoke: async ({ params, principal }) => {
-      if (params.id === principal.id)
-        throw new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "A key cannot revoke itself; use another key for it.");
+      if (params.id === principal.id) throw new ApiError("KEY_SELF_REVOKE_FORBIDDEN", "A key cannot revoke itself. Use another key.");
       const key = store.find(params.id) ?? notFound(params.id);
       assertMayRevoke(principal, { ...key, permissions: effectivePermissions(key) });
       if (!(await store.revoke(params.id, now()))) notFound(params.id);
@@ -66,7 +65,7 @@ export function createKeyHandlers({ store, now }: { store: KeyStore; now: () => 
   };
 }
 
-/** A key with a secret of its own that nobody has seen yet. */
+/** Returns a new key with a new secret. */
 function newKey(
   { name, role, permissions: granted, namespaces }: Pick<NewKey, "name" | "role" | "permissions" | "namespaces">,
   createdAt: number,
@@ -86,7 +85,10 @@ function newKey(
   };
 }
 
-/** A twin has the lifetime of the key, counted from now; that of a key that rotates itself expires when the key would have. */
+/**
+ * Returns the lifetime of a replacement key: that of the old key, counted from now. The replacement of a key that rotates itself expires
+ * when the old key would have expired.
+ */
 function twinLifetimeSeconds(
   { expiresAt, createdAt: oldCreatedAt }: StoredKey,
   { createdAt, isOwn }: { createdAt: number; isOwn: boolean },
@@ -95,14 +97,14 @@ function twinLifetimeSeconds(
 }
 
 function notFound(id: number): never {
-  throw new ApiError("KEY_NOT_FOUND", `No active key has the id ${id}; it may have been revoked before.`);
+  throw new ApiError("KEY_NOT_FOUND", `No active key has the id ${id}. It does not exist or is already revoked.`);
 }
 
 function toApiKey(key: StoredKey): ApiKey {
   return { ...toPrincipal(key), createdAt: key.createdAt, ...(key.lastUsedAt === undefined ? {} : { lastUsedAt: key.lastUsedAt }) };
 }
 
-/** `*` swallows all others; nothing given means all. */
+/** Returns the namespaces without duplicates. `*` replaces all others; undefined means all namespaces. */
 function normaliseNamespaces(namespaces: readonly string[] | undefined): string[] {
   return namespaces === undefined || namespaces.includes("*") ? ["*"] : [...new Set(namespaces)];
 }

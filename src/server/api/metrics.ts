@@ -6,13 +6,13 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { PrometheusExporter } from "../metrics/prometheus-exporter.js";
 import { totalsOf, toWorkerMetrics, type WorkerReading } from "../metrics/worker-reading.js";
 
-/** Workers that are summed up at once. */
+/** Workers that are summarized per turn of the event loop. */
 const batchSize = 50;
 
-/** The control panel's files are not what the daemon is there for: an operator who looks must not see traffic by looking. */
+/** The panel's own requests are excluded from totals: opening the panel must not change the shown traffic. */
 const panelName = "cpanel";
 
-/** What these handlers need of the metrics. */
+/** The metrics, as these handlers use them. */
 export interface MetricsPort {
   workers(isWanted: (name: string) => boolean): Promise<WorkerReading[]>;
   daemon(isRestricted: boolean): DaemonMetrics;
@@ -34,7 +34,7 @@ export function createMetricsHandlers(metrics: MetricsPort, exposition: Promethe
       const workers: WorkerMetrics[] = [];
       for (const [index, reading] of readings.entries()) {
         workers.push(toWorkerMetrics(reading, performance.now()));
-        // Many workers must not hold up requests.
+        // Yields so that many workers do not delay requests.
         if (index % batchSize === batchSize - 1) await setImmediate();
       }
       const wantsAll = query.detail === "workers" && query.worker === undefined;

@@ -7,7 +7,7 @@ import type { ResourceHandlers } from "../http/handler.js";
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 
-/** What these handlers need of the packages. */
+/** The plugin packages, as these handlers use them. */
 export interface PluginPackagesPort {
   discover(): InstalledPlugin[];
   install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }>;
@@ -15,12 +15,12 @@ export interface PluginPackagesPort {
   remove(name: string): Promise<void>;
 }
 
-/** What they need of the plugins at work. */
+/** The loaded plugins, as these handlers use them. */
 export interface PluginsPort {
-  /** Has what lies on the disk take part; resolves when it is at work. `isFresh` tells what is made again though it did not change. */
+  /** Loads the plugins from disk; resolves when they are active. `isFresh` selects unchanged plugins that are created again. */
   reload(options: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]>;
   statusOf(plugin: InstalledPlugin): { status: PluginStatus; error?: string };
-  /** In the order of their hooks. */
+  /** Returns the loaded plugins in the order of their hooks. */
   loaded(): LoadedPlugin[];
 }
 

@@ -8,13 +8,13 @@ interface SessionOptions {
   readonly now: () => number;
 }
 
-/** `now` gives Unix seconds. */
+/** `now` returns Unix seconds. */
 export function createSessionHandlers({ principals, sessionTtlSeconds, now }: SessionOptions): ResourceHandlers<"session"> {
   return {
     show: ({ principal }) => ({ authenticated: true, principal }),
     create: ({ body }) => {
       const principal = principals.principalOf(body.key);
-      if (!principal) throw new ApiError("INVALID_KEY", "The key is not known, was revoked, or has expired.");
+      if (!principal) throw new ApiError("INVALID_KEY", "The key is unknown, revoked or expired.");
       return { authenticated: true, principal, endsAt: Math.min(now() + sessionTtlSeconds, principal.expiresAt ?? Infinity) };
     },
     remove: () => {},

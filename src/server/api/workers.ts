@@ -10,7 +10,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { LogEntry, LogFilter, logs as logsEndpoint } from "../../shared/contract/worker-logs.js";
 import { parsePastTimeMs } from "../../shared/past-time.js";
 
-/** What these handlers need of the packages. */
+/** The worker packages, as these handlers use them. */
 interface WorkerPackagesPort {
   list(): Promise<Worker[]>;
   install(
@@ -18,7 +18,7 @@ interface WorkerPackagesPort {
     options: { authorise: (name: string) => void; isChecked: boolean; installation: Installation },
   ): Promise<{ name: string; version: string; installedAt: string }>;
   setEnabled(name: string, version: string, enabled: boolean): Promise<void>;
-  /** Throws when there is no such version. */
+  /** Returns the folder of a version; throws when the version is not installed. */
   folderOf(name: string, version: string): string;
   remove(name: string): Promise<void>;
   removeVersion(name: string, version: string): Promise<void>;
@@ -30,7 +30,7 @@ interface VersionParams {
   readonly version: string;
 }
 
-/** What they need of the engine. */
+/** The worker engine, as these handlers use it. */
 interface WorkerEnginePort {
   restart(folder: string): Promise<number>;
 }
@@ -46,7 +46,7 @@ export function createWorkerHandlers({
   engine: WorkerEnginePort;
   logs: WorkerLogsPort;
   uploads: UploadMeter;
-  /** The code of every upload is loaded once first, also when the caller does not ask for it. */
+  /** True when the code of every upload is loaded once before activation, even if the caller does not request it. */
   checksUploads: boolean;
 }): ResourceHandlers<"workers"> {
   const toggle = async (params: VersionParams, enabled: boolean) => {
@@ -57,7 +57,7 @@ export function createWorkerHandlers({
   return {
     list: async ({ principal: { namespaces } }) => {
       const workers = await packages.list();
-      // The whole list is frozen, and its JSON kept.
+      // The unfiltered list is frozen, and its JSON is cached.
       return namespaces.includes("*") ? workers : workers.filter(({ name }) => namespacesCover(namespaces, name));
     },
     upload: async ({ file, principal, query, via }) => {
@@ -92,18 +92,18 @@ export function createWorkerHandlers({
   };
 }
 
-/** What these handlers need of the logs. */
+/** The worker logs, as these handlers use them. */
 interface WorkerLogsPort {
   read(name: string, query: LogFilter): { entries: LogEntry[]; hasMore: boolean };
   follow(name: string, query: LogFilter, from: { lastEventId: number | undefined; signal: AbortSignal }): AsyncIterable<LogEntry[]>;
-  /** Whether the version has entries. */
+  /** Whether the log has entries of the version. */
   knows(name: string, version: string): boolean;
   forget(name: string): void;
 }
 
 interface LogsCall {
   readonly name: string;
-  /** The installed ones; none = there is no such worker. */
+  /** Installed versions; empty when the worker is not installed. */
   readonly versions: readonly string[];
   readonly query: Omit<LogFilter, "sinceMs" | "untilMs"> & {
     readonly since?: string | undefined;
@@ -114,12 +114,12 @@ interface LogsCall {
   readonly nowMs: number;
 }
 
-/** The entries of a worker that a call asks for, or the feed of those to come. */
+/** Returns the requested entries of a worker, or the stream of new ones. */
 function readLogs(logs: WorkerLogsPort, { name, versions, query, lastEventId, nowMs }: LogsCall): HandlerOutput<typeof logsEndpoint> {
   if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
   const { follow, since, until, ...filter } = query;
   if (filter.version !== undefined && !versions.includes(filter.version) && !logs.knows(name, filter.version))
-    throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${filter.version} is not installed, and has left no entries.`);
+    throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${filter.version} is not installed and has no log entries.`);
   const timeOf = (text: string | undefined) => (text === undefined ? undefined : parsePastTimeMs(text, nowMs));
   const wanted = { ...filter, sinceMs: timeOf(since), untilMs: timeOf(until) };
   if (follow !== "1") return logs.read(name, wanted);

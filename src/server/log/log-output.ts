@@ -1,19 +1,19 @@
 import { SonicBoom } from "sonic-boom";
 
-/** What waits while stdout takes nothing: a file on a full disk, somebody who reads too slowly. What goes past it is lost. */
+/** Limit of lines that wait while stdout is blocked, such as by a full disk or a slow reader. Lines beyond it are dropped. */
 const mostWaitingBytes = 1024 * 1024;
-/** How long the last lines may take when the daemon ends. */
+/** Time to write the last lines when the daemon ends. */
 const lastLinesTimeoutMs = 1000;
 
-/** Takes bytes in its mode for them, which its types leave out. Of text it would count all that waits again with each line. */
+/** The write method for buffers, which the types omit. For strings, SonicBoom would measure all waiting text again with each line. */
 type BufferedLines = Omit<SonicBoom, "write"> & { write(line: Buffer): boolean };
 
 /**
- * Lines to stdout. They are written beside the daemon's work, so whoever reads them slowly, or not at all, holds up nobody; a line that
- * cannot be written ends nothing, and the next one tries again, with those that wait.
+ * Writes lines to stdout asynchronously, so a slow or absent reader does not block the daemon. A failed write does not end the output: the
+ * next line retries it.
  */
 export class LogOutput {
-  /** Called with how many lines were lost, once stdout takes lines again. */
+  /** Called with the number of dropped lines, once stdout accepts lines again. */
   onLost: (count: number) => void = () => undefined;
   readonly #destination = new SonicBoom({
     fd: 1,
@@ -34,7 +34,7 @@ export class LogOutput {
     if (!this.#hasEnded) this.#destination.write(Buffer.from(line));
   }
 
-  /** Resolves when all that was written has been taken, or nobody takes it. What is written after it is lost. */
+  /** Flushes; resolves when all lines are written, or after 1 s. Lines written later are dropped. */
   end(): Promise<void> {
     this.#hasEnded = true;
     return new Promise((resolve) => {

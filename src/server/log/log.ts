@@ -6,16 +6,16 @@ const secretFields = ["key", "rootKey", "cookie", "authorization", "token", '*["
 
 export type Log = Logger;
 
-/** What turns a line of JSON into what people read. */
+/** Formats a JSON line for people. */
 type LineForm = (line: string) => string;
 
 interface LogOptions {
-  /** One of pino's. */
+  /** A level of pino. */
   readonly level: string;
   readonly output?: LogOutput;
-  /** Lines are JSON without it. */
+  /** Formatter of the lines. Default: JSON. */
   readonly form?: LineForm | undefined;
-  /** Hears of each log that is made of this one. */
+  /** Called for each child logger. */
   readonly onChild?: (child: Log) => void;
 }
 
@@ -29,32 +29,33 @@ export function createLog({ level, output = new LogOutput(), form = (line) => li
     },
     { write: (line) => output.write(form(line)) },
   );
-  output.onLost = (lines) => log.warn({ lines }, "lines of the log were lost: stdout did not take them in time");
+  output.onLost = (lines) =>
+    log.warn({ lines }, "log lines were dropped: stdout does not accept them fast enough; check the log reader and the disk");
   return log;
 }
 
-/** For terminals. */
+/** Returns a formatter for terminals. */
 export async function readableForm(): Promise<LineForm> {
   const { default: pretty } = await import("pino-pretty");
   return pretty.prettyFactory({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
 }
 
-/** What plugins throw may throw when it is looked at: that must not be the end of whoever logs it. */
+/** Serializes any thrown value. A value thrown by a plugin can throw when it is read, which must not stop its logger. */
 function errorFields(error: unknown): unknown {
   try {
     return pino.stdSerializers.err(error as Error);
   } catch {
-    return { type: "unknown", message: "An error that cannot be shown." };
+    return { type: "unknown", message: "An error that cannot be described." };
   }
 }
 
-/** Changes the level of a log and of all that were made of it: pino gives a child its parent's level when it is made, and never again. */
+/** Changes the level of a logger and of all its children: pino copies the level to a child only at its creation. */
 export class LogLevel {
   readonly #children = new Set<WeakRef<Log>>();
   readonly #forgotten = new FinalizationRegistry<WeakRef<Log>>((child) => this.#children.delete(child));
   #log: Log | undefined;
 
-  /** To be called for each child of the log. */
+  /** Registers a child logger. Must be called for each child. */
   readonly noteChild = (child: Log): void => {
     const reference = new WeakRef(child);
     this.#children.add(reference);
@@ -69,7 +70,7 @@ export class LogLevel {
     return this.#log?.level;
   }
 
-  /** `level` is one of pino's. */
+  /** Sets the level of all loggers; `level` is a level of pino. */
   set(level: string): void {
     for (const log of [this.#log, ...[...this.#children].map((child) => child.deref())]) if (log) log.level = level;
   }

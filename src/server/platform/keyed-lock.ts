@@ -1,11 +1,11 @@
-/** Runs work for one key in the order in which it was asked for, one at a time; different keys do not wait for each other. */
+/** Runs work with the same key one at a time, in the order of the calls. Different keys run concurrently. */
 export class KeyedLock {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const running = before.then(work);
-    // The next in line waits for the end, not for success.
+    // The next work waits for the end of this one, including failure.
     const ended = running.then(nothing, nothing);
     this.#last.set(key, ended);
     try {

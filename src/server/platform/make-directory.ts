@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Makes a directory, and those above it with the usual mode; what is there stays as it is. Node's own `recursive` does not end below /proc, where a folder
- * that exists says of a new one that it is missing.
+ * Creates a directory with `mode`, and its missing parents with the default mode; existing ones stay unchanged. Node's `recursive` never
+ * returns below /proc, where mkdir fails with ENOENT although the parent exists.
  */
 export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
   try {

@@ -1,6 +1,8 @@
 import path from "node:path";
 
-/** Whether a path is a folder or lies below it. Compares the texts: both are absolute, normalized, and with links resolved where that counts. */
+/**
+ * Whether `target` is `folder` or below it. Compares text: both must be absolute, normalized and, where it matters, without symbolic links.
+ */
 export function isPathWithin(target: string, folder: string): boolean {
   return target === folder || target.startsWith(folder + path.sep);
 }

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import Database, { SqliteError } from "better-sqlite3";
 
 /**
- * A file that one process at a time holds. The kernel frees it when the process ends, however it ends; on a network file system its
- * server does, as soon as it knows. Node itself has no locks: these are SQLite's on a file that stays empty.
+ * A lock file held by one process at a time. The kernel, or a network file system's server, frees it when the process ends. Uses SQLite's
+ * locks on an empty file because Node has no file locks.
  */
 export class ProcessLock {
   readonly #database: Database.Database;
@@ -12,12 +12,12 @@ export class ProcessLock {
     this.#database = database;
   }
 
-  /** Takes the lock of a file, which is made when it is missing; undefined when somebody holds it. Never waits. */
+  /** Acquires the lock of a file, which is created if missing; undefined when another process holds it. Never waits. */
   static take(file: string): ProcessLock | undefined {
     return ProcessLock.#open(new Database(file, { timeout: 0 }));
   }
 
-  /** Whether somebody holds a file. One that is missing nobody holds. */
+  /** Whether a process holds the lock; false when the file does not exist. */
   static isHeld(file: string): boolean {
     if (!existsSync(file)) return false;
     try {
@@ -32,9 +32,9 @@ export class ProcessLock {
 
   static #open(database: Database.Database): ProcessLock | undefined {
     try {
-      // No journal file beside it: nothing is ever written.
+      // Avoids a journal file, because nothing is ever written.
       database.pragma("journal_mode = MEMORY");
-      // Of several that ask at once exactly one gets it, which EXCLUSIVE does not promise.
+      // IMMEDIATE guarantees that exactly one of several concurrent processes gets the lock; EXCLUSIVE does not.
       database.exec("BEGIN IMMEDIATE");
       return new ProcessLock(database);
     } catch (error) {

@@ -6,8 +6,8 @@ import { lstat, opendir, rmdir, unlink } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Deletes large folders one after the other, each by a `rm` of low priority: 10,000 deletions in our own threads would hold up
- * whatever else reads the disk. What is not deleted when it closes is left to the next start.
+ * Deletes large folders in sequence with a low-priority `rm`: 10,000 deletions in the daemon's thread pool would delay all other file
+ * access. Folders that remain at `close` are deleted at the next start.
  */
 export class TreeRemover {
   readonly #program = findSystemTool("rm");
@@ -15,7 +15,7 @@ export class TreeRemover {
   #removal: SpawnedProcess | undefined;
   #isClosed = false;
 
-  /** Settles when the folder is gone, when that failed, or when we close. */
+  /** Settles when the folder is deleted, when deletion fails, or at `close`. */
   remove(folder: string): Promise<void> {
     const removing = this.#last.then(() => (this.#isClosed ? undefined : this.#removeNow(folder)));
     this.#last = removing.catch(() => undefined);
@@ -37,7 +37,7 @@ export class TreeRemover {
     if (!this.#isClosed) await removeTree(folder);
   }
 
-  /** Returns whether the program came to its end without fault. */
+  /** Returns whether the program exited with status 0. */
   async #run(file: string, folder: string): Promise<boolean> {
     const removal = await spawnProcess({ file, args: ["-rf", "--", folder], workingDirectory: "/", descriptors: [] }).catch(
       () => undefined,
@@ -51,9 +51,8 @@ export class TreeRemover {
 }
 
 /**
- * Deletes a folder, a file or a link, one entry after the other: `rm` asks for all of a folder at once, and then everything else that
- * waits for the disk waits behind thousands of deletions. What is gone already is no failure. Stops after `mostEntries`; answers
- * whether all is gone.
+ * Deletes a tree entry by entry: `rm` queues all deletions of a folder and would delay other disk access. Ignores missing entries. Stops
+ * after `mostEntries`; returns whether all is deleted.
  */
 export async function removeTree(target: string, mostEntries = Infinity): Promise<boolean> {
   const stat = await lstat(target).catch(ignoreMissing);
@@ -63,7 +62,7 @@ export async function removeTree(target: string, mostEntries = Infinity): Promis
   return true;
 }
 
-/** Returns how many entries there were, one more than `mostEntries` when it stopped. */
+/** Returns the number of deleted entries; `mostEntries` + 1 when it stopped early. */
 async function removeFolder(folder: string, mostEntries: number): Promise<number> {
   let count = 0;
   const entries = await opendir(folder).catch(ignoreMissing);

@@ -1,14 +1,13 @@
 /**
- * Has somebody look at the clock every `intervalMs`, but not at once after we were held up (by a long task, by a machine that stood
- * still): what came meanwhile is read first, and whoever had no chance to answer gets one. `nowMs` is on the clock of
- * `performance.now()`. Returns what ends it.
+ * Calls `look` every `intervalMs`, but skips one call after a stall of this process, so that pending input is read first. `nowMs`: clock of
+ * `performance.now()`. Returns a function that stops the interval.
  */
 export function setStallTolerantInterval(intervalMs: number, look: (nowMs: number) => void): () => void {
   let lookedMs = performance.now();
   let hasWaited = false;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    // Once: a process that is late all the time still looks.
+    // Skips one call only: a process that is always late must still call `look`.
     hasWaited = !hasWaited && nowMs - lookedMs >= 2 * intervalMs;
     lookedMs = nowMs;
     if (!hasWaited) look(nowMs);

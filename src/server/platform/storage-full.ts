@@ -6,24 +6,20 @@ export function isStorageFull(error: unknown): boolean {
 
 const closedCodes = new Set(["EROFS", "EACCES", "EPERM"]);
 
-/** The failure as a caller should see it: a disk that is full, or cannot be written, has a code of its own. */
+/** Converts errors of a full or read-only disk to an ApiError with its own code; returns other errors unchanged. */
 export function asStorageFailure(error: unknown): unknown {
   if (isStorageFull(error)) return insufficientStorage(error);
   const { code = "" } = error as NodeJS.ErrnoException;
   if (error instanceof ApiError || !closedCodes.has(code)) return error;
   return new ApiError(
     "STORAGE_NOT_WRITABLE",
-    "The server may not write where this package lies; nothing was changed. Make the directory writable for the daemon, then try again.",
+    "The server cannot write to the folder of this package. Nothing was changed. Make the folder writable for the daemon, then retry.",
     { cause: error },
   );
 }
 
 export function insufficientStorage(cause: unknown): ApiError {
-  return new ApiError(
-    "INSUFFICIENT_STORAGE",
-    "The server's disk is full; nothing was changed. Delete what is not needed, then try again.",
-    {
-      cause,
-    },
-  );
+  return new ApiError("INSUFFICIENT_STORAGE", "The server's disk is full. Nothing was changed. Free disk space, then retry.", {
+    cause,
+  });
 }

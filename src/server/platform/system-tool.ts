@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 
-/** Path of a program of the system; undefined where this machine lacks it. */
+/** Returns the path of a system program; undefined when it is not installed. */
 export function findSystemTool(name: string): string | undefined {
   return ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map((folder) => path.join(folder, name)).find((file) => existsSync(file));
 }

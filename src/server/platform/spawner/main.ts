@@ -6,23 +6,23 @@ import path from "node:path";
 import { NoSpawnSocket, type SpawnOrder, type SpawnerOrder, type SpawnReport } from "./messages.js";
 
 /**
- * Starts processes for the daemon. To start one, Linux copies the page tables of whoever does it, and Node waits meanwhile: two
- * milliseconds and more in a daemon with much memory, one in here, where nobody waits.
+ * Starts processes for the daemon. fork(2) copies the caller's page tables, which blocks a daemon with much memory for 2 ms or more. In
+ * this small process it takes 1 ms and blocks no request.
  */
 const socketPath = process.argv[2] as string;
 const children = new Map<string, ChildProcess>();
 
-// Meant for the daemon, which ends in its own time.
+// Ignored: the signals are for the daemon, which then stops this process.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 process.on("message", (order: SpawnerOrder) => {
   if ("kill" in order) children.get(order.kill)?.kill("SIGKILL");
   else void spawnProcess(order);
 });
 if (process.connected) process.once("disconnect", leave);
-// It ended before we came to listen.
+// The daemon ended before the listener was added.
 else leave();
 
-/** The daemon has ended, however: so does all that runs for it. */
+/** Kills all children and exits because the daemon has ended. */
 function leave(): void {
   for (const child of children.values()) child.kill("SIGKILL");
   rmSync(path.dirname(socketPath), { recursive: true, force: true });
@@ -33,7 +33,7 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
   const sockets = new Map<number, Socket>();
   try {
     for (const descriptor of descriptors) sockets.set(descriptor, await openSocket(`${id}${descriptor}`));
-    // Not in a session of its own: kernels that share the processor by session would give the daemon no more than one isolate gets.
+    // Not detached: with session-based CPU scheduling (autogroup), the daemon would get no more CPU time than one isolate.
     const child = spawn(file, args, { env: {}, cwd: workingDirectory, stdio: stdioOf(sockets) });
     child.once("error", (error) => report({ id, failure: error.message }));
     child.once("exit", (status, signal) => {
@@ -50,10 +50,10 @@ async function spawnProcess({ id, file, args, workingDirectory, descriptors }: S
   }
 }
 
-/** A socket to the daemon that nobody reads from on this side. */
+/** Opens a socket to the daemon; this process does not read from it. */
 async function openSocket(greeting: string): Promise<Socket> {
   const socket = connect(socketPath).pause();
-  // Told below; a daemon without a descriptor left closes what it has no room for.
+  // Reported below. A daemon without a free file descriptor closes the socket.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect");
@@ -71,6 +71,6 @@ function stdioOf(sockets: ReadonlyMap<number, Socket>): StdioOptions {
 }
 
 function report(what: SpawnReport): void {
-  // When it cannot be told, the daemon has just ended.
+  // A failed send means that the daemon has just ended.
   if (process.connected) process.send?.(what, undefined, undefined, () => undefined);
 }

@@ -1,40 +1,40 @@
-/** A process to start; the daemon tells its spawner over the channel between them. */
+/** An order to start a process; the daemon sends it over the spawner's IPC channel. */
 export interface SpawnOrder {
-  /** Of the spawn: hexadecimal, and known to the two of them alone. Each of its sockets says it first, and then its descriptor. */
+  /** Hexadecimal secret of this spawn. Each socket of the process first sends this id and its descriptor number. */
   readonly id: string;
   readonly file: string;
   readonly args: readonly string[];
   readonly workingDirectory: string;
-  /** Descriptors of the process that are to be sockets to the daemon; all others are closed, or lead nowhere. */
+  /** Descriptors of the process that become sockets to the daemon; all others are closed or ignored. */
   readonly descriptors: readonly number[];
 }
 
-/** Descriptors that every program knows. */
+/** The standard descriptors. */
 export const standard = { input: 0, output: 1, errors: 2 } as const;
 
-/** Ends the process of a spawn by force. */
+/** An order to kill a process. */
 export interface KillOrder {
   readonly kill: string;
 }
 
 export type SpawnerOrder = SpawnOrder | KillOrder;
 
-/** What became of a spawn: it runs, could not be started, or has ended. */
+/** The state of a spawn: started, failed, or ended. */
 export type SpawnReport =
   | { readonly id: string; readonly pid: number }
   | { readonly id: string; readonly failure: string }
   | { readonly id: string; readonly end: ProcessEnd };
 
-/** How a process ended: by itself with a status, or by a signal. */
+/** The end of a process: an exit status, or a signal. */
 export interface ProcessEnd {
   readonly status: number | null;
   readonly signal: string | null;
 }
 
-/** Why a process was not started, or ended at once: most likely the daemon has too many files open. */
-const noSocket = "no socket to it could be opened";
+/** Most likely cause: the daemon has no free file descriptor. */
+const noSocket = "no socket to the process could be opened";
 
-/** A spawn failed because its sockets did not arrive. `code` is that of a daemon that may open no more files. */
+/** A spawn failed because its sockets did not arrive. `code` is that of a process with too many open files. */
 export class NoSpawnSocket extends Error {
   readonly code = "EMFILE";
 
@@ -42,13 +42,13 @@ export class NoSpawnSocket extends Error {
     super(noSocket, options);
   }
 
-  /** The error for a failure that the spawner reports in words. */
+  /** Converts the failure text of the spawner to an error. */
   static orOther(failure: string): Error {
     return failure === noSocket ? new NoSpawnSocket() : new Error(failure);
   }
 }
 
-/** Digits of an id. */
+/** Length of an id in hexadecimal digits. */
 export const idLength = 32;
-/** An id, and one digit for the descriptor. */
+/** Length of the first data on a socket: the id and one digit for the descriptor. */
 export const greetingBytes = idLength + 1;

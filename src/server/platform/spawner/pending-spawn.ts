@@ -6,29 +6,29 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 
 /**
- * Its sockets were opened before the process was started, and wait in line with those of others, of which each turn of the event loop
- * takes one. When so long nobody's came, those that are missing will not: there was no descriptor left for them.
+ * Sockets connect before the process starts and wait in the accept queue. Each turn of the event loop accepts one. When none arrives for
+ * this long, the missing ones failed for lack of file descriptors.
  */
 const quietTimeMs = 1000;
 const looksPerQuietTime = 5;
 
-/** Sockets that may wait for us to take them, while we are busy: those of as many spawns at once as there may be. The system may allow fewer. */
+/** Accept queue length: the sockets of all spawns that can be concurrent. The system can allow fewer. */
 const mostWaiting = 4096;
-/** Whoever comes in and does not say who it is. */
+/** A connection that does not identify itself within this time is closed. */
 const greetingTimeoutMs = 5000;
 
 interface PendingSpawnOptions {
   readonly descriptors: readonly number[];
-  /** How many sockets have come so far, of all spawns. */
+  /** Returns the number of accepted sockets of all spawns. */
   readonly arrivalCount: () => number;
   readonly kill: () => void;
 }
 
-/** A process from the order to start it until it has ended. */
+/** A spawned process, from the order to its end. */
 export class PendingSpawn {
-  /** Rejects when it could not be started. */
+  /** Resolves when the process has started; rejects when the start failed. */
   readonly process: Promise<SpawnedProcess>;
-  /** Resolves when it has ended, or was never started. */
+  /** Resolves when the process has ended, or when its start failed. */
   readonly over: Promise<ProcessEnd>;
   readonly #options: PendingSpawnOptions;
   readonly #sockets = new Map<number, Socket>();
@@ -55,13 +55,13 @@ export class PendingSpawn {
     this.#started.resolve(report.pid);
   }
 
-  /** The spawner has ended, so no report about the process will come. */
+  /** Kills the process because the spawner has ended and no report will arrive. */
   abandon(): void {
-    if (this.#pid === undefined) return this.#fail("the process that starts others has ended");
+    if (this.#pid === undefined) return this.#fail("the spawner process has ended");
     try {
       process.kill(this.#pid, "SIGKILL");
     } catch {
-      // It has ended, too.
+      // The process has already ended.
     }
     this.#ended.resolve({ status: null, signal: "SIGKILL" });
   }
@@ -83,7 +83,7 @@ export class PendingSpawn {
     return { pid, sockets: this.#sockets, ended: this.over, closed, kill };
   }
 
-  /** Until all have come, or none comes any more. */
+  /** Waits until all sockets have arrived, or none arrives for `quietTimeMs`. */
   async #awaitSockets(): Promise<void> {
     let seenCount = this.#options.arrivalCount();
     let quietLooks = 0;
@@ -112,14 +112,14 @@ function closeOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
 }
 
-/** One that came in, and what it said first. */
+/** An accepted connection and its identification. */
 export interface SpawnConnection {
   readonly id: string;
   readonly descriptor: number;
   readonly socket: Socket;
 }
 
-/** Where spawned processes are connected to us: a socket in a private folder, which goes with it. */
+/** The Unix socket to which spawned processes connect, in a private folder that is deleted at the end. */
 export class SpawnSocket {
   readonly path: string;
   readonly #directory: string;
@@ -135,12 +135,12 @@ export class SpawnSocket {
     process.once("exit", this.#remove);
   }
 
-  /** How many ever came in. */
+  /** Number of accepted connections. */
   get arrivalCount(): number {
     return this.#arrivalCount;
   }
 
-  /** Opens it again where it is gone: it lies where people and programs clean up. */
+  /** Reopens the socket if its file was deleted, as by a cleanup of the temporary directory. */
   restore(): void {
     if (existsSync(this.path)) return;
     this.#server.close();
@@ -156,12 +156,12 @@ export class SpawnSocket {
 
   #listen(): Server {
     const server = createServer((socket) => this.#meet(socket));
-    // Spawning fails then, and says so.
+    // Ignored: the next spawn fails and reports the error.
     server.on("error", () => undefined);
     return server.listen({ path: this.path, backlog: mostWaiting }).unref();
   }
 
-  /** Other processes of the same user could come in, too. */
+  /** Identifies a connection: other processes of the same user can connect too. */
   #meet(socket: Socket): void {
     this.#arrivalCount += 1;
     socket.on("error", () => undefined);

@@ -9,12 +9,12 @@ import { SpawnSocket, PendingSpawn, type SpawnConnection } from "./pending-spawn
 import type { Socket } from "node:net";
 
 const program = compiledFile("server/platform/spawner/main.js");
-/** It does little and keeps nothing. */
+/** Small heap: the spawner holds almost no data. */
 const flags = ["--max-old-space-size=64", "--max-semi-space-size=1", "--v8-pool-size=1"];
 
-/** The process that starts others for us, and the socket where these are connected to us. Both end with us at the latest. */
+/** The spawner process, and the socket to which its children connect. Both end with the daemon at the latest. */
 class Spawner {
-  /** Resolves when it is of no use any more. */
+  /** Resolves when the spawner has ended. */
   readonly ended: Promise<void>;
   readonly #socket: SpawnSocket;
   readonly #process: ChildProcess;
@@ -36,7 +36,7 @@ class Spawner {
 
   /** See `spawnProcess` in spawn.ts. */
   async spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
-    // Somebody may have cleaned up.
+    // The socket file can have been deleted by a cleanup.
     this.#socket.restore();
     const id = randomBytes(idLength / 2).toString("hex");
     const pending = new PendingSpawn({
@@ -45,9 +45,9 @@ class Spawner {
       kill: () => this.#tell({ kill: id }),
     });
     this.#spawns.set(id, pending);
-    // A process that runs keeps us alive.
+    // A running process keeps the daemon alive.
     this.#process.channel?.ref();
-    // It may end before we have taken its sockets.
+    // Both: the process can end before its sockets are accepted.
     void Promise.allSettled([pending.process, pending.over]).then(() => this.#forget(id));
     if (this.#process.connected) this.#tell({ ...order, id });
     else pending.abandon();
@@ -59,7 +59,7 @@ class Spawner {
     if (this.#spawns.size === 0) this.#process.channel?.unref();
   }
 
-  /** When it has just ended, that is told elsewhere. */
+  /** A failed send needs no handling: the "exit" event reports the end of the spawner. */
   #tell(order: SpawnerOrder): void {
     if (this.#process.connected) this.#process.send(order, () => undefined);
   }
@@ -79,8 +79,8 @@ class Spawner {
 let current: Promise<Spawner> | undefined;
 
 /**
- * Starts a process with an empty environment, by the one spawner that this process has: to start it here would hold up all that is
- * served (`main.ts`). Rejects when it cannot be started, or there is no descriptor left for its sockets.
+ * Starts a process with an empty environment, through the shared spawner because fork would block the daemon (`main.ts`). Rejects when the
+ * start fails or no file descriptor is free for its sockets.
  */
 export async function spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
   if (!current) {
@@ -96,21 +96,21 @@ async function forgetAtItsEnd(spawner: Promise<Spawner>): Promise<void> {
       await spawner
     ).ended;
   } catch {
-    // It did not come up, as whoever waits for it hears.
+    // The start failed; the caller of `spawnProcess` gets the error.
   } finally {
     current = undefined;
   }
 }
 
-/** A process that was started for us. */
+/** A started process. */
 export interface SpawnedProcess {
   readonly pid: number;
-  /** The sockets that were asked for, by descriptor. */
+  /** The requested sockets, by descriptor. */
   readonly sockets: ReadonlyMap<number, Socket>;
-  /** Resolves when it has ended; what it wrote before may still be on its way. */
+  /** Resolves when the process has ended; its last output may not be read yet. */
   readonly ended: Promise<ProcessEnd>;
-  /** Resolves when it has ended, and all that came from it was read. */
+  /** Resolves when the process has ended and all its output is read. */
   readonly closed: Promise<ProcessEnd>;
-  /** Ends it by SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): void;
 }

@@ -15,40 +15,40 @@ export const emptyPolicy: SandboxPolicy = {
 export const layerNames: readonly LayerName[] = ["landlock", "seccomp"];
 const titles: Readonly<Record<LayerName, string>> = { landlock: "Landlock", seccomp: "seccomp" };
 
-/** What the kernel lets one isolate do; the daemon hands it to the sandbox program as JSON. */
+/** The kernel policy of one isolate; the daemon passes it to the sandbox program as JSON. */
 export interface SandboxPolicy {
-  /** Files and folders that may be read. Those that are not there are left out. */
+  /** Readable files and folders. Missing ones are ignored. */
   readonly readable: readonly string[];
-  /** Files and folders that may be read, and whose programs may be run. */
+  /** Readable files and folders whose programs are also executable. */
   readonly runnable: readonly string[];
-  /** The same of those that permissions name: not followed through symbolic links. */
+  /** Readable files and folders that permissions name; symbolic links are not followed. */
   readonly grantedReadable: readonly string[];
-  /** Files and folders that may be written to and changed: not followed through symbolic links. */
+  /** Writable files and folders; symbolic links are not followed. */
   readonly writable: readonly string[];
-  /** `none`: no socket to any network. */
+  /** `none`: no network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
-  /** It may start programs, and signal them. */
+  /** The isolate is allowed to start programs and signal them. */
   readonly allowsPrograms: boolean;
-  /** Descriptors that the isolate inherits, beyond the standard ones. */
+  /** File descriptors that the isolate inherits besides the standard ones. */
   readonly descriptors: readonly number[];
-  /** The start ends where one of these cannot be applied. */
+  /** Layers without which the start fails. */
   readonly required: readonly LayerName[];
 }
 
-/** A layer that the kernel enforces. */
+/** An isolation layer that the kernel enforces. */
 export type LayerName = "landlock" | "seccomp";
 
-/** Whether a layer stands between an isolate and the machine, and if not, why. */
+/** Whether an isolation layer is active, and the reason if not. */
 export type LayerState = { readonly isActive: true } | { readonly isActive: false; readonly reason: string };
 
-/** The layers of the kernel, as one process found them. */
+/** The kernel layers that one process could apply. */
 export interface KernelLayers {
   readonly landlock: LayerState & {
-    /** 0 = the kernel has none. */
+    /** Landlock ABI version; 0 = not supported. */
     readonly abi: number;
-    /** What this version cannot deny. */
+    /** Rights that this version cannot deny. */
     readonly missingRights: readonly string[];
   };
   readonly seccomp: LayerState;
@@ -58,7 +58,7 @@ export function noLayers(reason: string): KernelLayers {
   return { landlock: { isActive: false, reason, abi: 0, missingRights: [] }, seccomp: { isActive: false, reason } };
 }
 
-/** One phrase for each of the `required` layers that is missing. */
+/** Returns a phrase for each required layer that is inactive. */
 export function missingLayers(layers: KernelLayers, required: readonly LayerName[] = layerNames): string[] {
   return required.flatMap((name) => {
     const layer: LayerState = layers[name];

@@ -1,23 +1,23 @@
 import { constants } from "node:os";
 import type { ProcessorCalls } from "./system-calls.js";
 
-/** What the filter of one isolate depends on. */
+/** Inputs of one isolate's filter. */
 export interface SeccompOptions {
-  /** Version of the kernel's Landlock; 0 = none. The filter denies what an older version cannot. */
+  /** Landlock ABI version of the kernel; 0 = none. The filter denies the rights that an older version cannot deny. */
   readonly landlockAbi: number;
-  /** The process whose threads may be signalled: `process.execve` keeps its number. */
+  /** Process id whose threads the isolate is allowed to signal; `process.execve` keeps the id. */
   readonly pid: number;
-  /** `none`: no socket to any network. */
+  /** `none`: no network sockets. */
   readonly network: "any" | "none";
   readonly allowsUdp: boolean;
   readonly allowsUnixSockets: boolean;
-  /** It may start programs, which it signals, too. */
+  /** The isolate is allowed to start programs and to signal them. */
   readonly allowsPrograms: boolean;
-  /** It may write files somewhere. */
+  /** The isolate has at least one writable path. */
   readonly allowsWriting: boolean;
 }
 
-/** Denied to every isolate, whatever its permissions. */
+/** System calls that are denied to every isolate, regardless of its permissions. */
 const alwaysDenied = [
   "listen",
   "ptrace",
@@ -49,7 +49,8 @@ const alwaysDenied = [
   "pidfd_getfd",
   "syslog",
   "fanotify_init",
-  // System V IPC and message queues outlive the process. Without the calls that open one, its number is enough for the others.
+  // System V IPC and message queues outlive the process. The other calls accept an id without the calls that open an object, so all are
+  // denied.
   "shmget",
   "shmat",
   "shmctl",
@@ -63,11 +64,11 @@ const alwaysDenied = [
   "msgctl",
   "mq_open",
   "mq_unlink",
-  // Its places are few and belong to the whole machine (`fs.aio-max-nr`).
+  // AIO contexts have a small limit for the whole machine (`fs.aio-max-nr`).
   "io_setup",
 ];
 
-/** Landlock denies none of these, and a file of the same user need not be open for them. */
+/** Calls that change file attributes. Landlock does not deny them, and they work on unopened files of the same user. */
 const attributeCalls = [
   "chmod",
   "fchmod",
@@ -92,40 +93,40 @@ const attributeCalls = [
   "file_setattr",
 ];
 
-/** `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR`: the same for a file that is open for reading. */
+/** `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` change attributes of a file that is open for reading. */
 const attributeRequests = [0x4008_6602, 0x401c_5820];
 
-/** Their first argument is a process, which Landlock does not judge: another one of the same user could be the daemon. */
+/** Calls whose first argument is a process id, which Landlock does not check: a process of the same user can be the daemon. */
 const callsByProcess = ["prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity", "sched_setattr"];
 
-/** Their second argument is a process when the first one has this value, and else a group of processes or a user. */
+/** Calls whose second argument is a process id if the first has this value, else a process group or user. */
 const callsByKind = { setpriority: 0, ioprio_set: 1 };
 
-/** Reported as unknown to the kernel: libraries then use an older call, which the filter can judge by its arguments. */
+/** Calls that fail with ENOSYS: libraries then use an older call whose arguments the filter can check. */
 const unknownToIsolates = ["clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"];
 
-/** `CLONE_NEW*` of `linux/sched.h`: a namespace of its own. `CLONE_PARENT`: a child of the spawner, which would never be waited for. */
+/** `CLONE_NEW*` of `linux/sched.h` creates namespaces. `CLONE_PARENT` creates a child of the spawner, which would never reap it. */
 const deniedCloneFlags = 0x7e02_0000 | 0x8000;
 
-/** `SOL_SOCKET` and `SO_LINGER`: the daemon closes a socket that is sent to it, and would block for as long as the socket lingers. */
+/** `SOL_SOCKET` and `SO_LINGER`: when the daemon closes a socket received from an isolate, it would block for the linger time. */
 const lingerOption = { level: 1, name: 13 };
-/** `PR_SET_PDEATHSIG`: an isolate must end with the daemon. */
+/** `PR_SET_PDEATHSIG`: clearing it would let an isolate outlive the daemon. */
 const setParentDeathSignal = 1;
 
-/** Versions of Landlock from which on it denies the same itself. */
+/** Landlock ABI versions that deny the same rights. */
 const landlockScopesSignals = 6;
 const landlockHasTruncate = 3;
 
 const addressFamilies = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
-/** The one netlink protocol that name resolution uses. */
+/** The only netlink protocol that name resolution needs. */
 const netlinkRoute = 0;
 
-/** `struct seccomp_data`: number, architecture, instruction pointer, six arguments of 64 bits. */
+/** Layout of `struct seccomp_data`: number, architecture, instruction pointer, six 64-bit arguments. */
 const numberOffset = 0;
 const architectureOffset = 4;
 const argumentOffset = (index: number): number => 16 + 8 * index;
 
-/** Classic BPF of `linux/filter.h`. */
+/** Opcodes of classic BPF (`linux/filter.h`). */
 const loadWord = 0x20;
 const jumpIfEqual = 0x15;
 const jumpIfAtLeast = 0x35;
@@ -137,7 +138,7 @@ const allow = 0x7fff_0000;
 const failWith = (errno: number): number => 0x0005_0000 | errno;
 const denied = failWith(constants.errno.EPERM);
 const unknown = failWith(constants.errno.ENOSYS);
-/** What Node reports as `EACCES`, as it does for each address that the network mode denies. */
+/** EACCES, the same error as for an address that the network mode denies. */
 const noNetwork = failWith(constants.errno.EACCES);
 
 /** One instruction, as in `struct sock_filter`. */
@@ -148,7 +149,7 @@ export interface BpfInstruction {
   readonly operand: number;
 }
 
-/** The seccomp filter of an isolate: a denied call fails with EPERM, the process is never killed. */
+/** Returns the seccomp filter of an isolate. A denied call fails with EPERM; the filter never kills the process. */
 export function buildSeccompFilter({ auditArchitecture, calls, foreignFrom }: ProcessorCalls, options: SeccompOptions): BpfInstruction[] {
   const number = (name: string): number[] => (calls[name] === undefined ? [] : [calls[name]]);
   const whenNumber = (name: string, then: readonly BpfInstruction[]): BpfInstruction[] =>
@@ -232,7 +233,7 @@ function socketRules({ network, allowsUnixSockets }: SeccompOptions): BpfInstruc
   ];
 }
 
-/** The argument names the calling process, as 0 or by its number. */
+/** Allows the argument only if it is the calling process: 0 or its id. */
 function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   return [
     step(loadWord, argumentOffset(index)),
@@ -243,7 +244,7 @@ function ownProcessRules(index: number, pid: number): BpfInstruction[] {
   ];
 }
 
-/** A process signals its own threads, for instance to abort. */
+/** Allows signals to the process's own threads, which `abort` needs. */
 function signalRules(name: string, pid: number): BpfInstruction[] {
   if (name === "tkill" || name === "pidfd_send_signal") return [step(leave, denied)];
   return [step(loadWord, argumentOffset(0)), step(jumpIfEqual, pid, 0, 1), step(leave, allow), step(leave, denied)];
@@ -253,7 +254,7 @@ function step(code: number, operand: number, ifTrue = 0, ifFalse = 0): BpfInstru
   return { code, ifTrue, ifFalse, operand };
 }
 
-/** The bytes of an array of `struct sock_filter`. */
+/** Returns the filter as an array of `struct sock_filter`. */
 export function encodeFilter(instructions: readonly BpfInstruction[]): Buffer {
   const bytes = Buffer.alloc(instructions.length * 8);
   for (const [index, { code, ifTrue, ifFalse, operand }] of instructions.entries()) {

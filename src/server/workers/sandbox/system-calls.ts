@@ -1,16 +1,16 @@
-/** Numbers of the system calls that the sandbox names, from the kernel's `asm/unistd.h`; one that a processor lacks is not there. */
+/** System call numbers from the kernel's `asm/unistd.h`, by name. Calls that an architecture lacks are absent. */
 export type SystemCalls = Readonly<Record<string, number>>;
 
-/** A processor that the sandbox knows. */
+/** An architecture that the sandbox supports. */
 export interface ProcessorCalls {
-  /** `AUDIT_ARCH_*` of `linux/audit.h`: what a seccomp filter compares before it looks at a number. */
+  /** `AUDIT_ARCH_*` of `linux/audit.h`. The seccomp filter compares it before the system call number. */
   readonly auditArchitecture: number;
   readonly calls: SystemCalls;
-  /** The first number of the x32 ABI; undefined for a processor without that ABI. */
+  /** First system call number of the x32 ABI; undefined for an architecture without x32. */
   readonly foreignFrom: number | undefined;
 }
 
-/** Since Linux 5.0 new system calls have the same number on every processor. */
+/** New system calls since Linux 5.0 have the same number on every architecture. */
 const sharedCalls = {
   pidfd_send_signal: 424,
   io_uring_setup: 425,
@@ -190,7 +190,7 @@ const processors: Readonly<Record<string, ProcessorCalls>> = {
   },
 };
 
-/** Undefined for a processor whose numbers are not known here. */
+/** Returns the system calls of an architecture; undefined when it is not supported. */
 export function processorCalls(architecture: string = process.arch): ProcessorCalls | undefined {
   return processors[architecture];
 }

@@ -15,9 +15,9 @@ export interface OpenedSocket {
   readonly webSocket: WebSocket;
 }
 
-/** A client's wish to speak WebSocket: granted by a worker's answer 101, else answered as any other request. */
+/** A client's WebSocket handshake: accepted when the worker responds with 101; any other response is sent as usual. */
 export class ClientUpgrade {
-  /** Where the socket is registered once it is open. */
+  /** Registry of the socket once it is open. */
   readonly openSockets: OpenSockets;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -30,17 +30,17 @@ export class ClientUpgrade {
     this.#connection = options.connection;
   }
 
-  /** What is wrong with the handshake; undefined when nothing is. */
+  /** Returns the error of an invalid handshake; undefined when the handshake is valid. */
   static problemOf({ headers }: IncomingMessage): ApiError | undefined {
     if (headers["sec-websocket-version"] !== "13")
-      return new ApiError("UPGRADE_REQUIRED", "The only Sec-WebSocket-Version that is spoken is 13.");
+      return new ApiError("UPGRADE_REQUIRED", "The server supports only Sec-WebSocket-Version 13.");
     if (!keyPattern.test(headers["sec-websocket-key"] ?? "")) return invalid("has no valid Sec-WebSocket-Key");
     const protocols = headers[protocolHeader]?.split(",").map((name) => name.trim()) ?? [];
     const isSound = protocols.every((name) => protocolPattern.test(name)) && new Set(protocols).size === protocols.length;
-    return isSound ? undefined : invalid("has a Sec-WebSocket-Protocol that is no list of different names");
+    return isSound ? undefined : invalid("has an invalid Sec-WebSocket-Protocol: list each name once, separated by commas");
   }
 
-  /** Answers 101 with the worker's headers; undefined when the client is gone. */
+  /** Sends 101 with the worker's headers; undefined when the client has disconnected. */
   accept(head: ResponseHead, requestId: string): OpenedSocket | undefined {
     const { socket, takeHead } = this.#connection;
     if (socket.destroyed) return undefined;
@@ -52,7 +52,7 @@ export class ClientUpgrade {
       maxPayload: maximumMessageBytes,
       maxFragments: maximumFragments,
       closeTimeout: closeTimeoutMs,
-      // A client fails the connection when the answer names a protocol that it did not offer.
+      // A client fails the connection when the response names a protocol that the client did not offer.
       handleProtocols: (offered) => {
         const chosen = valueOf(head, protocolHeader);
         return chosen !== undefined && offered.has(chosen) ? chosen : false;
@@ -62,13 +62,13 @@ export class ClientUpgrade {
     server.on("headers", (lines) => lines.push(...extraLines(head), `X-Request-Id: ${requestId}`));
     let webSocket: WebSocket | undefined;
     server.handleUpgrade(this.#request, socket, takeHead(), (opened) => (webSocket = opened));
-    // It was paused to be handed over.
+    // The socket was paused for the hand-over.
     webSocket?.resume();
     return webSocket && { socket, webSocket };
   }
 }
 
-/** The headers that the handshake does not write itself. */
+/** Returns the headers that `ws` does not write itself. */
 function extraLines({ pairs }: ResponseHead): string[] {
   const lines: string[] = [];
   for (let index = 0; index < pairs.length; index += 2) {
@@ -87,17 +87,17 @@ function invalid(what: string): ApiError {
   return new ApiError("INVALID_REQUEST", `The WebSocket handshake ${what}.`);
 }
 
-/** Something that can be told to close. */
+/** A socket that the registry can close. */
 interface Leaver {
   leave(code: number, reason: string): void;
 }
 
-/** All web sockets of the daemon, so that it can close them when it stops. */
+/** All open WebSockets of the daemon, which are closed when it stops. */
 export class OpenSockets {
   readonly #sockets = new Set<Leaver>();
   #farewell: { code: number; reason: string } | undefined;
 
-  /** One that comes too late is closed at once. */
+  /** Registers a socket; closes it immediately after `closeAll`. */
   add(socket: Leaver): void {
     this.#sockets.add(socket);
     if (this.#farewell) socket.leave(this.#farewell.code, this.#farewell.reason);

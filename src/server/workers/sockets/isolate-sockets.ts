@@ -9,7 +9,7 @@ import { maximumSocketsPerIsolate, socketGraceMs, messageTimeoutMs } from "./soc
 import { WorkerSocket, type SocketHost } from "./worker-socket.js";
 import { setStallTolerantInterval } from "../../platform/stall-tolerant-interval.js";
 
-/** Of a socket whose client is gone: the isolate was told, and its last word about it has not come yet. */
+/** Marks a socket whose client has disconnected until the isolate sends its close frame. */
 const leaving = Symbol("leaving");
 
 const checkIntervalMs = 1000;
@@ -18,11 +18,11 @@ interface IsolateSocketsOptions {
   readonly channel: Pick<IsolateChannel, "writer" | "isFull" | "heardMs">;
   readonly floodGuard: FloodLimiter;
   readonly blocking: Omit<Watched, "heardMs">;
-  /** One fewer is open. */
+  /** Called when a socket has closed. */
   readonly onGone: () => void;
 }
 
-/** The web sockets of one isolate, by the number that the isolate gave to each. */
+/** The WebSockets of one isolate, by the socket number that the isolate assigned. */
 export class IsolateSockets {
   readonly #host: SocketHost;
   readonly #writer: FrameWriter;
@@ -40,7 +40,7 @@ export class IsolateSockets {
     this.#onGone = onGone;
   }
 
-  /** Sockets with a client at their other end. */
+  /** Number of sockets with a connected client. */
   get openCount(): number {
     return this.#openCount;
   }
@@ -49,7 +49,7 @@ export class IsolateSockets {
     return this.#sockets.size >= maximumSocketsPerIsolate;
   }
 
-  /** Answers the client's handshake. Throws when the isolate uses a number that is taken. */
+  /** Completes the client's handshake. Throws when the isolate uses a number that is already in use. */
   open(number: number, upgrade: ClientUpgrade, answer: { head: ResponseHead; requestId: string }): void {
     this.#take(number);
     const opened = upgrade.accept(answer.head, answer.requestId);
@@ -68,16 +68,16 @@ export class IsolateSockets {
     if (this.#graceTimer) this.#watchGrace();
   }
 
-  /** The isolate opened one that no client can have. Throws when its number is taken. */
+  /** Rejects a socket that the isolate opened without a valid client. Throws when its number is already in use. */
   refuse(number: number): void {
     this.#take(number);
     this.#tellClosed(number, CloseCode.Abnormal);
   }
 
-  /** Throws when the isolate breaks the rules of the channel. */
+  /** Handles a frame; throws when the isolate violates the protocol. */
   onFrame(kind: number, number: number, payload: Buffer): void {
     const socket = this.#sockets.get(number);
-    if (socket === undefined) throw new Error("it spoke of a web socket that does not exist");
+    if (socket === undefined) throw new Error("the isolate sent a frame for an unknown WebSocket");
     if (kind === FrameKind.SocketClose) this.#sockets.delete(number);
     if (socket === leaving) return this.#floodGuard.count();
     switch (kind) {
@@ -96,17 +96,17 @@ export class IsolateSockets {
     }
   }
 
-  /** There is room in the channel again. */
+  /** Sends waiting messages after the channel has drained. */
   onRoom(): void {
     for (const socket of this.#open()) socket.onRoom();
   }
 
-  /** The code goes: sockets may finish what they are at, then they are closed, so that clients come back to what replaced it. */
+  /** Closes all sockets after a grace period because the code is replaced or stopped; clients then reconnect to the new code. */
   leaveAfterGrace(): void {
     if (!this.#graceTimer) this.#watchGrace();
   }
 
-  /** The isolate is gone. */
+  /** Closes all sockets because the isolate ended. */
   failAll(): void {
     clearTimeout(this.#graceTimer);
     for (const socket of this.#open()) socket.leave(CloseCode.InternalError, "The worker's process ended.");
@@ -116,7 +116,7 @@ export class IsolateSockets {
   #watchGrace(): void {
     clearTimeout(this.#graceTimer);
     this.#graceTimer = setTimeout(() => {
-      for (const socket of this.#open()) socket.leave(CloseCode.ServiceRestart, "The worker is restarted.");
+      for (const socket of this.#open()) socket.leave(CloseCode.ServiceRestart, "The worker is restarting.");
     }, socketGraceMs);
   }
 
@@ -125,7 +125,7 @@ export class IsolateSockets {
   }
 
   #take(number: number): void {
-    if (this.#sockets.has(number)) throw new Error("it opened a web socket under a number that is taken");
+    if (this.#sockets.has(number)) throw new Error("the isolate opened a WebSocket with a number in use");
     this.#sockets.set(number, leaving);
   }
 
@@ -134,17 +134,17 @@ export class IsolateSockets {
   }
 }
 
-/** What the watch needs of the isolate. */
+/** The isolate, as the watch uses it. */
 interface Watched {
-  /** When something last came from it, on the clock of `performance.now()`. */
+  /** Time of the last data from the isolate, on the clock of `performance.now()`. */
   heardMs(): number;
-  /** Has it asked whether its event loop turns. */
+  /** Sends a ping with this deadline. */
   ask(deadlineMs: number): void;
-  /** Kills it when it is past the deadline; true while its answer is owed. */
+  /** Kills the isolate after the deadline; returns true while a ping is pending. */
   sweep(nowMs: number): boolean;
 }
 
-/** Finds isolates whose app blocks on a message: no call is open then whose timeout would. */
+/** Detects isolates that block while they handle a WebSocket message: no call with a timeout is open then. */
 export class MessageWatch {
   readonly #isolate: Watched;
   #end: (() => void) | undefined;
@@ -155,7 +155,7 @@ export class MessageWatch {
     this.#isolate = isolate;
   }
 
-  /** A message went to it. */
+  /** Starts the watch when a message is sent to the isolate. */
   onMessage(): void {
     if (this.#end) return;
     this.#messageMs = performance.now();

@@ -1,18 +1,18 @@
-/** A longer message of a client closes its socket with 1009. */
+/** Maximum message size from a client; a longer message closes the socket with 1009. */
 export const maximumMessageBytes = 1024 * 1024;
-/** Pieces that a client may send one message in; more close its socket with 1008. */
+/** Maximum fragments of a client's message; more close the socket with 1008. */
 export const maximumFragments = 1024;
-/** Open sockets of one isolate; another upgrade gets 503. */
+/** Maximum open sockets of one isolate; a further upgrade gets 503. */
 export const maximumSocketsPerIsolate = 1000;
-/** How often a client is pinged. One that sends nothing and takes nothing from one ping to the next is gone. */
+/** Ping interval. A client that transfers no byte between two pings is disconnected. */
 export const pingIntervalMs = 30_000;
-/** The longest that a message or the answer to a ping may take, however steadily its bytes come. */
+/** Maximum time for one message, or for the response to a ping, even if bytes keep arriving. */
 export const slowestMessageMs = 120_000;
-/** How long a client may take to answer a close before its connection is cut. */
+/** Time for a client to respond to a close before its connection is cut. */
 export const closeTimeoutMs = 10_000;
-/** How long sockets may go on with code that was replaced, deleted or disabled. */
+/** Time that sockets stay open after their code was replaced, deleted or disabled. */
 export const socketGraceMs = 3000;
-/** How long an app may compute on a message before its isolate counts as blocked. */
+/** Time to process a message before the isolate counts as blocked. */
 export const messageTimeoutMs = 30_000;
-/** Seconds after which a client that found no room may try again. */
+/** `Retry-After` in seconds when an isolate has no free socket. */
 export const retryAfterSeconds = 5;

@@ -4,22 +4,22 @@ import { CloseCode, isSendableCode, writeClose, MessageFragmenter, type SocketCl
 import type { OpenedSocket } from "./client-upgrade.js";
 import { pingIntervalMs, slowestMessageMs } from "./socket-limits.js";
 
-/** The isolate that a socket belongs to. */
+/** The isolate of a socket, as the socket uses it. */
 export interface SocketHost {
   readonly writer: FrameWriter;
-  /** Whether its channel takes more at the moment. */
+  /** Whether the channel accepts more data now. */
   hasRoom(): boolean;
-  /** A message went to it. */
+  /** Called when a message is sent to the isolate. */
   onMessage(): void;
 }
 
-/** One open web socket: the client's messages go to the isolate in pieces, the isolate's pieces to the client as fragments. */
+/** One open WebSocket: forwards the client's messages to the isolate, and the isolate's fragments to the client. */
 export class WorkerSocket {
   readonly #number: number;
   readonly #webSocket: OpenedSocket["webSocket"];
   readonly #host: SocketHost;
   readonly #pieces: MessageFragmenter;
-  /** Bytes that the isolate may still send, and those taken whose credit was not given back yet. */
+  /** Bytes that the isolate is still allowed to send, and sent bytes whose credit is not returned yet. */
   #window = socketWindowBytes;
   #owedCredit = 0;
   #hasToldIsolate = false;
@@ -44,35 +44,35 @@ export class WorkerSocket {
     });
   }
 
-  /** Takes a piece of a message of the isolate; throws when it breaks the rules of the channel. */
+  /** Forwards a message fragment of the isolate; throws when the isolate exceeds its credit. */
   send(bytes: Buffer, { isBinary, isLast }: { isBinary: boolean; isLast: boolean }): void {
     const cost = bytes.length + pieceCostBytes;
     this.#window -= cost;
-    if (this.#window < 0) throw new Error("it sent more on a web socket than it was allowed to");
+    if (this.#window < 0) throw new Error("the isolate exceeded the credit of a WebSocket");
     this.#webSocket.send(bytes, { binary: isBinary, fin: isLast }, () => this.#giveCredit(cost));
   }
 
-  /** Throws when it is more than was used. */
+  /** Adds credit of the isolate. Throws when the isolate returns more than it received. */
   addCredit(bytes: number): void {
     this.#pieces.addCredit(bytes);
     if (this.#pieces.isEmpty) this.#webSocket.resume();
   }
 
-  /** There is room in the channel again. */
+  /** Sends waiting messages after the channel has drained. */
   onRoom(): void {
     if (this.#pieces.isEmpty) return;
     this.#pieces.send();
     if (this.#pieces.isEmpty) this.#webSocket.resume();
   }
 
-  /** The app closed it, or answered the client's close. */
+  /** Handles a close of the worker, or its response to the client's close. */
   closeByIsolate({ code, reason }: SocketClose): void {
     if (code === CloseCode.NoStatus) this.#close(undefined, "");
     else if (isSendableCode(code)) this.#close(code, reason);
     else this.#close(CloseCode.InternalError, "");
   }
 
-  /** Closes it for a reason of the daemon's. */
+  /** Closes the socket on behalf of the daemon. */
   leave(code: number, reason: string): void {
     this.#close(code, reason);
     this.#tellIsolate({ code, reason });
@@ -88,7 +88,7 @@ export class WorkerSocket {
     this.#webSocket.off("message", this.#onMessage);
     this.#pieces.clear();
     this.#webSocket.close(code, reason);
-    // The client's answer has to be read.
+    // Resumed to read the client's close frame.
     this.#webSocket.resume();
   }
 
@@ -108,19 +108,19 @@ export class WorkerSocket {
   }
 }
 
-/** Pings a client, and cuts its connection when it gives no sign of life; returns what ends the watch. */
+/** Pings the client and cuts an unresponsive connection. Returns a function that stops the check. */
 function watchLife({ socket, webSocket }: OpenedSocket): () => void {
   let spokenMs = performance.now();
   let progress = -1;
   const onSpoken = (): void => void (spokenMs = performance.now());
   for (const event of ["message", "pong", "ping"] as const) webSocket.on(event, onSpoken);
   const timer = setInterval(() => {
-    // While nobody reads from it, it cannot be heard.
+    // A paused socket receives nothing, so its silence does not count.
     if (webSocket.isPaused) return onSpoken();
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     if (moved === progress || performance.now() - spokenMs > slowestMessageMs) return webSocket.terminate();
     webSocket.ping();
-    // The ping itself is no sign of the client's life.
+    // Read after the ping, because the ping's own bytes are not a sign of life.
     progress = socket.bytesRead + socket.bytesWritten - socket.writableLength;
   }, pingIntervalMs);
   timer.unref();

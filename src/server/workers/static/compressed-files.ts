@@ -5,19 +5,19 @@ import pLimit from "p-limit";
 import writeFileAtomic from "write-file-atomic";
 import { compressContent, type ContentCoding } from "../../web/content-coding.js";
 
-/** Compressing takes a core; more at once would only take it from what is served. */
+/** Concurrent compressions: each uses one core, and more would slow down requests. */
 const compressedAtOnce = 2;
-/** With more files waiting, further ones are sent as they are. */
+/** Beyond this many waiting files, further ones are sent uncompressed. */
 const waitingAtMost = 32;
-/** What the folder holds at most. The files that were used longest ago go first. */
+/** Maximum size of the folder; the least recently used files are deleted first. */
 const storedBytes = 256 * 1024 * 1024;
 
-/** Compressed copies of static files by the digest of their content: made once, kept in a folder over restarts. */
+/** Compressed copies of static files, by content hash. Created once and kept on disk across restarts. */
 export class CompressedFiles {
   readonly #directory: string;
   readonly #limit = pLimit(compressedAtOnce);
   readonly #underWay = new Map<string, Promise<Buffer>>();
-  /** Sizes by file name, the file that was used longest ago first. */
+  /** File sizes by name, least recently used first. */
   #stored: Promise<Map<string, number>> | undefined;
   #total = 0;
 
@@ -25,7 +25,7 @@ export class CompressedFiles {
     this.#directory = directory;
   }
 
-  /** The content in this coding; undefined when too many files wait to be compressed. */
+  /** Returns the content in this coding; undefined when too many files wait for compression. */
   async compress(content: Buffer, coding: ContentCoding): Promise<Buffer | undefined> {
     const name = `${createHash("sha256").update(content).digest("base64url")}.${coding}`;
     const underWay = this.#underWay.get(name);
@@ -51,7 +51,7 @@ export class CompressedFiles {
       this.#note(stored, name, compressed.length);
       await this.#removeOldest(stored);
     } catch {
-      // A disk that is full or read-only keeps no copy; the next one who needs it compresses again.
+      // A full or read-only disk stores no copy; the file is compressed again on the next use.
     }
     return compressed;
   }

@@ -4,10 +4,10 @@ import type { Visit } from "../engine/visit.js";
 import { isUnchanged, requestedRange } from "../../web/conditional.js";
 import type { StaticFile } from "./static-file.js";
 
-/** Larger bodies are not worth being copied into the same write as their head. */
+/** Larger bodies are not copied into the same write as their headers. */
 const shortBodyBytes = 16 * 1024;
 
-/** Sends files: whole, a range of one, or the word that the client's copy is still good. */
+/** Sends a file: whole, a range, or 304. */
 export class FileResponses {
   readonly #shortResponses = new FastResponseWriter();
   readonly #originPairs: readonly string[];
@@ -19,7 +19,7 @@ export class FileResponses {
     this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   }
 
-  /** Closes the file's handle, if it has one, when the response has ended. */
+  /** Sends the file; closes its handle, if any, after the response. */
   send(visit: Visit, file: StaticFile): void {
     const { request, response, requestId } = visit;
     if (file.handle) {

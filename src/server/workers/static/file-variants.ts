@@ -3,19 +3,19 @@ import type { Visit } from "../engine/visit.js";
 import type { CompressedFiles } from "./compressed-files.js";
 import { inCoding, withContent, type CacheShelf, type StaticCache, type StaticFile } from "./static-file.js";
 
-/** What a site wants to be injected into its pages. */
+/** Content that a site injects into its pages. */
 interface Injection {
   readonly base: "absolute" | "relative";
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** How the file that a client gets differs from the one on the disk. */
+/** The differences between the sent file and the file on disk. */
 interface Variation {
   readonly href: string | undefined;
   readonly coding: ContentCoding | undefined;
 }
 
-/** The variants of the files of one site: pages with their base and variables, and both pages and other files compressed. */
+/** Variants of one site's files: pages with injected base and variables, and compressed files. */
 export class FileVariants {
   readonly #cache: StaticCache;
   readonly #compressed: CompressedFiles;
@@ -29,13 +29,13 @@ export class FileVariants {
     this.#injection = options.injection;
   }
 
-  /** The variant of a file for this visit, if it needs none or it is in memory. */
+  /** Returns the variant of a file for this request if it is the file itself or in memory. */
   inMemory(visit: Visit, file: StaticFile): StaticFile | undefined {
     const variation = this.#variationFor(visit, file);
     return variation ? this.#shelf.get(keyOf(file, variation))?.file : file;
   }
 
-  /** The same, made if need be. The handle of the file is closed when the variant has none. */
+  /** Returns the variant, created if necessary. Closes the handle of the file if the variant does not use it. */
   async make(visit: Visit, file: StaticFile): Promise<StaticFile> {
     const variation = this.#variationFor(visit, file);
     if (!variation) return file;
@@ -46,7 +46,7 @@ export class FileVariants {
     } finally {
       if (variant !== file) await file.handle?.close();
     }
-    // Also one that was there: what is in use stays in the cache as long as its file, which is set again every second.
+    // Set again even if cached: keeps used variants in the cache as long as their file, which is refreshed every second.
     if (variant !== file && !this.#isRetired) this.#cache.set(this.#shelf, key, variant);
     return variant;
   }
@@ -62,7 +62,7 @@ export class FileVariants {
       const depth = address.path.split("/").length - 2;
       href = this.#injection.base === "relative" ? "../".repeat(depth) || "./" : `${address.base}/`;
     }
-    // A range is one of the file itself: clients put parts together that they got at different times.
+    // Ranges refer to the uncompressed file: clients combine parts from different responses.
     const takesCoding = file.isCompressible && request.headers.range === undefined;
     const coding = takesCoding ? preferredCoding(request.headers["accept-encoding"]) : undefined;
     return href === undefined && coding === undefined ? undefined : { href, coding };
@@ -82,12 +82,12 @@ export class FileVariants {
   }
 }
 
-/** The ETag of a file changes with its content. */
+/** Cache key of a variant. The ETag identifies the content. */
 function keyOf({ path, etag }: StaticFile, { href, coding }: Variation): string {
   return [path, etag, href, coding].join("\n");
 }
 
-/** Puts the base of the site and its public variables into an HTML page, right after `<head>`. */
+/** Inserts the base element and the public variables into an HTML page, right after `<head>`. */
 function injectIntoPage(html: string, options: { href: string; variables: Readonly<Record<string, string>> }): string {
   const hasVariables = Object.keys(options.variables).length > 0;
   const script = hasVariables ? `<script>window.__env__=${scriptJson(options.variables)}</script>` : "";
@@ -97,12 +97,12 @@ function injectIntoPage(html: string, options: { href: string; variables: Readon
     const at = head.index + head[0].length;
     return html.slice(0, at) + tags + html.slice(at);
   }
-  // A page may leave its head out: after the doctype and <html>, else it would change how the page is read.
+  // A page can omit `<head>`. Then inserted after the doctype and `<html>`, because text before the doctype would select quirks mode.
   const start = /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?/i.exec(html)?.[0].length ?? 0;
   return html.slice(0, start) + tags + html.slice(start);
 }
 
-/** The variables that a page may see: those whose name starts with one of the prefixes. */
+/** Returns the variables that pages can read: names that start with one of the prefixes. */
 export function publicVariables(env: Readonly<Record<string, string>>, prefixes: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => prefixes.some((prefix) => prefix !== "" && name.startsWith(prefix))));
 }

@@ -7,61 +7,62 @@ import { contentType } from "mime-types";
 import { leastCompressedBytes, type ContentCoding } from "../../web/content-coding.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** Larger files are streamed from the disk. */
+/** Larger files are streamed from disk. */
 const inMemoryBytes = 256 * 1024;
-/** Larger files would keep the first client waiting for longer than they save. */
+/** Larger files are not compressed: the delay for the first client would exceed the saved time. */
 const mostCompressedBytes = 10 * 1024 * 1024;
 
 const unknownType = "application/octet-stream";
 
-/** A package that is being replaced moves away under an open file; then the new one is there. */
+/** Attempts to open a file: a concurrent replacement moves the package folder, and the next attempt finds the new one. */
 const openAttempts = 3;
-/** A named pipe is not waited for. */
+/** O_NONBLOCK: opening a named pipe must not block. */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK;
 const budgetBytes = 64 * 1024 * 1024;
-/** What an entry costs beyond its body. */
+/** Approximate memory of an entry besides its body. */
 const entryBytes = 512;
 
-/** A file of a site as it is sent: its bytes or, of a large one, a handle, and the headers that describe it. */
+/** A file of a site with its headers. Small files have a body, large files an open handle. */
 export interface StaticFile {
-  /** Below the root of the site. */
+  /** Path relative to the site's root. */
   readonly path: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
   readonly etag: string;
   readonly type: string;
   readonly body: Buffer | undefined;
-  /** Open; the caller that gets the file closes it. Undefined where there is a body. */
+  /** Open handle, which the caller must close. Undefined when there is a body. */
   readonly handle: FileHandle | undefined;
   readonly marks: FileMarks;
-  /** Clients that take a content coding get the file in it. */
+  /** True when the file is sent compressed to clients that accept it. */
   readonly isCompressible: boolean;
-  /** Of the body; the file as it lies on the disk has none. */
+  /** Content coding of `body`; undefined for the file as stored on disk. */
   readonly coding?: ContentCoding;
-  /** The headers that a client needs to ask again: name, value, name, value … */
+  /** Validator and cache headers: name, value, name, value … */
   readonly validatorPairs: readonly string[];
-  /** The same as lines of the wire. */
+  /** The same headers in wire format. */
   readonly validatorLines: string;
 }
 
-/** What a site says of a file beyond its content. */
+/** Settings of the site for a file. */
 interface FileMarks {
-  /** Lower-case names and values, in place of ours where both have one. */
+  /** Lower-case names and values; they override the default headers. */
   readonly headers: readonly (readonly [string, string])[];
-  /** It never changes under this name. */
+  /** True when the file never changes under its name. */
   readonly isImmutable: boolean;
 }
 
-/** The folder of a site. */
 export interface SiteFolder {
-  /** A real path. */
+  /** Root folder with symbolic links resolved. */
   readonly root: string;
   readonly generation: string;
-  /** `relative` is the file's path below the root. */
+  /** Returns the settings of a file; `relative` is its path below the root. */
   readonly marksOf: (relative: string) => FileMarks;
 }
 
-/** Reads a file that lies below the root, links included; "directory" when it is one, undefined when nothing may be served. */
+/**
+ * Reads a file below the root after resolving links. Returns "directory" for a directory, and undefined when the path must not be served.
+ */
 export async function readStaticFile(folder: SiteFolder, file: string): Promise<StaticFile | "directory" | undefined> {
   const opened = await openBelow(folder.root, file);
   if (!opened) return undefined;
@@ -77,7 +78,7 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
     const facts = { path: relative, modifiedMs: stats.mtimeMs, type, marks, isCompressible: isCompressible(type, stats.size, marks) };
     if (stats.size > inMemoryBytes) {
       isHandedOn = true;
-      // Archives carry the same modification time for years: small files are told apart by content, large ones by generation.
+      // Archives can have constant modification times: the ETag of small files uses the content, that of large files the generation.
       const etag = etagOf(`${folder.generation} ${stats.size} ${stats.mtimeMs}`);
       return withValidators({ ...facts, body: undefined, handle, sizeBytes: stats.size, etag });
     }
@@ -89,8 +90,8 @@ export async function readStaticFile(folder: SiteFolder, file: string): Promise<
 }
 
 /**
- * Opens a path, and looks afterwards where that has led: between a look and an opening, another process could put a link in the place of a
- * folder. Undefined when it led outside of the root.
+ * Opens a path, then verifies its resolved location. A check before opening would race with another process that replaces a folder by a
+ * link. Undefined when the location is outside the root.
  */
 async function openBelow(root: string, file: string): Promise<{ handle: FileHandle; stats: Stats; realPath: string } | undefined> {
   for (let attempt = 0; attempt < openAttempts; attempt += 1) {
@@ -99,7 +100,7 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
     try {
       const stats = await handle.stat();
       const realPath = await realPathOf(handle, file);
-      // Of a file that was deleted meanwhile the system tells no path.
+      // The system reports no valid path of a deleted file.
       const isThere = stats.nlink > 0;
       if (isThere && realPath !== undefined && isPathWithin(realPath, root)) return { handle, stats, realPath };
     } catch (error) {
@@ -111,17 +112,17 @@ async function openBelow(root: string, file: string): Promise<{ handle: FileHand
   return undefined;
 }
 
-/** Where an open file lies. A system without /proc has nothing better than its path. */
+/** Returns the real path of an open file; without /proc, that of its path. */
 async function realPathOf({ fd }: FileHandle, file: string): Promise<string | undefined> {
   return await readlink(`/proc/self/fd/${fd}`).catch(() => realpath(file).catch(() => undefined));
 }
 
-/** The same file with other content. */
+/** Returns the file with other content. */
 export function withContent(file: StaticFile, content: Buffer): StaticFile {
   return withValidators({ ...file, body: content, sizeBytes: content.length, etag: etagOf(content) });
 }
 
-/** The same file in a content coding, with an ETag of its own. */
+/** Returns the file in a content coding, with its own ETag. */
 export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Buffer): StaticFile {
   const etag = `${file.etag.slice(0, -1)}-${coding}"`;
   return withValidators({ ...file, body: compressed, handle: undefined, sizeBytes: compressed.length, etag, coding });
@@ -129,7 +130,7 @@ export function inCoding(file: StaticFile, coding: ContentCoding, compressed: Bu
 
 function isCompressible(type: string, sizeBytes: number, { headers }: FileMarks): boolean {
   if (sizeBytes < leastCompressedBytes || sizeBytes > mostCompressedBytes) return false;
-  // A type that is unknown is compressed already, as often as not.
+  // Files of unknown type are often already compressed.
   if (type === unknownType || compressible(type) !== true) return false;
   return !headers.some(([name, value]) => name === "content-encoding" || (name === "cache-control" && value.includes("no-transform")));
 }
@@ -139,7 +140,7 @@ function withValidators(file: Omit<StaticFile, "validatorPairs" | "validatorLine
     ["etag", file.etag],
     ["last-modified", new Date(file.modifiedMs).toUTCString()],
     ["accept-ranges", "bytes"],
-    // Always asked again: an upload must be seen at once.
+    // `no-cache`: clients revalidate each time, so a new upload is visible immediately.
     ["cache-control", file.marks.isImmutable ? "public, max-age=31536000, immutable" : "no-cache"],
     ["x-content-type-options", "nosniff"],
     ...file.marks.headers,
@@ -156,18 +157,18 @@ function etagOf(content: Buffer | string): string {
 
 interface CachedFile {
   readonly file: StaticFile;
-  /** When the file was last seen on disk, on the clock of `performance.now()`. */
+  /** Time of the last check on disk, on the clock of `performance.now()`. */
   checkedMs: number;
   readonly shelf: Map<string, CachedFile>;
   readonly key: string;
 }
 
-/** The files of one site that are in the cache. */
+/** Cached files of one site. */
 export type CacheShelf = Map<string, CachedFile>;
 
 /**
- * Files of all sites that were asked for lately, within one budget. Those go first whose last look at the disk is longest ago: all that
- * are in use are looked at every second.
+ * Recently requested files of all sites, within one memory budget. Evicts the file with the oldest check on disk: files in use are checked
+ * every second.
  */
 export class StaticCache {
   readonly #files = new Set<CachedFile>();

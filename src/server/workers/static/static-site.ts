@@ -15,9 +15,9 @@ import type { CompressedFiles } from "./compressed-files.js";
 import { FileVariants, publicVariables } from "./file-variants.js";
 import { readStaticFile, type CacheShelf, type StaticCache, type SiteFolder, type StaticFile } from "./static-file.js";
 
-/** A cached file is looked at again on disk after this time, for those who edit in place. */
+/** A cached file is checked on disk again after this time, because files can be edited in place. */
 const recheckMs = 1000;
-/** What the file itself decides. */
+/** Headers that the file determines; the manifest cannot override them. */
 const describedByUs = new Set([
   "content-type",
   "content-length",
@@ -30,19 +30,19 @@ const describedByUs = new Set([
 const noIsolates: AppLife = { kind: "static", running: 0, starting: 0, draining: 0, queued: 0, openSockets: 0, pids: [] };
 /** Whether a site may send a header below a path of an origin that workers share. */
 const isForPaths = ([name, value]: readonly [string, string]): boolean => mayWorkerRespondWith(name, value, { ownsOrigin: false });
-/** Metadata of the package, at its root. */
+/** Package metadata files at the root, which are not served. */
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
 
 interface StaticSiteOptions {
   readonly version: ServedVersion;
-  /** The page, relative to the package folder. */
+  /** The entry page, relative to the package folder. */
   readonly file: string;
   readonly cache: StaticCache;
   readonly compressed: CompressedFiles;
   readonly meter: WorkerMeter;
 }
 
-/** One version of a worker that is a static site: the files below its entrypoint's folder. */
+/** One version of a static site: serves the files below its entrypoint's folder. */
 export class StaticSite implements VersionHandler {
   readonly meter: WorkerMeter;
   readonly life = noIsolates;
@@ -89,10 +89,10 @@ export class StaticSite implements VersionHandler {
     const startedMs = performance.now();
     const { request, response } = visit;
     this.meter.beganCount += 1;
-    // A body has no meaning here; unread it would block the connection.
+    // Discarded because an unread body would block the connection.
     discardBody(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
-      const error = new ApiError("METHOD_NOT_ALLOWED", `A static site answers GET and HEAD, not ${request.method}.`);
+      const error = new ApiError("METHOD_NOT_ALLOWED", `A static site accepts GET and HEAD, not ${request.method}.`);
       response.setHeader("allow", "GET, HEAD");
       this.meter.noteError(error.code);
       sendMethodNotAllowed(visit, error);
@@ -106,7 +106,7 @@ export class StaticSite implements VersionHandler {
       this.#answers.send(visit, ready);
       return this.#note(response, startedMs);
     }
-    // Those that come while this one looks at the disk get what is there: at most one of them reads.
+    // Concurrent requests use the cached file, so only this request reads the disk.
     if (cached) cached.checkedMs = startedMs;
     void this.#answer(visit, relative)
       .catch((error: unknown) => this.#fail(visit, toApiError(error)))
@@ -115,7 +115,7 @@ export class StaticSite implements VersionHandler {
 
   takeOver(call: WorkerCall): void {
     call.fail(
-      new ApiError("WORKER_UNAVAILABLE", "The worker was replaced while the request waited; send it again.", { retryAfterSeconds: 1 }),
+      new ApiError("WORKER_UNAVAILABLE", "The worker was replaced while the request waited. Retry the request.", { retryAfterSeconds: 1 }),
     );
   }
 
@@ -123,7 +123,7 @@ export class StaticSite implements VersionHandler {
     this.#isRetired = true;
     this.#cache.deleteAll(this.#shelf);
     this.#variants.retire();
-    // What is being sent has its file open already.
+    // Responses in progress already have their file open.
     return Promise.resolve();
   }
 
@@ -150,7 +150,7 @@ export class StaticSite implements VersionHandler {
     sendError(response, error, requestId);
   }
 
-  /** Counts the request when its answer has ended, also one that is being streamed or was cut. */
+  /** Counts the request when its response has ended, complete or cut off. */
   #note(response: ServerResponse, startedMs: number): void {
     if (!response.writableEnded && !response.closed) {
       response.once("close", () => this.#note(response, startedMs));
@@ -160,7 +160,7 @@ export class StaticSite implements VersionHandler {
     this.meter.note(response.headersSent ? response.statusCode : 0, nowMs - startedMs, nowMs);
   }
 
-  /** The file that a path means; "directory" when its index is one slash away. */
+  /** Returns the file of a path; "directory" when its index needs a trailing slash. */
   async #find(relative: string | undefined): Promise<StaticFile | "directory" | undefined> {
     if (relative === undefined) return undefined;
     const file = this.#fileOf(relative);
@@ -190,10 +190,10 @@ export class StaticSite implements VersionHandler {
   }
 }
 
-/** Paths whose segments stand for themselves: nothing encoded, hidden or empty. Nearly all are. */
+/** Matches paths without encoded, hidden or empty segments, which are nearly all. */
 const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 
-/** The path below the site, decoded; undefined when it cannot name a file that is served. */
+/** Returns the decoded path below the site; undefined when it cannot name a served file. */
 function relativePath(urlPath: string): string | undefined {
   if (plainPath.test(urlPath)) return urlPath.slice(1);
   const segments = urlPath.split("/").slice(1);
@@ -208,7 +208,7 @@ function relativePath(urlPath: string): string | undefined {
 }
 
 function redirectToSlash({ response, requestId, address }: Visit): void {
-  // Only the last segment: however the path was written, this cannot point to another host.
+  // Redirects relative to the last segment: no request path can make this target another host.
   const last = address.path.slice(address.path.lastIndexOf("/") + 1);
   response.writeHead(308, ["location", `./${last}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();

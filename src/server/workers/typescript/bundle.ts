@@ -4,15 +4,15 @@ import { build, formatMessages, type Message, type Plugin } from "esbuild";
 import type { CompileProblem, CompileResult } from "./compile-job.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-const leadsOut = { text: "An import leads out of the package folder." };
-/** A source map comment of JavaScript or CSS. esbuild ends the URL at white space, so the pattern does, too. */
+const leadsOut = { text: "An import refers to a file outside of the package folder." };
+/** A source map comment of JavaScript or CSS. The pattern ends the URL at white space, like esbuild. */
 const comment = /sourceMappingURL=(\S*)/g;
-/** A path without characters that esbuild decodes. */
+/** Matches a path without characters that esbuild would decode. */
 const plainPath = /^[\w./-]+$/;
 
 /**
- * Compiles a TypeScript entrypoint and what it imports to one module with an inline source map. Nothing outside of the package folder
- * goes in.
+ * Compiles a TypeScript entrypoint and its imports into one module with an inline source map. Rejects imports from outside the package
+ * folder.
  */
 export async function bundleTypeScript(folder: string, file: string): Promise<CompileResult> {
   const root = await realpath(folder);
@@ -30,7 +30,7 @@ export async function bundleTypeScript(folder: string, file: string): Promise<Co
       sourcesContent: false,
       tsconfigRaw: {},
       logLevel: "silent",
-      // Modules find their own files, and CommonJS ones `require`, as if the entrypoint ran unbundled.
+      // Defines the module's URL and `require` as if the entrypoint ran unbundled.
       banner: {
         js: `import { createRequire as __createRequire } from "node:module"; const __entryUrl = new URL(${JSON.stringify(`./app/${file}`)}, import.meta.url).href; const require = __createRequire(__entryUrl);`,
       },
@@ -47,7 +47,7 @@ function containedIn(root: string): Plugin {
   return {
     name: "contained",
     setup(plugged) {
-      // In its sandbox esbuild cannot read such a folder, and would report that with another message.
+      // Checked here because the sandbox would deny the read, and esbuild would report another message.
       plugged.onResolve({ filter: /^\.{0,2}\// }, ({ resolveDir, path: imported }) =>
         isPathWithin(path.resolve(resolveDir, imported), root) ? undefined : { errors: [leadsOut] },
       );
@@ -62,27 +62,27 @@ function containedIn(root: string): Plugin {
   };
 }
 
-/** esbuild's first message with its place and line; the report has all of them. */
+/** Returns esbuild's first message with file and line; `report` contains all messages. */
 async function problemOf(error: unknown, root: string): Promise<CompileProblem> {
   const errors = (error as { errors?: Message[] }).errors ?? [];
   const [first] = errors;
-  // No messages: the compiler's own process was ended.
-  if (!first) return { problem: "It took more time or memory than there is for it.", tookTooMuch: true };
+  // Without messages, esbuild's own process was killed.
+  if (!first) return { problem: "The compiler exceeded its time or memory limit.", tookTooMuch: true };
   const withoutRoot = (text: string) => text.replaceAll(`${root}/`, "");
   const { location, text } = first;
-  // Text from outside of the package must not reach the response or the log.
+  // Messages about files outside of the package must not reach the response or the log.
   const isOutside = (message: Message) => message.location !== null && !isPathWithin(path.resolve(root, message.location.file), root);
   if (errors.some(isOutside)) return { problem: leadsOut.text };
   const place = location ? `${location.file}:${location.line}:${location.column + 1}: ` : "";
-  // For what our own rules refuse, the place says it all.
+  // Errors of our own plugin need no source line.
   const line = location?.lineText.trim() && first.pluginName === "" ? ` in: ${location.lineText.trim().slice(0, 200)}` : "";
   const report = (await formatMessages(errors, { kind: "error" })).join("").trimEnd();
   return { problem: withoutRoot(`${place}${text}${line}`).split("\n", 1)[0]?.slice(0, 1000) ?? "", report: withoutRoot(report) };
 }
 
 /**
- * Returns the text of `file` without references to source maps outside of `root`. esbuild reads these maps itself, not through plugins, and
- * quotes them in its errors. Maps in data URLs and in the package stay.
+ * Disables references to source maps outside of `root`: esbuild reads such maps without plugins and quotes them in errors. Data URLs and
+ * maps in the package remain.
  */
 async function withoutForeignSourceMaps(text: string, file: string, root: string): Promise<string> {
   const foreign = new Set<string>();

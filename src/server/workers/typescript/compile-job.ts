@@ -1,16 +1,16 @@
-/** What the compiling process is told. */
+/** The input of the compiler process. */
 export interface CompileJob {
   readonly folder: string;
   /** The entrypoint, relative to the folder. */
   readonly file: string;
 }
 
-/** What it answers: the module's text, or why there is none: in short, and in full for the worker's log. */
+/** The result of the compiler process: the module's text, or the problem. */
 export type CompileResult = { readonly text: string } | CompileProblem;
 
 export interface CompileProblem {
   readonly problem: string;
   readonly report?: string;
-  /** A limit ended it. */
+  /** True when a time or memory limit stopped the compiler. */
   readonly tookTooMuch?: boolean;
 }

@@ -1,9 +1,9 @@
-// A process of its own: compiles one TypeScript entrypoint, writes one line of JSON to stdout, ends.
-// What code can do to a compiler, it does to this process and its child; the daemon only sees it end.
+// The compiler process: compiles one TypeScript entrypoint and writes one line of JSON to stdout. Hostile code can crash only this process
+// and its child, not the daemon.
 import { bundleTypeScript } from "./bundle.js";
 import type { CompileJob } from "./compile-job.js";
 
-// The daemon holds the other end; when it dies, nobody waits for this any more.
+// Exits when the daemon ends and closes stdin: the result is no longer needed.
 process.stdin.on("close", () => process.exit(1)).resume();
 
 const { folder, file } = JSON.parse(process.argv[2] as string) as CompileJob;

@@ -11,45 +11,47 @@ import { compiledFile, packageRoot } from "../../package-root.js";
 import { readableSystemPaths, runnableSystemPaths } from "../sandbox/sandbox-paths.js";
 
 const compileTimeoutMs = 10_000;
-/** What counts for hostile code, however busy the machine is. */
+/** CPU time limit: stops hostile code independently of the machine's load. */
 const processorSeconds = 5;
 const compilerMemoryBytes = 1024 * 1024 * 1024;
 const longestModuleBytes = 64 * 1024 * 1024;
 
-/** Compiling takes a core; more at once would only take it from what is served. */
+/** Concurrent compilations: each uses one core, and more would slow down requests. */
 const compilingAtOnce = 2;
-/** Workers whose code was too much for the compiler share this many of these places. */
+/** Concurrent compilations of workers whose code has exceeded a limit before. */
 const forOffenders = 1;
 const rememberedOffenders = 1000;
 const compilerProgram = compiledFile("server/workers/typescript/main.js");
 
-/** Compiles TypeScript entrypoints in processes of their own, so that no code can crash, fill or occupy the compiler of another. */
+/** Compiles TypeScript entrypoints in separate processes, so that no code can crash or occupy the compiler of another worker. */
 export class TypeScriptCompiler {
   readonly #sandbox: CompilerSandbox;
   readonly #prlimit = findSystemTool("prlimit");
   readonly #queue = new CompileQueue();
   readonly #processIds = new Set<number>();
 
-  /** `layers` is what the kernel offers to restrict the compiler. */
+  /** `layers`: kernel features that restrict the compiler. */
   constructor(layers: Promise<KernelLayers>) {
     this.#sandbox = new CompilerSandbox(layers);
   }
 
-  /** The text of one module of a worker. Throws WORKER_START_FAILED; its cause, if any, is all that the compiler had to say. */
+  /** Compiles a worker's entrypoint to one module. Throws WORKER_START_FAILED; its `cause`, if any, has the full compiler output. */
   async compile(worker: string, job: CompileJob): Promise<string> {
     const result = await this.#runInTurn(worker, job);
     if ("text" in result) return result.text;
     throw startFailure("The worker's TypeScript could not be compiled", result);
   }
 
-  /** Where the syntax of a JavaScript module or of its imports is wrong, which Node does not tell; undefined when it is not found. */
+  /**
+   * Finds a syntax error in a JavaScript module or its imports, because Node does not report its position; undefined when none is found.
+   */
   async findSyntaxError(worker: string, job: CompileJob): Promise<ApiError | undefined> {
     const result = await this.#runInTurn(worker, job);
     if ("text" in result || result.report === undefined) return undefined;
     return startFailure("The worker's code could not be loaded", { ...result, problem: `SyntaxError: ${result.problem}` });
   }
 
-  /** Ends what is being compiled. */
+  /** Kills the running compilations. */
   close(): void {
     for (const processId of this.#processIds) killGroup(processId);
   }
@@ -66,7 +68,7 @@ export class TypeScriptCompiler {
     const limit = this.#prlimit ? [this.#prlimit, `--data=${compilerMemoryBytes}`, `--cpu=${processorSeconds}`, "--core=0", "--"] : [];
     const node = [...sandbox, process.execPath, compilerProgram, JSON.stringify(job)];
     const [file, ...args] = [...limit, ...node];
-    // A group of its own: the compiler proper is a child of this child.
+    // A separate process group: esbuild is a child of this child.
     const child = spawn(file as string, args, { env: {}, detached: true, stdio: ["pipe", "pipe", "ignore"] });
     const { pid } = child;
     if (pid !== undefined) this.#processIds.add(pid);
@@ -80,7 +82,7 @@ export class TypeScriptCompiler {
         tookTooMuch = true;
         if (pid !== undefined) killGroup(pid);
       };
-      const timer = setTimeout(() => end(`It took longer than ${compileTimeoutMs / 1000} s.`), compileTimeoutMs);
+      const timer = setTimeout(() => end(`The compilation exceeded ${compileTimeoutMs / 1000} s.`), compileTimeoutMs);
       child.stdin.on("error", () => undefined);
       child.stdout.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
@@ -94,7 +96,7 @@ export class TypeScriptCompiler {
       };
       child.once("error", () => settle({ problem }));
       child.once("close", (code) => {
-        // What it may have left running goes with it.
+        // Kills children that are still running.
         if (pid !== undefined) killGroup(pid);
         settle(
           code === 0 && bytes <= longestModuleBytes
@@ -115,7 +117,7 @@ function killGroup(processId: number): void {
   try {
     process.kill(-processId, "SIGKILL");
   } catch {
-    // Nobody of the group is left.
+    // The process group has ended.
   }
 }
 
@@ -124,13 +126,15 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Who may compile when: each worker one thing at a time, and those that took too long before never in the way of all others. */
+/**
+ * Schedules compilations: one at a time per worker. Workers that exceeded a limit before share one place, so they cannot block the others.
+ */
 export class CompileQueue {
   readonly #running = new Set<string>();
   readonly #waiting: Waiting[] = [];
   readonly #offenders = new Set<string>();
 
-  /** Runs the work when it is its owner's turn; `tookTooLong` says of a result that the owner is to stand back from now on. */
+  /** Runs `work` in the owner's turn. `tookTooLong` returns whether the result exceeded a limit; the owner is deprioritized then. */
   async run<Result>(owner: string, work: () => Promise<Result>, tookTooLong: (result: Result) => boolean): Promise<Result> {
     await new Promise<void>((begin) => {
       this.#waiting.push({ owner, begin });
@@ -171,7 +175,7 @@ export class CompileQueue {
   }
 }
 
-/** Restricts the compiler by the kernel: it reads one package and its own program, and runs esbuild. Packages can be hostile to a compiler. */
+/** Restricts the compiler process: it can read one package and its own program, and run esbuild. Packages can contain hostile code. */
 class CompilerSandbox {
   readonly #layers: Promise<KernelLayers>;
   readonly #programs = esbuildFolders();
@@ -180,7 +184,7 @@ class CompilerSandbox {
     this.#layers = layers;
   }
 
-  /** Returns the words before the compiler's command for the package in `folder`; none where the kernel offers no layer. */
+  /** Returns the command prefix of the compiler for the package in `folder`; empty when the kernel supports no layer. */
   async command(folder: string): Promise<string[]> {
     const layers = await this.#layers;
     const required = layerNames.filter((name) => layers[name].isActive);
@@ -194,7 +198,7 @@ class CompilerSandbox {
         ...readableSystemPaths({ allowsPrograms: false }),
       ],
       runnable: [...runnableSystemPaths({ allowsPrograms: false }), ...this.#programs],
-      // Node connects a child's standard streams by pairs of Unix sockets.
+      // Node connects a child's standard streams with Unix socket pairs.
       allowsUnixSockets: true,
       allowsPrograms: true,
       required,
@@ -202,7 +206,7 @@ class CompilerSandbox {
   }
 }
 
-/** Returns the folders of esbuild and of its program for this machine. */
+/** Returns the folders of esbuild and of its binary for this machine. */
 function esbuildFolders(): string[] {
   const esbuild = requireFrom(import.meta.url).resolve("esbuild/package.json");
   const program = requireFrom(esbuild).resolve(`@esbuild/${process.platform}-${process.arch}/package.json`);
