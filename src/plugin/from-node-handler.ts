@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toFetchResponse, toReqRes } from "fetch-to-node";
 
-/** What `app.callback()` of Koa, an Express app, or any listener of node:http is. */
+/** A node:http listener, such as `app.callback()` of Koa or an Express app. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Makes a web-standard handler of a listener of node:http: `routes: fromNodeHandler(koaApp.callback())`. */
+/** Converts a node:http listener to a fetch handler: `routes: fromNodeHandler(koaApp.callback())`. */
 export function fromNodeHandler(handler: NodeHandler): { fetch(request: Request): Promise<Response> } {
   return {
     async fetch(request) {
@@ -16,7 +16,7 @@ export function fromNodeHandler(handler: NodeHandler): { fetch(request: Request)
   };
 }
 
-/** What frameworks ask of a connection: whether it is encrypted, and who is at its other end. */
+/** Returns the connection properties that frameworks read: encryption and the peer's address. */
 function connectionOf({ url, headers }: Request): object {
   const peer = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
   return { encrypted: url.startsWith("https:"), remoteAddress: peer, destroyed: false, readable: true, writable: true };

@@ -1,12 +1,12 @@
 /**
- * What the author of a plugin imports: `import { definePlugin } from "runtimectl/plugin"`. A plugin is trusted code in the daemon's
- * process; its handlers are of the web's standards (`Request`, `Response`). docs/reference/plugin-api.md has an example for each part.
+ * The plugin API: `import { definePlugin } from "runtimectl/plugin"`. Plugins are trusted code in the daemon's process and use the
+ * web-standard `Request` and `Response`. docs/reference/plugin-api.md has examples.
  */
 export { fromNodeHandler } from "./from-node-handler.js";
 
 type MaybePromise<Value> = Value | Promise<Value>;
 
-/** Who sent a request, as `ctx.auth.verify` tells; never the key itself. */
+/** The owner of a request's API key, as `ctx.auth.verify` returns it; never contains the key itself. */
 export interface PluginPrincipal {
   /** 0 = the root key. */
   readonly id: number;
@@ -18,17 +18,17 @@ export interface PluginPrincipal {
   readonly isRoot?: boolean | undefined;
 }
 
-/** What would answer a request if no hook did. */
+/** The worker or plugin that serves a request unless a hook responds. */
 export interface AppInfo {
   readonly kind: "worker" | "plugin";
   readonly name: string;
   readonly version: string;
-  /** The part of the path that addresses it, such as `/shop` or `/@team/shop@1`. */
+  /** The part of the path that addresses the worker or plugin, such as `/shop` or `/@team/shop@1`. */
   readonly base: string;
   readonly visibility: "public" | "protected" | "internal";
 }
 
-/** A log that carries the plugin's name; secrets do not belong into it. */
+/** A logger that adds the plugin's name. Do not log secrets. */
 export interface PluginLogger {
   debug(message: string, details?: Readonly<Record<string, unknown>>): void;
   info(message: string, details?: Readonly<Record<string, unknown>>): void;
@@ -36,20 +36,20 @@ export interface PluginLogger {
   error(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
-/** A number that only grows, shown in `GET /api/metrics` as `runtimed_plugin_<name>_total` with the label `plugin`. */
+/** A monotonic counter in `GET /api/metrics`, named `runtimed_plugin_<name>_total`, with the label `plugin`. */
 export interface PluginCounter {
   /**
-   * Values of the counter's labels; a counter keeps at most 200 combinations and counts further ones as `other`. A frozen object that is
-   * used again is the fastest.
+   * Adds `count` (default 1). `labels` are label values; a counter keeps at most 200 combinations and counts further ones as `other`. A
+   * reused frozen object is fastest.
    */
   add(labels?: Readonly<Record<string, string>>, count?: number): void;
 }
 
 export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
-  /** The keys of the manifest that are not the runtime's own, and those below its key `config`, which win. */
+  /** The manifest keys that the daemon does not define, overridden by the keys below `config`. */
   readonly config: Config;
   readonly logger: PluginLogger;
-  /** What another plugin's `provides()` returned; undefined when that plugin is not loaded. A declared dependency is loaded first. */
+  /** Returns the value of another plugin's `provides()`; undefined when that plugin is not loaded. Declared dependencies load first. */
   getPlugin(name: string): unknown;
   readonly runtime: {
     /** The base path of the API, such as `/api`. */
@@ -57,65 +57,70 @@ export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
     readonly version: string;
   };
   readonly auth: {
-    /** Whose key a request carried, in a header or a cookie; plugins themselves never see it. */
+    /** Returns the owner of the request's API key or session; undefined without a valid one. Plugins never see the key itself. */
     verify(request: Request): PluginPrincipal | undefined;
   };
   readonly metrics: {
-    /** Lower-case letters, digits and underscores; the same name gives the same counter. */
+    /** Returns a counter; the same name returns the same counter. Names have lower-case letters, digits and underscores. */
     counter(name: string, help: string): PluginCounter;
   };
 }
 
-/** A process of a worker that got its app, or ended. */
+/** A worker process that has loaded its worker, or has ended. */
 export interface WorkerEvent {
   readonly name: string;
   readonly version: string;
   readonly pid: number;
 }
 
-/** The daemon has begun to listen. */
+/** The origin at which the daemon listens. */
 export interface ServerInfo {
-  /** Such as `http://127.0.0.1:8000`. */
+  /** Origin such as `http://127.0.0.1:8000`. */
   readonly address: string;
 }
 
 export type FetchHandler = (request: Request) => MaybePromise<Response>;
 
-/** A handler of `server.routes`; parts of the path that the pattern names with a colon are in `params`. */
+/** A handler of `server.routes`; `params` has the path segments that the pattern names with a colon. */
 export type RouteHandler = (request: Request, params: Readonly<Record<string, string>>) => MaybePromise<Response>;
 
-/** Everything is optional. Hooks run in the order of dependencies; `onShutdown` in reverse. */
+/** A plugin; all members are optional. Hooks run in dependency order, `onShutdown` in reverse. */
 export interface Plugin<Config = Readonly<Record<string, unknown>>> {
-  /** Answers below the plugin's base, which is taken off the path: a Hono app, or anything with `fetch`. 404 lets the next one try. */
+  /**
+   * Serves requests below the plugin's base, with the base removed from the path: a Hono app, or any object with `fetch`. A 404 passes the
+   * request on.
+   */
   readonly routes?: { fetch(request: Request): MaybePromise<Response> };
   readonly server?: {
-    /** Sees each request that is neither the API's nor below another plugin's base; 404 = not mine. */
+    /** Receives each request outside of the API and of other plugins' bases. A 404 passes the request on. */
     readonly fetch?: FetchHandler;
-    /** By absolute path: `/exact`, `/users/:id`, `/files/*`; a handler, or handlers by method. */
+    /** Handlers by absolute path, such as `/exact`, `/users/:id`, `/files/*`: one for all methods, or one per method. */
     readonly routes?: Readonly<Record<string, RouteHandler | Readonly<Record<string, RouteHandler>>>>;
   };
-  /** Within 30 s, else the plugin is left out. */
+  /** Initializes the plugin within 30 s; otherwise the plugin fails to load. */
   onInit?(context: PluginContext<Config>): MaybePromise<void>;
-  /** Nothing: go on. A Request: go on with that one. A Response: this is the answer. Within 10 s. */
+  /**
+   * Runs before a request is served, within 10 s. Returns undefined to continue, a Request to replace the request, or a Response to end it.
+   */
   onRequest?(request: Request, app: AppInfo | undefined): MaybePromise<Request | Response | void>;
-  /** Another Response to send in its place, or nothing. Within 10 s; when it fails the answer is sent as it was. */
+  /** Returns a replacement Response, or undefined, within 10 s. If the hook fails, the original response is sent. */
   onResponse?(response: Response, app: AppInfo | undefined, request: Request): MaybePromise<Response | void>;
-  /** Once for each instance: the daemon listens, or has done so for a while when the plugin comes later. */
+  /** Called once per instance after the daemon has started to listen, also for plugins that load later. */
   onServerStart?(server: ServerInfo): MaybePromise<void>;
-  /** The plugin was replaced or removed, its `onInit` failed, or the daemon stops. Within 30 s. */
+  /** Called when the plugin is replaced or removed, when its `onInit` failed, or when the daemon stops. Within 30 s. */
   onShutdown?(): MaybePromise<void>;
   onWorkerSpawn?(worker: WorkerEvent): MaybePromise<void>;
   onWorkerTerminate?(worker: WorkerEvent): MaybePromise<void>;
-  /** What `getPlugin` gives to plugins that depend on this one; asked once, after `onInit`. */
+  /** Returns the value of `getPlugin` for dependent plugins; called once, after `onInit`. */
   provides?(): unknown;
-  /** When `onRequest` fails, go on as if it were not there; else the answer is 503 PLUGIN_HOOK_FAILED. */
+  /** If true, requests continue when `onRequest` fails. Otherwise the response is 503 PLUGIN_HOOK_FAILED. */
   readonly onRequestFailOpen?: boolean;
 }
 
-/** A module's default export: a plugin, or what makes one from its configuration, again for each reload. */
+/** A module's default export: a plugin, or a factory that creates one from its configuration at each reload. */
 export type PluginModule<Config = Readonly<Record<string, unknown>>> = Plugin<Config> | ((config: Config) => MaybePromise<Plugin<Config>>);
 
-/** Gives a plugin its type; does nothing else. */
+/** Returns its argument; exists for type inference. */
 export function definePlugin<Config = Readonly<Record<string, unknown>>>(plugin: PluginModule<Config>): PluginModule<Config> {
   return plugin;
 }

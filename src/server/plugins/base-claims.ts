@@ -1,9 +1,9 @@
 import type { ServerRoutes } from "./server-routes.js";
 
-/** First segments of paths that belong to the runtime: `api`, the first of the API's prefix, `cpanel`, `.well-known`. */
+/** First path segments that are reserved for the daemon: `api`, the first segment of the API prefix, `cpanel`, `.well-known`. */
 export type ReservedSegments = ReadonlySet<string>;
 
-/** Which plugin owns which base, while a set of plugins is put together. */
+/** The owners of base paths while a set of plugins is built. */
 export class BaseClaims {
   readonly #reserved: ReservedSegments;
   readonly #owners = new Map<string, string>();
@@ -12,27 +12,29 @@ export class BaseClaims {
     this.#reserved = reserved;
   }
 
-  /** Takes a base for a plugin; why that cannot be, otherwise. */
+  /** Assigns a base to a plugin; returns an error text when the base is not available. */
   claim(name: string, base: string): string | undefined {
-    if (this.#reserved.has(base.slice(1))) return `Its base ${base} belongs to the runtime. Give it another base.`;
+    if (this.#reserved.has(base.slice(1))) return `The base ${base} is reserved for the daemon. Choose another base.`;
     const owner = this.#owners.get(base);
-    if (owner !== undefined && owner !== name) return `Its base ${base} is taken by the plugin ${owner}. Give it another base.`;
+    if (owner !== undefined && owner !== name) return `The base ${base} is in use by the plugin ${owner}. Choose another base.`;
     this.#owners.set(base, name);
     return undefined;
   }
 
-  /** The plugin is left out after all. */
+  /** Frees the bases of a plugin that failed to load. */
   release(name: string): void {
     for (const [base, owner] of this.#owners) if (owner === name) this.#owners.delete(base);
   }
 
-  /** Why these `server.routes` cannot be: one lies where only the runtime or another plugin answers. */
+  /** Returns why `server.routes` are invalid: a pattern is below a reserved segment or another plugin's base. */
   refusal(name: string, routes: ServerRoutes): string | undefined {
     for (const pattern of routes.patterns) {
       const segment = pattern.split("/")[1] ?? "";
       const owner = this.#owners.get(`/${segment}`);
-      if (this.#reserved.has(segment)) return `Its server route ${pattern} lies in the part of the runtime. Choose another path.`;
-      if (owner !== undefined && owner !== name) return `Its server route ${pattern} lies below the base of the plugin ${owner}.`;
+      if (this.#reserved.has(segment))
+        return `The server route ${pattern} is below a path that is reserved for the daemon. Choose another path.`;
+      if (owner !== undefined && owner !== name)
+        return `The server route ${pattern} is below the base of the plugin ${owner}. Choose another path.`;
     }
     return undefined;
   }

@@ -1,12 +1,12 @@
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 
-/** The plugins that may be loaded, each behind those that it depends on; and the others, with the reason. */
+/** The loadable plugins, each after its dependencies, and the reasons why the others fail. */
 export interface DependencyOrder {
   readonly order: readonly InstalledPlugin[];
   readonly failures: ReadonlyMap<string, string>;
 }
 
-/** Those whose dependencies do not decide keep the order that they come in. `absent` says why a name cannot be depended on. */
+/** Sorts plugins by dependencies; otherwise keeps their order. `absent` returns why a dependency is not available. */
 export function dependencyOrder(plugins: readonly InstalledPlugin[], absent: (name: string) => string): DependencyOrder {
   const failures = new Map<string, string>();
   const waiting = new Map(plugins.map((plugin) => [plugin.name, plugin]));
@@ -42,10 +42,10 @@ function find(plugins: ReadonlyMap<string, InstalledPlugin>, isWanted: (plugin: 
 }
 
 function reasonOf(missing: string, failures: ReadonlyMap<string, string>, absent: (name: string) => string): string {
-  return `It needs the plugin ${missing}, which ${failures.has(missing) ? "cannot be loaded" : absent(missing)}.`;
+  return `The required plugin ${missing} ${failures.has(missing) ? "failed to load" : absent(missing)}.`;
 }
 
-/** Follows the dependencies that are left until one comes again. */
+/** Describes the cycle that a plugin is part of or depends on. */
 function circleOf(plugin: InstalledPlugin, waiting: ReadonlyMap<string, InstalledPlugin>): string {
   const path: string[] = [];
   let current: InstalledPlugin | undefined = plugin;
@@ -53,8 +53,8 @@ function circleOf(plugin: InstalledPlugin, waiting: ReadonlyMap<string, Installe
     path.push(current.name);
     current = dependenciesOf(current).flatMap((name) => waiting.get(name) ?? [])[0];
   }
-  if (!current) return "It depends on plugins that depend on each other in a circle.";
+  if (!current) return "The plugin depends on a dependency cycle.";
   const circle = [...path.slice(path.indexOf(current.name)), current.name];
   const isPart = circle.includes(plugin.name);
-  return `${isPart ? "It is part of a circle of dependencies" : "It depends on a circle of dependencies"}: ${circle.join(" → ")}.`;
+  return `${isPart ? "The plugin is part of a dependency cycle" : "The plugin depends on a dependency cycle"}: ${circle.join(" → ")}.`;
 }

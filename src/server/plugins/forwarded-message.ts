@@ -1,21 +1,21 @@
 import { IncomingMessage } from "node:http";
 
 export interface HandedOn {
-  /** What the client sent. */
+  /** The client's request. */
   readonly original: IncomingMessage;
-  /** What goes on in its place. */
+  /** The request that replaces it. */
   readonly request: Request;
-  /** Path and query. */
+  /** Path and query of the new request. */
   readonly target: string;
-  /** The body is the client's, so what was said about its length holds. */
+  /** True when the body is the client's, so its `Content-Length` stays valid. */
   readonly keepsLength: boolean;
   readonly isHandshake: boolean;
 }
 
-/** Headers that the HTTP message, or the writer of the head that an app sees, sets again. */
+/** Headers that the HTTP message, or the code that writes the worker's request head, sets again. */
 const ownNames = new Set(["content-length", "transfer-encoding", "expect", "connection", "upgrade", "host", "x-forwarded-for", "x-base"]);
 
-/** A request that a plugin handed on, made the message that the rest of the way takes; its body streams as fast as it is read. */
+/** Converts a request that a plugin forwarded into an IncomingMessage for the later stages. The body streams with backpressure. */
 export class ForwardedMessage extends IncomingMessage {
   readonly #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #isAwake = false;
@@ -23,7 +23,7 @@ export class ForwardedMessage extends IncomingMessage {
   constructor(handedOn: HandedOn) {
     const { original, request } = handedOn;
     super(original.socket);
-    // A HEAD that was handed on as GET, which is what `new Request(url)` is, stays one: its answer has no body.
+    // A HEAD request forwarded as GET, the default of `new Request(url)`, stays HEAD: its response has no body.
     this.method = original.method === "HEAD" && request.method === "GET" ? "HEAD" : request.method;
     this.url = handedOn.target;
     this.httpVersion = original.httpVersion;
@@ -31,9 +31,9 @@ export class ForwardedMessage extends IncomingMessage {
     this.httpVersionMinor = original.httpVersionMinor;
     const lines = headerLinesOf(handedOn);
     this.rawHeaders = lines.flat();
-    // Each name is there once.
+    // Each name occurs once.
     this.headers = Object.fromEntries(lines);
-    // Whoever reads it hears of failures; so that one is no fault of the daemon where nobody does.
+    // Prevents an uncaught exception: readers of the message get the error themselves.
     this.on("error", () => undefined);
     this.#reader = request.body?.getReader();
     if (this.#reader) return;
@@ -42,8 +42,8 @@ export class ForwardedMessage extends IncomingMessage {
   }
 
   override _read(size: number): void {
-    // Node's own does no more than wake the connection, but without it no message asks for its second piece.
-    // oxlint-disable-next-line no-underscore-dangle -- the name that streams give to it
+    // Node's `_read` only resumes the connection. The first call is still required: without it, no message requests its second chunk.
+    // oxlint-disable-next-line no-underscore-dangle -- the name is defined by node:stream
     if (!this.#isAwake) super._read(size);
     this.#isAwake = true;
     this.#pull();
@@ -56,7 +56,7 @@ export class ForwardedMessage extends IncomingMessage {
     );
   }
 
-  /** Unlike a message that came by its connection, this one does not end it. */
+  /** Unlike Node's implementation, does not destroy the client's connection. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#leaveBody(error);
     done(error);
@@ -68,7 +68,7 @@ export class ForwardedMessage extends IncomingMessage {
 
   #take(value: unknown): void {
     if (!(value instanceof Uint8Array)) {
-      this.destroy(new TypeError("The body of a request that was handed on gave something that is not bytes."));
+      this.destroy(new TypeError("The body of a forwarded request must yield Uint8Array chunks."));
       return;
     }
     if (value.byteLength === 0) return this.#pull();
@@ -89,12 +89,12 @@ function headerLinesOf({ original, request, keepsLength, isHandshake }: HandedOn
   if (isHandshake) lines.push(["connection", "Upgrade"], ["upgrade", "websocket"]);
   if (!request.body) return lines;
   const length = keepsLength ? original.headers["content-length"] : undefined;
-  // Who handed on another body may have left the headers of the old one.
+  // A plugin that replaced the body can have left the old headers.
   lines.push(length === undefined ? ["transfer-encoding", "chunked"] : ["content-length", length]);
   return lines;
 }
 
-/** The peer was added to what plugins see, and will be once more to what the app sees. */
+/** Removes the peer's address: it was added for plugins, and is added again for the worker. */
 function withoutPeer(value: string | null, peer: string): string | undefined {
   if (value === null || value === peer) return undefined;
   return value.endsWith(`, ${peer}`) ? value.slice(0, -peer.length - 2) : value;

@@ -7,26 +7,26 @@ import { isBelow, pathOf, readingsOf, type ReservedPaths } from "../web/reserved
 import { withinTimeLimit, dropResponse, isResponse } from "./hooks.js";
 import type { PluginRequest } from "./plugin-request.js";
 
-/** How long a handler may take until its answer begins; its body has no limit. */
+/** Time limit of a handler until its response begins; the body has no limit. */
 const handlerLimitMs = 30_000;
 
-/** An answer, and whose. */
+/** A response and its origin. */
 export interface FoundResponse {
   readonly answer: Response;
   readonly plugin: ActivePlugin;
   readonly part: string;
 }
 
-/** Asks the handlers of plugins for an answer: `server.routes`, then `server.fetch`, then the `routes` of the plugin whose base it is. */
+/** Calls the handlers of plugins for a response: `server.routes`, then `server.fetch`, then `routes` of the plugin that owns the base. */
 export class HandlerCalls {
-  /** The plugin that the path belongs to. */
+  /** The plugin whose base contains the path. */
   readonly owner: ActivePlugin | undefined;
   readonly #set: PluginSet;
   readonly #travelling: PluginRequest;
   readonly #path: string;
-  /** Nobody waits for the answer: a client that left in the midst of its request makes who reads that fail. */
+  /** Returns true when the client has disconnected: a handler that reads the body then fails, which is not logged. */
   readonly #isGone: () => boolean;
-  /** Those whose `server` may see it. */
+  /** Returns whether the plugin's `server` handlers can get the request. */
   readonly #mayAsk: (plugin: ActivePlugin) => boolean;
 
   constructor(options: { set: PluginSet; travelling: PluginRequest; reserved: ReservedPaths; isGone: () => boolean }) {
@@ -41,7 +41,7 @@ export class HandlerCalls {
     this.#mayAsk = (plugin) => !isReserved && owners.every((owner) => owner === plugin);
   }
 
-  /** The first answer that is not a pass; undefined when every handler passed. Rejects with what the client is told. */
+  /** Returns the first response that is not a pass; undefined when every handler passed. Rejects with the error for the client. */
   async ask(): Promise<FoundResponse | undefined> {
     return (await this.#askServerRoutes()) ?? (await this.#askServerFetch()) ?? (await this.#askOwner());
   }
@@ -81,7 +81,7 @@ export class HandlerCalls {
     try {
       const work = (async () => handler())().finally(() => (isLate = false));
       const answer = await withinTimeLimit(work, handlerLimitMs, part, dropResponse);
-      if (!isResponse(answer)) throw new TypeError("it gave something that is not a Response");
+      if (!isResponse(answer)) throw new TypeError("the handler did not return a Response");
       return { answer, plugin, part };
     } catch (error) {
       if (!this.#isGone()) plugin.complain(part, error);
@@ -90,11 +90,11 @@ export class HandlerCalls {
     }
   }
 
-  /** 404 lets the next one try, if there is something left to try with: who read the body has the last word. */
+  /** A 404 passes the request to the next handler, unless the body was read. */
   #isPass({ answer }: FoundResponse): boolean {
     if (answer.status !== 404 || !this.#travelling.isWhole) return false;
     dropResponse(answer);
-    // What was looked at through a copy goes on from the original.
+    // Later handlers get the original request, not the copy.
     this.#travelling.settle();
     return true;
   }
@@ -105,10 +105,10 @@ function ownerOf(set: PluginSet, path: string): ActivePlugin | undefined {
 }
 
 function handlerFailed(cause: unknown): ApiError {
-  return new ApiError("INTERNAL_ERROR", "A plugin failed to handle the request; the daemon's log has the reason.", { cause });
+  return new ApiError("INTERNAL_ERROR", "A plugin failed to handle the request. The daemon's log has the reason.", { cause });
 }
 
 function methodNotAllowed(method: string, allow: string): Response {
-  const error = new ApiError("METHOD_NOT_ALLOWED", `This path takes ${allow}, not ${method}.`);
+  const error = new ApiError("METHOD_NOT_ALLOWED", `This path accepts ${allow}, not ${method}.`);
   return Response.json(error.toBody(), { status: error.status, headers: { ...errorHeaders(error), allow } });
 }

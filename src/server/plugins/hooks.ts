@@ -1,18 +1,18 @@
 import type { AppInfo } from "../../plugin/index.js";
 import type { PluginSet } from "./plugin-set.js";
 
-/** How long a plugin may take to start or to end; an instance that does not start in time is left out. */
+/** Time limit of `onInit` and `onShutdown`; a plugin that does not start in time fails to load. */
 export const lifeTimeLimitMs = 30_000;
-/** How long any other hook may take. */
+/** Time limit of every other hook. */
 export const hookTimeLimitMs = 10_000;
 
-/** How long a failure is shown after it happened. */
+/** Time for which a failure is reported after it happened. */
 const shownForMs = 10 * 60_000;
 const longestMessage = 300;
 
 /**
- * Waits for what a plugin returned, which may never settle: rejects after `limitMs`. It goes on after that; what it comes to too late is
- * given to `onLate`, failures aside.
+ * Waits for a promise of a plugin; rejects after `limitMs`. The work continues; a late value is passed to `onLate`, and a late error is
+ * ignored.
  */
 export function withinTimeLimit<Value>(
   work: Value | PromiseLike<Value>,
@@ -24,7 +24,7 @@ export function withinTimeLimit<Value>(
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       settling.then(onLate, ignore);
-      reject(new Error(`${what} did not end within ${limitMs / 1000} s`));
+      reject(new Error(`${what} did not finish within ${limitMs / 1000} s`));
     }, limitMs);
     settling.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
@@ -32,14 +32,14 @@ export function withinTimeLimit<Value>(
 
 function ignore(): void {}
 
-/** Whether a value is a `Response` that can be sent, also one of another implementation than Node's. `Response.error()` is none. */
+/** Whether a value is a `Response` that can be sent, of any implementation. `Response.error()` is not. */
 export function isResponse(value: unknown): value is Response {
   if (Object.prototype.toString.call(value) !== "[object Response]") return false;
   const { status } = value as Response;
   return status >= 200 && status <= 599;
 }
 
-/** Whether a value is a `Request`, of whatever implementation. */
+/** Whether a value is a `Request` of any implementation. */
 export function isRequest(value: unknown): value is Request {
   return Object.prototype.toString.call(value) === "[object Request]";
 }
@@ -48,17 +48,17 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Whether the body can still be sent: nobody has read it, nobody holds it. */
+/** Whether the body can still be sent: not read and not locked. */
 export function isSendable({ bodyUsed, body }: Response): boolean {
   return !bodyUsed && body?.locked !== true;
 }
 
-/** Lets go of an answer that nobody will get. */
+/** Cancels the body of a response that is not sent. */
 export function dropResponse(value: unknown): void {
   if (isResponse(value) && isSendable(value)) void value.body?.cancel().catch(() => undefined);
 }
 
-/** Shows an answer to every `onResponse` hook, each of which may give another one; a hook that fails changes nothing. */
+/** Passes a response to every `onResponse` hook, each of which can replace it. A failing hook changes nothing. */
 export async function showToHooks(
   set: PluginSet,
   answer: Response,
@@ -70,7 +70,7 @@ export async function showToHooks(
       const given: unknown = hooks.onResponse?.(current, about.app, about.request);
       const next = isThenable(given) ? await withinTimeLimit<unknown>(given, hookTimeLimitMs, "onResponse", dropResponse) : given;
       if (next === undefined || next === current) continue;
-      if (!isResponse(next)) throw new TypeError("it gave something that is neither a Response nor nothing");
+      if (!isResponse(next)) throw new TypeError("the hook must return a Response or undefined");
       current = next;
     } catch (error) {
       complain("onResponse", error);
@@ -79,18 +79,21 @@ export async function showToHooks(
   return current;
 }
 
-/** Counts the failed hooks of one plugin since it was loaded, and keeps the last failure. */
+/** Counts the failed hooks of one plugin since it was loaded, and stores the last failure. */
 export class HookFailures {
   #count = 0;
   #last: { readonly hook: string; readonly message: string; readonly atMs: number } | undefined;
 
   note(hook: string, error: unknown): void {
     this.#count += 1;
-    const message = error instanceof Error ? error.message : "it threw a value that is no error";
+    const message = error instanceof Error ? error.message : "the hook threw a value that is not an Error";
     this.#last = { hook, message: message.slice(0, longestMessage), atMs: Date.now() };
   }
 
-  /** Such as `onRequest failed; 3 failures since it was loaded: no license`; undefined when none happened lately. */
+  /**
+   * Returns a text such as `onRequest failed; 3 failures since it was loaded: no license`; undefined without a failure in the last 10
+   * minutes.
+   */
   get summary(): string | undefined {
     if (this.#last === undefined || Date.now() - this.#last.atMs > shownForMs) return undefined;
     const { hook, message } = this.#last;

@@ -7,40 +7,40 @@ import { installRequest } from "../web/lazy-request.js";
 import { lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 import type { TransformFailure } from "esbuild";
 
-/** They say nothing about the code, and change with each toggle. */
+/** Manifests do not affect the code hash: each toggle of a plugin changes them. */
 const manifestNames = new Set(["manifest.yaml", "manifest.yml"]);
-/** Code that no plugin uses any more, but may again: after a toggle, a rollback. */
+/** Unused code copies that are kept for a later toggle or rollback. */
 const mostUnusedCopies = 10;
-/** A plugin's folder is read at each reload. */
+/** Limit of files, because each reload reads the whole folder. */
 const mostFiles = 50_000;
 
-/** A line of a stack that leads into a file, and not into Node itself. */
+/** A stack line that refers to a file outside of Node itself. */
 const placeLine = /^ +at (?!.*node:).*[\\/].*:\d+:\d+\)?$/m;
-/** More files than these are not searched for the one that is at fault. */
+/** Maximum files that are searched for a syntax error. */
 const mostCheckedFiles = 200;
 
 /**
- * Imports the code of plugins. Modules are cached by URL for the life of the process, so code is imported from a copy whose path carries
- * the hash of all its files: changed code is loaded again with all that it imports, unchanged code is never loaded twice.
+ * Imports plugin code. Node caches modules by URL forever, so imports use a copy whose path has the hash of all files: changed code loads
+ * again with all its imports, unchanged code loads once.
  */
 export class PluginCode {
   readonly #directory: string;
   readonly #packageRoot: string;
-  /** By hash, the latest use last. */
+  /** Copies by hash, least recently used first. */
   readonly #copies = new Map<string, CodeCopy>();
-  /** By folder: the last look at it, and the hash that was found. */
+  /** By folder: the last file listing and its hash. */
   readonly #looks = new Map<string, { readonly look: string; readonly hash: string }>();
   readonly #copyPath: RegExp;
   #copyCount = 0;
 
-  /** `packageRoot` is where `runtimectl/plugin` is found by plugins. */
+  /** `packageRoot`: folder from which plugins import `runtimectl/plugin`. */
   constructor(options: { directory: string; packageRoot: string }) {
     this.#directory = options.directory;
     this.#packageRoot = options.packageRoot;
     this.#copyPath = new RegExp(`(?:file://)?${options.directory.replaceAll(/[^\w/]/g, String.raw`\$&`)}/[0-9a-f]+-\\d+/`, "g");
   }
 
-  /** Removes what an earlier daemon left. */
+  /** Deletes the copies of an earlier daemon. */
   async open(): Promise<void> {
     await rm(this.#directory, { recursive: true, force: true });
     const modules = path.join(this.#directory, "node_modules");
@@ -49,8 +49,8 @@ export class PluginCode {
   }
 
   /**
-   * Whether an error that nobody caught is a plugin's: its stack leads into the code of one, or nowhere. What is thrown without a stack,
-   * and what Node says of a `fetch`, a stream or a connection that failed, tells no place; the daemon's own errors do.
+   * Whether a plugin caused an uncaught error: its stack leads into plugin code, or has no file at all. Failures of `fetch`, streams and
+   * connections have no file, while the daemon's own errors do.
    */
   isSourceOf(error: unknown): boolean {
     if (this.#copyCount === 0) return false;
@@ -58,17 +58,20 @@ export class PluginCode {
     return stack.includes(this.#directory + path.sep) || !placeLine.test(stack);
   }
 
-  /** Whether a folder could not be read only because it was changed meanwhile. */
+  /** Whether reading failed only because the folder changed meanwhile. */
   mayReadAgain(error: unknown): boolean {
     return error instanceof FilesChangedError;
   }
 
-  /** A text from a plugin's code, with the paths as the plugin's author knows them. */
+  /** Returns the text with paths relative to the plugin's folder. */
   withoutPaths(text: string): string {
     return text.replaceAll(this.#copyPath, "");
   }
 
-  /** Tells apart the contents of a folder, its manifest left out; of two plugins with the same code each has its own modules. */
+  /**
+   * Returns a hash of a folder's content without its manifest. The plugin name is included, so two plugins with the same code have separate
+   * modules.
+   */
   async hashOf(plugin: string, folder: string): Promise<string> {
     return await readAtOnce(() => this.#hashOf(plugin, folder));
   }
@@ -83,19 +86,19 @@ export class PluginCode {
     return hash;
   }
 
-  /** The module at `entry` of a folder whose hash is given. Throws what the import throws. */
+  /** Imports the module `entry` of a folder with this hash. Rejects with the error of the import. */
   async load({ name, folder, hash, entry }: { name: string; folder: string; hash: string; entry: string }): Promise<unknown> {
     const copy = this.#copies.get(hash) ?? this.#makeCopy(name, folder, hash);
-    // Before a module can keep the one of `Request` or `fetch` that does not know ours.
+    // Installed before the import: a module could store the native `Request` or `fetch`, which do not accept our requests.
     installRequest();
     const module = copy.modules.get(entry) ?? copy.made.then(() => importFrom(copy.path, entry));
     copy.modules.set(entry, module);
-    // What failed may be tried again: from another copy, since Node remembers failed imports as well.
+    // A failed import can be retried from a new copy, because Node also caches failed imports.
     module.catch(() => this.#delete(hash, copy));
     return await module;
   }
 
-  /** Deletes copies that are of no use any more; `hashes` are those that are used. */
+  /** Deletes surplus unused copies; `hashes` are in use. */
   async keep(hashes: ReadonlySet<string>): Promise<void> {
     for (const hash of hashes) {
       const copy = this.#copies.get(hash);
@@ -122,7 +125,7 @@ export class PluginCode {
 
   async #delete(hash: string, copy: CodeCopy): Promise<void> {
     if (this.#copies.get(hash) === copy) this.#copies.delete(hash);
-    // What cannot be deleted goes at the next start.
+    // A remaining copy is deleted at the next start.
     await rm(copy.path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -130,14 +133,14 @@ export class PluginCode {
 interface CodeCopy {
   readonly path: string;
   readonly made: Promise<void>;
-  /** By entry: what the import gives. */
+  /** Imported modules by entry. */
   readonly modules: Map<string, Promise<unknown>>;
 }
 
-/** A plugin's folder was changed, or replaced, while it was read: what was read is neither the one nor the other. */
+/** A plugin's folder was changed or replaced while it was read, so the result is inconsistent. */
 class FilesChangedError extends Error {
   constructor(options?: ErrorOptions) {
-    super("its files changed while they were read", options);
+    super("the plugin's files changed while they were read", options);
   }
 }
 
@@ -145,27 +148,27 @@ async function readAtOnce<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    // What was there a moment ago.
+    // A listed file is missing now.
     throw (error as { code?: unknown }).code === "ENOENT" ? new FilesChangedError({ cause: error }) : error;
   }
 }
 
 async function copyTree({ name, folder, hash }: { name: string; folder: string; hash: string }, target: string): Promise<void> {
-  // Links stay what they are, as those that npm makes in node_modules/.bin; only the folder itself may be one that leads to it.
+  // Symbolic links are copied as links, such as those in node_modules/.bin. Only the folder itself is resolved.
   await cp(await realpath(folder), target, { recursive: true, verbatimSymlinks: true, filter: isCode });
   if ((await hashTree(name, target, await listTree(target))) !== hash) throw new FilesChangedError();
 }
 
 async function importFrom(folder: string, entry: string): Promise<unknown> {
   try {
-    return await withinTimeLimit(import(pathToFileURL(path.join(folder, entry)).href), lifeTimeLimitMs, "its import");
+    return await withinTimeLimit(import(pathToFileURL(path.join(folder, entry)).href), lifeTimeLimitMs, "the import");
   } catch (error) {
     const fault = error instanceof SyntaxError ? await findSyntaxFault(folder) : undefined;
     throw fault === undefined ? error : new Error(`syntax error in ${fault}`, { cause: error });
   }
 }
 
-/** A pipe or a socket that lies there is no code. */
+/** Skips entries that are not code, such as pipes and sockets. */
 async function isCode(source: string): Promise<boolean> {
   const stat = await lstat(source);
   return stat.isDirectory() || stat.isFile() || stat.isSymbolicLink();
@@ -188,7 +191,7 @@ async function listTree(folder: string): Promise<TreeEntry[]> {
       if (relative === "" && manifestNames.has(entry.name)) continue;
       if (entry.isDirectory()) pending.push(entryPath);
       else if (entry.isFile() || entry.isSymbolicLink()) entries.push(await lookAt(folder, entryPath));
-      if (entries.length > mostFiles) throw new Error(`it has more than ${mostFiles} files`);
+      if (entries.length > mostFiles) throw new Error(`the plugin has more than ${mostFiles} files`);
     }
   }
   return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -222,8 +225,8 @@ function stackOf(error: unknown): string {
 }
 
 /**
- * Where the syntax of a plugin's own files is at fault, as `plugin.js:3:14: Expected ";"`; undefined when it is not found. Node tells
- * the place of a syntax error to the terminal only. The compiler is started for this alone, and ends with it.
+ * Finds a syntax error, such as `plugin.js:3:14: Expected ";"`; undefined when none is found. Needed because Node reports the position only
+ * on the terminal. Starts esbuild, and stops it afterwards.
  */
 async function findSyntaxFault(folder: string): Promise<string | undefined> {
   const { transform, stop } = await import("esbuild");

@@ -4,43 +4,43 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { ServerRoutes } from "./server-routes.js";
 
-/** What the worker engine serves at a plugin's base. */
+/** The worker of a plugin, served at the plugin's base. */
 export interface PluginApp {
   readonly name: string;
   readonly version: string;
   readonly folder: string;
-  /** Changes with its code and its manifest. */
+  /** Changes when the code or the manifest changes. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
 }
 
-/** A plugin that was initialised and takes part in serving. */
+/** A loaded and initialized plugin. */
 export interface ActivePlugin {
   readonly name: string;
-  /** With a slash in front, without one behind; undefined = hooks only. */
+  /** Base path with a leading and without a trailing slash; undefined for a plugin with hooks only. */
   readonly base: string | undefined;
   readonly installed: InstalledPlugin;
-  /** What its module or factory gave. */
+  /** The hooks that its module or factory returned. */
   readonly hooks: Plugin;
-  /** Its `server.routes`. */
+  /** The compiled `server.routes`. */
   readonly routes: ServerRoutes | undefined;
-  /** Its `entrypoint`. */
+  /** The worker of its `entrypoint`. */
   readonly app: PluginApp | undefined;
-  /** What hooks are told about requests below its base. */
+  /** Information that hooks get about requests below its base. */
   readonly info: AppInfo;
   readonly failures: HookFailures;
-  /** Notes and logs that a hook failed; never throws. */
+  /** Records and logs a failed hook; never throws. */
   readonly complain: (hook: string, error: unknown) => void;
 }
 
-/** A plugin at work and what is needed to tell whether it may stay. */
+/** A running plugin with the data to decide whether a reload can keep it. */
 export interface RunningPlugin {
   readonly active: ActivePlugin;
   readonly codeHash: string | undefined;
-  /** It was made by a factory, so there may be another one beside it; an object is one for good. */
+  /** True when a factory created the plugin, so a second instance is possible. An exported object is the same instance at each load. */
   readonly isMade: boolean;
-  /** The instances of its dependencies, as they were when it was initialised. */
+  /** The instances of its dependencies at its initialization. */
   readonly dependencies: ReadonlyMap<string, RunningPlugin | undefined>;
-  /** What its `provides()` gave. */
+  /** The value of its `provides()`. */
   readonly provided: unknown;
 }

@@ -20,38 +20,38 @@ const functionHooks = [
 ] as const;
 const knownKeys: readonly string[] = [...functionHooks, "routes", "server", "onRequestFailOpen"];
 
-/** The longest reason that lists and logs carry. */
+/** Maximum length of an error text in lists and logs. */
 const longestReason = 1000;
 
 /**
- * The file of a plugin's module, relative to its folder; undefined = it has none. What it serves as its app is no module of its own.
- * Throws when the one that it names is not there.
+ * Returns the file of a plugin's module, relative to its folder; undefined without a module. The worker's entrypoint does not count. Throws
+ * when the file in `pluginEntry` does not exist.
  */
 export function findPluginEntry({ folder, manifest }: InstalledPlugin): string | undefined {
   const { pluginEntry, entrypoint } = manifest;
   if (pluginEntry === undefined) return usualPluginEntries.find((name) => name !== entrypoint && existsSync(path.join(folder, name)));
-  if (!existsSync(path.join(folder, pluginEntry))) throw new Error(`its pluginEntry ${pluginEntry} is not there`);
+  if (!existsSync(path.join(folder, pluginEntry))) throw new Error(`the file in pluginEntry, ${pluginEntry}, does not exist`);
   return pluginEntry;
 }
 
-/** What a module exports for us: its default export, else itself. */
+/** Returns the default export of a module, else the module itself. */
 export function exportOf(module: unknown): unknown {
   return typeof module === "object" && module !== null && "default" in module ? module.default : module;
 }
 
-/** The plugin that a module's export is or makes. Throws with what is wrong with it. */
+/** Returns the plugin that a module exports or that its factory creates. Throws with a description of the problem. */
 export async function makePlugin(exported: unknown, config: InstalledPlugin["config"]): Promise<Plugin> {
-  if (typeof exported !== "function") return checked(exported, "its module exports");
-  const made: unknown = await withinTimeLimit((exported as (given: unknown) => unknown)(config), lifeTimeLimitMs, "its factory");
-  return checked(made, "its factory returned");
+  if (typeof exported !== "function") return checked(exported, "the module exports");
+  const made: unknown = await withinTimeLimit((exported as (given: unknown) => unknown)(config), lifeTimeLimitMs, "the factory");
+  return checked(made, "the factory returned");
 }
 
 function checked(value: unknown, what: string): Plugin {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new TypeError(`${what} ${describe(value)}, and not an object with hooks`);
+    throw new TypeError(`${what} ${describe(value)} instead of an object with hooks`);
   const plugin = value as Record<string, unknown>;
-  // To wait for it could take for ever.
-  if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise, and not an object with hooks`);
+  // Rejected because the promise may never settle.
+  if (typeof plugin["then"] === "function") throw new TypeError(`${what} a promise instead of an object with hooks`);
   assertHooks(plugin);
   for (const name of functionHooks) assertKind(plugin[name], "function", name);
   assertKind(plugin["routes"], "object", "routes");
@@ -64,21 +64,21 @@ function checked(value: unknown, what: string): Plugin {
   return plugin;
 }
 
-/** Throws for a misspelt hook: such a plugin would do nothing and count as loaded. */
+/** Throws for a misspelled hook: such a plugin would load without effect. */
 function assertHooks(plugin: Readonly<Record<string, unknown>>): void {
   for (const name of Object.keys(plugin)) {
     if (!/^on[A-Z]/.test(name) || knownKeys.includes(name)) continue;
     const nearest = nearestWord(name, knownKeys);
-    if (nearest !== undefined) throw new TypeError(`${name} is no hook; did you mean ${nearest}?`);
+    if (nearest !== undefined) throw new TypeError(`${name} is not a hook. Did you mean ${nearest}?`);
   }
 }
 
 function assertKind(value: unknown, kind: "function" | "object" | "boolean", name: string): void {
   if (value === undefined) return;
-  // A Hono app is an object; what other routers export may be a function with a method fetch.
+  // A Hono app is an object; other routers export functions with a `fetch` method.
   const isObject = kind === "object" && value !== null && (typeof value === "object" || typeof value === "function");
   if (isObject || (kind !== "object" && typeof value === kind)) return;
-  throw new TypeError(`${name} is ${describe(value)}, and not ${kind === "object" ? "an" : "a"} ${kind}`);
+  throw new TypeError(`${name} is ${describe(value)} instead of ${kind === "object" ? "an" : "a"} ${kind}`);
 }
 
 function describe(value: unknown): string {
@@ -87,7 +87,7 @@ function describe(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-/** What the daemon lets plugins have of its other services. */
+/** Services of the daemon that plugins can use. */
 export interface PluginSurroundings {
   readonly apiBase: string;
   readonly version: string;
@@ -96,7 +96,7 @@ export interface PluginSurroundings {
   readonly log: Log;
 }
 
-/** What `onInit` gets. `provided` gives what another plugin's `provides()` returned. */
+/** Creates the argument of `onInit`. `provided` returns the value of another plugin's `provides()`. */
 export function createPluginContext(
   { name, config }: InstalledPlugin,
   { apiBase, version, verify, counter, log }: PluginSurroundings,
@@ -118,7 +118,7 @@ function createPluginLogger(log: Log, plugin: string): PluginLogger {
   return Object.freeze({ debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") });
 }
 
-/** Has a plugin clean up after itself; never throws. */
+/** Calls `onShutdown` of a plugin; never throws. */
 export async function endPlugin({ active: { hooks, complain } }: Pick<RunningPlugin, "active">): Promise<void> {
   try {
     await withinTimeLimit(hooks.onShutdown?.(), lifeTimeLimitMs, "onShutdown");
@@ -127,23 +127,23 @@ export async function endPlugin({ active: { hooks, complain } }: Pick<RunningPlu
   }
 }
 
-/** Why a plugin is left out, as a sentence for its author. */
+/** Returns the error as a sentence for the plugin's author. */
 export function describeError(error: unknown): string {
   const text = textOf(error);
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
   return (sentence[0] ?? "").toUpperCase() + sentence.slice(1, longestReason);
 }
 
-/** What is thrown may be anything, and even what cannot be looked at. */
+/** Returns the text of any thrown value, even if reading it throws. */
 function textOf(error: unknown): string {
   try {
-    return error instanceof Error ? messageOf(error) : `It threw ${String(error)}`;
+    return error instanceof Error ? messageOf(error) : `The plugin threw ${String(error)}`;
   } catch {
-    return "It threw something that cannot be shown";
+    return "The plugin threw a value that cannot be described";
   }
 }
 
-/** The kinds that say nothing by their name are left out. */
+/** Omits the names `Error` and `TypeError`, which add no information. */
 function messageOf({ name, message }: { name: unknown; message: unknown }): string {
   return name === "Error" || name === "TypeError" ? String(message) : `${String(name)}: ${String(message)}`;
 }

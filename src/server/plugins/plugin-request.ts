@@ -6,18 +6,18 @@ import { upgradeLines, type RequestHeads } from "../web/request-heads.js";
 import { ForwardedMessage } from "./forwarded-message.js";
 import { discardBody } from "../web/request-body.js";
 
-/** What all requests share. */
+/** Settings that all requests share. */
 export interface TravelHost {
   readonly heads: RequestHeads;
-  /** The most that a plugin may read of a request's body. */
+  /** Maximum request body that a plugin can read. */
   readonly maximumBodyBytes: number;
-  /** Which message of a client a request that is not of ours was made of. */
+  /** The client's message of each copy of a request, also of copies of other classes. */
   readonly copies: WeakMap<Request, IncomingMessage>;
 }
 
-/** A request on its way past the plugins: each sees it as a `Request`, what comes behind them takes it as a message. */
+/** A request in the plugin pipeline. Plugins see it as a `Request`, later stages as an IncomingMessage. */
 export class PluginRequest implements RequestOrigin {
-  /** What the client sent, credentials and all. */
+  /** The client's request, including credentials. */
   readonly original: IncomingMessage;
   readonly #host: TravelHost;
   readonly #response: ServerResponse;
@@ -25,7 +25,7 @@ export class PluginRequest implements RequestOrigin {
   readonly #isHandshake: boolean;
   #message: IncomingMessage;
   #target: string;
-  /** Two views of one message: as it is, and with a base taken off. */
+  /** Two views of one message: unchanged, and without the plugin's base. */
   #request: Request | undefined;
   #stripped: LazyRequest | undefined;
   #body: MessageBody | undefined;
@@ -41,12 +41,12 @@ export class PluginRequest implements RequestOrigin {
     this.#target = exchange.request.url ?? "/";
   }
 
-  /** Path and query. */
+  /** Path and query of the request. */
   get target(): string {
     return this.#target;
   }
 
-  /** As plugins see it; it throws INVALID_REQUEST when it is looked at and its Host header cannot be part of a URL. */
+  /** The request for plugins. Its fields throw INVALID_REQUEST when the Host header is invalid. */
   get request(): Request {
     if (this.#request) return this.#request;
     this.#request = this.#view(undefined, this.#target) as unknown as Request;
@@ -54,17 +54,17 @@ export class PluginRequest implements RequestOrigin {
     return this.#request;
   }
 
-  /** The one that plugins saw last. */
+  /** The request that plugins got last. */
   get shown(): Request {
     return this.#shown ?? this.request;
   }
 
-  /** False when somebody has read the body, or holds it, so that nobody else can. */
+  /** False when the body was read or is locked, so no other handler can read it. */
   get isWhole(): boolean {
     return this.#isUntouched || [this.#request, this.#stripped].every((request) => !request || isUnread(request));
   }
 
-  /** Has another request go on. Tells whether it has another target. */
+  /** Replaces the request; returns whether the target changed. */
   handOn(next: Request): boolean {
     this.#host.copies.set(next, this.original);
     this.#request = next;
@@ -75,7 +75,7 @@ export class PluginRequest implements RequestOrigin {
     return isElsewhere;
   }
 
-  /** As a message for what comes behind the plugins; its body must be whole. */
+  /** Returns the request as a message for the stages after the plugins. The body must be unread. */
   settle(): IncomingMessage {
     if (this.#isUntouched) return this.#message;
     const request = [this.#stripped, this.#request].find((view) => view && !this.#isOwnUntouched(view)) as Request;
@@ -92,7 +92,7 @@ export class PluginRequest implements RequestOrigin {
     return this.#message;
   }
 
-  /** As the plugin at `base` sees it; its body must be whole. */
+  /** Returns the request for the plugin at `base`, with the path below the base. The body must be unread. */
   below(base: string): Request {
     this.settle();
     const rest = this.#target.slice(base.length);
@@ -129,12 +129,12 @@ export class PluginRequest implements RequestOrigin {
 
   #writeHead(message: IncomingMessage, base: string | undefined, path: string): string {
     const head = this.#host.heads.write(message, { base, path, requestId: this.#requestId });
-    if (head === undefined) throw new ApiError("INVALID_REQUEST", "The Host header is not a host name with an optional port.");
+    if (head === undefined) throw new ApiError("INVALID_REQUEST", "The Host header must be a host name with an optional port.");
     return this.#isHandshake ? head + upgradeLines : head;
   }
 }
 
-/** A target as everybody behind this reads it: what would be resolved later, and by each in his way, is resolved now. */
+/** Normalizes a target once, so that all later stages interpret it in the same way. */
 export function normalTarget(target: string): string {
   if (normalPath.test(target)) return target;
   const { pathname, search } = new URL(`http://localhost${target}`);
@@ -150,9 +150,9 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The body of a message for a request that plugins see: nothing of it is read before somebody asks, and then no faster than asked for. */
+/** A request body for plugins: reads from the client only on demand, with backpressure. */
 class MessageBody implements LazyBody {
-  /** It comes when it is asked for. */
+  /** Always undefined: the body is read on demand. */
   readonly inline = undefined;
   readonly #message: IncomingMessage;
   readonly #maximumBytes: number;
@@ -163,19 +163,19 @@ class MessageBody implements LazyBody {
   #waiter: Waiter | undefined;
   #receivedBytes = 0;
 
-  /** A body beyond `maximumBytes` cannot be read: whoever tries gets PAYLOAD_TOO_LARGE. */
+  /** Readers of a body larger than `maximumBytes` get PAYLOAD_TOO_LARGE. */
   constructor(message: IncomingMessage, maximumBytes: number) {
     this.#message = message;
     this.#maximumBytes = maximumBytes;
   }
 
-  /** Whether a request has one; what comes with a GET has no meaning, and `Request` refuses it. */
+  /** Whether a request has a body. A body of GET has no defined semantics, and the `Request` constructor rejects it. */
   static isIn({ method, headers }: IncomingMessage): boolean {
     if (method === "GET" || method === "HEAD") return false;
     return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
   }
 
-  /** Somebody has begun to read it. */
+  /** True once a reader has started. */
   get isTouched(): boolean {
     return this.#isTouched;
   }
@@ -205,7 +205,7 @@ class MessageBody implements LazyBody {
     this.#isTouched = true;
     const message = this.#message;
     if (message.readableDidRead || message.destroyed) {
-      this.#failure = new TypeError("The body went on with the request: it can no longer be read here.");
+      this.#failure = new TypeError("The body was forwarded with the request and cannot be read here.");
       return;
     }
     message.on("data", this.#onData);
@@ -230,9 +230,7 @@ class MessageBody implements LazyBody {
   readonly #onData = (chunk: Buffer): void => {
     this.#receivedBytes += chunk.length;
     if (this.#receivedBytes > this.#maximumBytes) {
-      this.#fail(
-        new ApiError("PAYLOAD_TOO_LARGE", `The request body is larger than the ${this.#maximumBytes} bytes that plugins may read.`),
-      );
+      this.#fail(new ApiError("PAYLOAD_TOO_LARGE", `The request body exceeds the ${this.#maximumBytes} bytes that plugins can read.`));
       this.#discard();
       return;
     }
@@ -256,7 +254,7 @@ class MessageBody implements LazyBody {
     this.#waiter = undefined;
   }
 
-  /** Nobody wants the rest: it is read so that its connection can carry the next request. */
+  /** Discards the rest of the body, so that the connection can be reused. */
   #discard(): void {
     this.#message.removeListener("data", this.#onData);
     discardBody(this.#message);
@@ -264,5 +262,5 @@ class MessageBody implements LazyBody {
 }
 
 function gone(): DOMException {
-  return new DOMException("The client stopped sending its request.", "AbortError");
+  return new DOMException("The client stopped sending the request body.", "AbortError");
 }

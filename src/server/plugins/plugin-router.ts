@@ -12,28 +12,28 @@ import type { WorkerManifest } from "../../shared/worker-manifest.js";
 import type { ActivePlugin } from "./plugin-instance.js";
 
 interface PluginRouterOptions {
-  /** The plugins at work now; asked once for each request. */
+  /** Returns the current plugins; called once per request. */
   readonly set: () => PluginSet;
   readonly workers: WorkersPort;
   /** Base path of the API, such as `/api`. */
   readonly apiBase: string;
-  /** Whether a request carries a key that counts, in a header; only asked when there is such a header. */
+  /** Whether a request has a valid key in a header; called only if there is such a header. */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
-  /** True for a bearer token that is a key of ours: plugins never see one. */
+  /** True for a bearer token that is an API key of this daemon: such tokens are hidden from plugins. */
   readonly isOurKey: (token: string) => boolean;
-  /** The most that a plugin may read of a request's body. */
+  /** Maximum request body that a plugin can read. */
   readonly maximumBodyBytes: number;
   readonly log: Log;
 }
 
 export interface PluginRouter {
-  /** Answers what is not the API's: with a plugin, or with what the workers have. */
+  /** Serves a request outside the API, by a plugin or a worker. */
   serve(exchange: HttpExchange): void;
-  /** What the client sent for a request that a plugin was given, or for a copy of that; it has the credentials. */
+  /** Returns the client's message, with credentials, for a request that a plugin got, or for a copy of it. */
   messageOf(request: Request): IncomingMessage | undefined;
 }
 
-/** The way in for served requests: past the plugins, or straight to the workers when no plugin has a part in it. */
+/** Creates the entry point for requests: through the plugin pipeline, or directly to the workers when no plugin handles requests. */
 export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   const { set, workers } = options;
   const copies: PassageHost["copies"] = new WeakMap();
@@ -63,32 +63,32 @@ export function createPluginRouter(options: PluginRouterOptions): PluginRouter {
   };
 }
 
-/** The version of a worker that would answer for a target. */
+/** The worker version that serves a target. */
 export interface WorkerAt {
   readonly version: {
     readonly name: string;
     readonly version: string;
     readonly manifest: Pick<WorkerManifest, "publicRoutes" | "visibility">;
   };
-  /** The part of the path that addresses it, as it was sent. */
+  /** The part of the path that addresses the worker, undecoded. */
   readonly base: string;
-  /** What is left of the path without the query; empty when only the base was asked for. */
+  /** The rest of the path without the query; empty when the path is only the base. */
   readonly path: string;
 }
 
-/** Where the app of a plugin serves: `base` is the plugin's, `path` is below it, `query` has its `?`. */
+/** Address of a plugin's worker: `base` of the plugin, `path` below it, `query` with its `?`. */
 export interface PluginAppAddress {
   readonly base: string;
   readonly path: string;
   readonly query: string;
 }
 
-/** What plugins need of the workers. */
+/** The workers, as the plugin pipeline uses them. */
 export interface WorkersPort {
-  /** Responds to a request, whatever its target. */
+  /** Serves a request with any target. */
   handle(exchange: HttpExchange): void;
-  /** The version that would respond to a target at a worker's host, or at the daemon's own hosts. */
+  /** Returns the version that serves a target at a worker's host name, or at the daemon's own host names. */
   appAt(target: string, host: HostTarget | undefined): WorkerAt | undefined;
-  /** Responds with the app that a plugin contains. */
+  /** Serves a request with the worker of a plugin. */
   handleApp(plugin: ActivePlugin, exchange: HttpExchange, address: PluginAppAddress): void;
 }

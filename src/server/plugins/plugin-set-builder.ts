@@ -15,28 +15,28 @@ import type { InstalledPlugin } from "../packages/plugin-catalog.js";
 import type { PluginCode } from "./plugin-code.js";
 import { ServerRoutes } from "./server-routes.js";
 
-/** How often a folder is read that changes meanwhile. */
+/** Attempts to read a folder that changes meanwhile. */
 const mostReadings = 5;
 
 export interface PluginSetBuilderOptions extends PluginSurroundings {
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
-  /** What is at work while the next set is built. */
+  /** The running plugins, which stay active while the next set is built. */
   readonly before: readonly RunningPlugin[];
-  /** Whether a plugin is made again though it did not change. */
+  /** Whether an unchanged plugin is created again. */
   readonly isFresh: (name: string) => boolean;
-  /** What a plugin that is at work provides, at any later time. */
+  /** Returns the current `provides()` value of a plugin, also later. */
   readonly current: (name: string) => unknown;
-  /** True once nothing more is to be loaded, since all is about to end. */
+  /** True once the daemon stops and no more plugins must be loaded. */
   readonly isClosing: () => boolean;
 }
 
-/** The set of plugins that is built aside: keeps what did not change, loads and initialises the rest, leaves out what fails. */
+/** Builds the next set of plugins: keeps unchanged ones, loads and initializes the others, and records failures. */
 export class PluginSetBuilder {
   readonly running: RunningPlugin[] = [];
-  /** Why plugins are left out, as sentences. */
+  /** Error texts of plugins that failed to load. */
   readonly failures = new Map<string, string>();
-  /** Instances of before that were ended already, since there is only one object of them. */
+  /** Previous instances that were shut down early, because their module exports a single object. */
   readonly ended = new Set<RunningPlugin>();
   readonly #options: PluginSetBuilderOptions;
   readonly #claims: BaseClaims;
@@ -64,7 +64,7 @@ export class PluginSetBuilder {
     }
   }
 
-  /** Who has a base keeps it: another plugin cannot take it away by its place in the order. Returns those that got theirs. */
+  /** Assigns bases: a running plugin keeps its base, regardless of the order. Returns the plugins without a conflict. */
   #claimBases(plugins: readonly InstalledPlugin[]): InstalledPlugin[] {
     const { before } = this.#options;
     const isIncumbent = ({ name, manifest }: InstalledPlugin) =>
@@ -77,7 +77,10 @@ export class PluginSetBuilder {
     return plugins.filter(({ name }) => !this.failures.has(name));
   }
 
-  /** An upload may replace the folder while it is read: the plugin that was at work must not be missing until that has its own reload. */
+  /**
+   * Retries when the folder changes during reading: an upload can replace it, and the running plugin must not disappear until the upload's
+   * own reload.
+   */
   async #bringWhole(plugin: InstalledPlugin): Promise<RunningPlugin> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -91,11 +94,11 @@ export class PluginSetBuilder {
   async #bring(plugin: InstalledPlugin): Promise<RunningPlugin> {
     const { name, manifest, folder } = plugin;
     const failed = manifest.dependencies.find((dependency) => !this.#find(dependency));
-    if (failed !== undefined) throw new Error(`It needs the plugin ${failed}, which cannot be loaded.`);
+    if (failed !== undefined) throw new Error(`The required plugin ${failed} failed to load.`);
     const before = this.#options.before.find(({ active }) => active.name === name);
     const entry = findPluginEntry(plugin);
     if (entry === undefined && plugin.app === undefined)
-      throw new Error("It has neither a module (plugin.js, index.js) nor an entrypoint.");
+      throw new Error("The plugin has neither a module (plugin.js, index.js) nor an entrypoint.");
     const codeHash = await this.#options.code.hashOf(name, folder);
     if (before && this.#mayStay(before, plugin, codeHash)) return before;
     return await this.#start(plugin, { entry, codeHash, before });
@@ -105,7 +108,7 @@ export class PluginSetBuilder {
     const { installed } = before.active;
     const isSame = before.codeHash === codeHash && installed.manifestHash === plugin.manifestHash && installed.folder === plugin.folder;
     const hasSameDependencies = [...before.dependencies].every(([name, instance]) => this.#find(name) === instance);
-    // An object is the same one however often its module is asked for.
+    // A module that exports an object returns the same instance each time, so only a factory's plugin can be created again.
     return isSame && hasSameDependencies && !(before.isMade && this.#options.isFresh(plugin.name));
   }
 
@@ -114,14 +117,14 @@ export class PluginSetBuilder {
     { entry, codeHash, before }: { entry: string | undefined; codeHash: string; before: RunningPlugin | undefined },
   ): Promise<RunningPlugin> {
     const { code, log } = this.#options;
-    // When a plugin never returns, the daemon stops here, and this is the last entry of its log.
-    if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "loading a plugin");
+    // Logged first: if the plugin blocks the daemon, this is the last log entry.
+    if (entry !== undefined) log.info({ plugin: plugin.name, folder: plugin.folder }, "plugin is loading");
     const exported =
       entry === undefined ? {} : exportOf(await code.load({ name: plugin.name, folder: plugin.folder, hash: codeHash, entry }));
     const hooks = await makePlugin(exported, plugin.config);
     const active = this.#activate(plugin, hooks, codeHash);
     if (before?.active.hooks === hooks) {
-      // One object cannot be two instances: it is ended and begun again, in its place.
+      // A single object cannot have two instances: shut down first, then initialized again.
       this.ended.add(before);
       await endPlugin(before);
     }
@@ -138,7 +141,7 @@ export class PluginSetBuilder {
         provided: hooks.provides?.(),
       };
     } catch (error) {
-      // What it has opened would stay open, and be opened once more at each reload.
+      // Otherwise its open resources would leak, once per reload.
       await endPlugin({ active });
       throw error;
     }
@@ -150,7 +153,8 @@ export class PluginSetBuilder {
     const routes = hooks.server?.routes && new ServerRoutes(hooks.server.routes);
     const refusal = routes && this.#claims.refusal(name, routes);
     if (refusal !== undefined) throw new Error(refusal);
-    if (hooks.routes && manifest.base === undefined) throw new Error("It has routes, but its manifest names no base for them.");
+    if (hooks.routes && manifest.base === undefined)
+      throw new Error("The plugin has routes, but its manifest sets no base. Set `base` in the manifest.");
     const failures = new HookFailures();
     return {
       name,
@@ -169,7 +173,7 @@ export class PluginSetBuilder {
       failures,
       complain: (hook, error) => {
         failures.note(hook, error);
-        log.error({ plugin: name, hook, err: error }, "a hook of a plugin failed");
+        log.error({ plugin: name, hook, err: error }, "plugin hook failed");
       },
     };
   }
@@ -181,5 +185,5 @@ export class PluginSetBuilder {
 
 function absenceOf(plugin: InstalledPlugin | undefined): string {
   if (!plugin) return "is not installed";
-  return plugin.enabled ? "cannot be loaded" : "is disabled";
+  return plugin.enabled ? "failed to load" : "is disabled";
 }

@@ -1,16 +1,16 @@
 import type { ActivePlugin } from "./plugin-instance.js";
 
-/** The plugins at work, as one value that never changes: a reload makes another one and puts it in its place. */
+/** The loaded plugins, as an immutable value: a reload replaces it. */
 export class PluginSet {
-  /** In the order of their hooks: what a plugin depends on comes before it. */
+  /** In the order of their hooks: dependencies come first. */
   readonly plugins: readonly ActivePlugin[];
   readonly withRequestHook: readonly ActivePlugin[];
   readonly withResponseHook: readonly ActivePlugin[];
   readonly withServerRoutes: readonly ActivePlugin[];
   readonly withServerFetch: readonly ActivePlugin[];
-  /** Those that are served below a base, the longest base first. */
+  /** Plugins with a base, longest base first. */
   readonly withBase: readonly ActivePlugin[];
-  /** True when no plugin has a part in serving requests: then they go straight to the workers. */
+  /** True when no plugin handles requests: they go directly to the workers. */
   readonly isTransparent: boolean;
 
   constructor(plugins: readonly ActivePlugin[]) {

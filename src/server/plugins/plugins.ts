@@ -10,17 +10,17 @@ import { PluginSet } from "./plugin-set.js";
 import { hookTimeLimitMs, lifeTimeLimitMs, withinTimeLimit } from "./hooks.js";
 
 export interface PluginsOptions extends PluginSurroundings {
-  /** Reads what is installed, in the order in which plugins load where their dependencies do not decide. */
+  /** Returns the installed plugins in the default load order, which dependencies can change. */
   readonly discover: () => InstalledPlugin[];
   readonly code: PluginCode;
   readonly reserved: ReservedSegments;
-  /** A plugin is at work no more, for good or until it is enabled again. */
+  /** Called when a plugin was unloaded. */
   readonly onGone: (name: string) => void;
-  /** An app that was served is not any more. */
+  /** Called when a plugin's worker is no longer served. */
   readonly onAppGone: (app: PluginApp) => void;
 }
 
-/** The plugins at work: loads them, exchanges them as a whole, tells them what happens. */
+/** Loads and reloads plugins, replaces them as a set, and sends them events. */
 export class Plugins {
   readonly #options: PluginsOptions;
   #running: readonly RunningPlugin[] = [];
@@ -34,14 +34,14 @@ export class Plugins {
     this.#options = options;
   }
 
-  /** What serves requests now; take it once for each request. */
+  /** The current set; read it once per request. */
   get set(): PluginSet {
     return this.#set;
   }
 
   /**
-   * Reads the directories again and puts the next set in the place of this one; one reload at a time. `isFresh` tells which plugins are
-   * made again though they did not change. When it throws, the set is as it was.
+   * Reads the directories again and replaces the set; one reload at a time. `isFresh` selects unchanged plugins that are created again. On
+   * an error, the set stays unchanged.
    */
   reload({ isFresh }: { isFresh: (name: string) => boolean }): Promise<ReloadedPlugin[]> {
     const reloading = this.#lastReload.then(() => this.#reload(isFresh));
@@ -60,7 +60,7 @@ export class Plugins {
     return error === undefined ? { status: "waiting" } : { status: "failed", error };
   }
 
-  /** In the order of their hooks. */
+  /** Returns the loaded plugins in the order of their hooks. */
   loaded(): LoadedPlugin[] {
     return this.#set.plugins.map(({ name, base = "", installed: { manifest } }) => {
       const { dependencies, optionalDependencies, menus } = manifest;
@@ -68,7 +68,7 @@ export class Plugins {
     });
   }
 
-  /** The daemon listens; plugins that come later are told when they come. */
+  /** Reports that the daemon listens; plugins that load later are notified when they load. */
   async serverStarted(server: ServerInfo): Promise<void> {
     this.#server = server;
     for (const running of this.#running) await tell(running, "onServerStart", server);
@@ -82,15 +82,15 @@ export class Plugins {
     for (const running of this.#running) void tell(running, "onWorkerTerminate", event);
   }
 
-  /** Ends all plugins within 30 s, those first that depend on others. Reloads that wait for their turn come to nothing. */
+  /** Shuts down all plugins within 30 s, dependents first. Pending reloads have no effect. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#lastReload;
     const ending = this.#running;
     this.#running = [];
     this.#set = new PluginSet([]);
-    await withinTimeLimit(endAll(ending), lifeTimeLimitMs, "ending the plugins").catch((error: unknown) =>
-      this.#options.log.warn({ err: error }, "some plugins were not ended"),
+    await withinTimeLimit(endAll(ending), lifeTimeLimitMs, "the shutdown of the plugins").catch((error: unknown) =>
+      this.#options.log.warn({ err: error }, "plugin shutdown timed out; remaining plugins are stopped with the process"),
     );
   }
 
@@ -110,10 +110,10 @@ export class Plugins {
     this.#set = new PluginSet(next.running.map(({ active }) => active));
     this.#running = next.running;
     this.#failures = next.failures;
-    for (const [plugin, reason] of next.failures) log.error({ plugin, reason }, "a plugin is left out");
+    for (const [plugin, reason] of next.failures) log.error({ plugin, reason }, "plugin failed to load");
     const arrived = next.running.filter((running) => !before.includes(running));
     for (const running of arrived) {
-      log.info({ plugin: running.active.name, version: running.active.installed.version }, "a plugin is at work");
+      log.info({ plugin: running.active.name, version: running.active.installed.version }, "plugin loaded");
       if (this.#server) await tell(running, "onServerStart", this.#server);
     }
     const gone = before.filter((running) => !next.running.includes(running));

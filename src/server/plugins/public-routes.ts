@@ -4,19 +4,19 @@ import type { HostTarget } from "../web/http-exchange.js";
 import { isBelow, pathOf } from "../web/reserved-paths.js";
 import type { WorkerAt, WorkersPort } from "./plugin-router.js";
 
-/** Nothing else is in a path that everybody reads the same way; what is encoded is looked at below. */
+/** Characters of a path that all parsers interpret in the same way; percent-encoding is checked below. */
 const plainCharacters = /^\/[\w\-.~!$&'()*+,;=:@%/]*$/;
-/** What an app that decodes once more could take for a separator, a dot segment or an end. */
+/** Encoded characters that a worker which decodes twice could take for a separator, a dot segment or a terminator. */
 const risky = /%(?:2e|2f|5c|25|3f|23|[01][0-9a-f]|7f)/i;
-/** A segment that leads elsewhere, also with the parameters that some frameworks cut off. */
+/** A dot segment, also with path parameters, which some frameworks cut off. */
 const dotSegment = /(?:^|\/)\.{1,2}(?:[/;]|$)/;
 
-/** As a manifest lists them: for any method, or by method. */
+/** Public routes of a manifest: for any method, or by method. */
 type DeclaredPublicRoutes = readonly string[] | Readonly<Record<string, readonly string[]>>;
 
 /**
- * The routes of an app that request hooks leave alone: `*` stands for one segment, a trailing `**` for any rest. This decides about
- * access, so in doubt a path is not public: one that URL parsing would change never is.
+ * Routes that skip request hooks: `*` matches one segment, a trailing `**` any rest. Decides about access, so a path that URL parsing would
+ * change is never public.
  */
 export class PublicRoutes {
   readonly #anyMethod: readonly (readonly string[])[];
@@ -29,12 +29,12 @@ export class PublicRoutes {
     this.#byMethod = new Map(entries.map(([method, patterns]) => [method.toUpperCase(), toPatterns(patterns)]));
   }
 
-  /** There are none: then nothing need be looked at. */
+  /** True when there are no public routes, so no path needs a check. */
   get isEmpty(): boolean {
     return this.#anyMethod.length === 0 && this.#byMethod.size === 0;
   }
 
-  /** `path` is the one below the app's base as it was sent, without a query; empty at the base itself. */
+  /** Whether a path is public. `path` is below the worker's base, undecoded and without query; empty at the base itself. */
   has(path: string, { method, isHandshake }: { method: string; isHandshake: boolean }): boolean {
     if (this.isEmpty) return false;
     const wanted = path === "" ? "/" : path;
@@ -45,7 +45,7 @@ export class PublicRoutes {
   }
 
   #patternsOf(method: string, isHandshake: boolean): readonly (readonly string[])[] {
-    // A web socket is more than the GET that it begins as: only routes for any method are open to it.
+    // A WebSocket is more than its initial GET: only routes for any method permit it.
     if (isHandshake) return [];
     return this.#byMethod.get(method) ?? (method === "HEAD" ? this.#byMethod.get("GET") : undefined) ?? [];
   }
@@ -72,15 +72,15 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
   return fixed.every((part, index) => (part === "*" ? segments[index] !== "" : part === segments[index]));
 }
 
-/** What would answer a request if no hook did. */
+/** The worker or plugin that serves a request unless a hook responds. */
 export interface AppChoice {
   readonly info: AppInfo;
   readonly publicRoutes: PublicRoutes;
-  /** The path that it would see; empty at its base. */
+  /** The path below its base; empty at the base itself. */
   readonly path: string;
 }
 
-/** Finds what a request is meant for; what it makes of a manifest is kept with it. */
+/** Finds the worker or plugin that serves a request; caches the parsed manifest data. */
 export class AppFinder {
   readonly #workers: WorkersPort;
   readonly #publicRoutes = new WeakMap<DeclaredPublicRoutes, PublicRoutes>();
@@ -90,7 +90,7 @@ export class AppFinder {
     this.#workers = workers;
   }
 
-  /** Bases of plugins are paths of the daemon's own hosts: at a worker's host the whole path is the worker's. */
+  /** Plugin bases apply only at the daemon's own host names: at a worker's host name, the whole path is the worker's. */
   find({ withBase }: PluginSet, target: string, host: HostTarget | undefined): AppChoice | undefined {
     if (withBase.length > 0 && !host) {
       const path = pathOf(target);
@@ -111,7 +111,7 @@ export class AppFinder {
     return routes;
   }
 
-  /** Requests for one version mostly write its base the same way. */
+  /** Caches one info per version, because most requests use the same base. */
   #infoOf({ version, base }: WorkerAt): AppInfo {
     const known = this.#infos.get(version);
     if (known?.base === base) return known;

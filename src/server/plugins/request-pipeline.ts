@@ -14,26 +14,26 @@ import { hookTimeLimitMs, withinTimeLimit, dropResponse, isRequest, isResponse, 
 import { normalTarget, type TravelHost, PluginRequest } from "./plugin-request.js";
 import type { PluginAppAddress, WorkersPort } from "./plugin-router.js";
 
-/** What all passages share. */
+/** Services that all requests share. */
 export interface PassageHost extends TravelHost {
   readonly workers: WorkersPort;
   readonly apps: AppFinder;
   readonly reserved: ReservedPaths;
-  /** Whether a request carries a key that counts, in a header; only asked when there is such a header. */
+  /** Whether a request has a valid key in a header; called only if there is such a header. */
   readonly isHeaderCaller: (request: IncomingMessage) => boolean;
   readonly log: Log;
 }
 
 /**
- * The way of one request past the plugins: `onRequest` hooks, handlers of plugins, then a plugin's app or the workers. The set of
- * plugins is the same from its first hook to its last.
+ * The stages of one request: `onRequest` hooks, handlers of plugins, then a plugin's worker or the workers. All stages use the same set of
+ * plugins.
  */
 export class RequestPipeline {
   readonly #host: PassageHost;
   readonly #set: PluginSet;
   readonly #exchange: HttpExchange;
   readonly #travelling: PluginRequest;
-  /** The client's target reads the same to everybody; else no route is public. */
+  /** True when all parsers interpret the target in the same way; otherwise no route is public. */
   readonly #isUnambiguous: boolean;
   #app: AppChoice | undefined | null = null;
   #isPublic = false;
@@ -46,7 +46,7 @@ export class RequestPipeline {
     const target = request.url ?? "/";
     const normal = normalTarget(target);
     this.#isUnambiguous = normal === target;
-    // Hooks decide by the URL that they see: it has to be the one that is served.
+    // Hooks decide by the URL, so the same normalized URL must be served.
     if (!this.#isUnambiguous) request.url = normal;
     this.#travelling = new PluginRequest(host, exchange);
   }
@@ -101,7 +101,7 @@ export class RequestPipeline {
     }
   }
 
-  /** Takes what a hook gave; true when the request goes on. */
+  /** Handles the return value of a hook; returns true when the request continues. */
   #takes(plugin: ActivePlugin, given: unknown): boolean {
     const travelling = this.#travelling;
     if (given !== undefined && isResponse(given)) {
@@ -113,7 +113,7 @@ export class RequestPipeline {
     }
     const isOther = given !== undefined && given !== travelling.request;
     if (isOther && !isRequest(given))
-      return this.#outlives(plugin, new TypeError("it gave something that is neither a Request nor a Response nor nothing"));
+      return this.#outlives(plugin, new TypeError("the hook must return a Request, a Response or undefined"));
     if (isOther && travelling.handOn(given as Request)) {
       this.#app = null;
       if (!this.#exchange.hostTarget && this.#isReserved()) {
@@ -122,15 +122,15 @@ export class RequestPipeline {
       }
     }
     if (travelling.isWhole) return true;
-    return this.#outlives(plugin, new TypeError("it read the request's body and handed on no Request that has one"));
+    return this.#outlives(plugin, new TypeError("the hook read the request body and returned no Request with a body"));
   }
 
-  /** Tells of a hook that failed; true when the request may go on without it. */
+  /** Reports a failed hook; returns true when the request continues without it. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
-    // Who left in the midst of its request made the hook fail.
+    // A disconnected client made the hook fail.
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
-    // Without its body a request cannot go on, whatever the plugin says.
+    // A request whose body was read cannot continue, even with `onRequestFailOpen`.
     if (hooks.onRequestFailOpen === true && this.#travelling.isWhole) return true;
     this.#refuse(error instanceof ApiError ? error : hookFailed(error));
     return false;
@@ -160,7 +160,7 @@ export class RequestPipeline {
             isGone: () => this.#exchange.response.destroyed,
           })
         : undefined;
-    // No handler of a plugin can answer a handshake with 101.
+    // Plugin handlers cannot respond with 101 to a handshake.
     if (!handlers || connection) return this.#toApps(handlers?.owner);
     this.#askHandlers(handlers).catch((error: unknown) => this.#refuse(error));
   }
@@ -174,7 +174,7 @@ export class RequestPipeline {
     await respondWith(answer, this.#responseOptions(complain));
   }
 
-  /** To the app of the plugin whose base it is, else to the workers. */
+  /** Passes the request to the worker of the plugin that owns the base, else to the workers. */
   #toApps(owner: ActivePlugin | undefined): void {
     const { response, connection } = this.#exchange;
     const request = this.#travelling.settle();
@@ -193,7 +193,7 @@ export class RequestPipeline {
         addressOf(owner, this.#travelling.target),
       );
     }
-    // The hooks let it pass for the plugin's sake: what a worker of that name has is another matter.
+    // The hooks were skipped for the plugin's public route, which does not apply to a worker with the same name.
     if (owner && this.#isPublic) return this.#refuse(notFound());
     this.#host.workers.handle({ ...this.#exchange, request, response: answer });
   }
@@ -205,7 +205,7 @@ export class RequestPipeline {
   }
 
   #complain(error: unknown): void {
-    this.#host.log.error({ requestId: this.#exchange.requestId, err: error }, "a request could not be handled past the plugins");
+    this.#host.log.error({ requestId: this.#exchange.requestId, err: error }, "plugin pipeline failed to handle a request");
   }
 
   #responseOptions(complain: (error: unknown) => void): ResponseOptions {
@@ -222,7 +222,7 @@ export class RequestPipeline {
     return this.#app;
   }
 
-  /** Where no request may be led that was not meant for it. */
+  /** Whether a hook is not allowed to redirect a request to this target. */
   #isReserved(): boolean {
     return this.#host.reserved.has(pathOf(this.#travelling.target));
   }
@@ -238,5 +238,5 @@ function addressOf({ base = "" }: ActivePlugin, target: string): PluginAppAddres
 }
 
 function notFound(): ApiError {
-  return new ApiError("NOT_FOUND", "Nothing answers at this path.");
+  return new ApiError("NOT_FOUND", "No worker or plugin serves this path.");
 }

@@ -1,21 +1,21 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 
-/** What is held before whoever writes is asked to wait. */
+/** Buffered bytes above which `write` returns false. */
 const highWaterBytes = 64 * 1024;
 
 type Done = (error?: Error | null) => void;
 type Chunk = string | Uint8Array;
 type HeaderList = OutgoingHttpHeaders | readonly unknown[];
 
-/** Where the body goes: kept until that is decided, on to the client, into a `Response`, or nowhere. */
+/** Destination of the body: buffered until the decision, the client, a `Response`, or discarded. */
 type Course = "held" | "client" | "reader" | "nowhere";
 
 /**
- * Stands in for the answer to a client, so that somebody can look at what is written, and change it, before the client gets any of it.
- * Whoever writes to it meets the client's own pace, and hears when the client is gone.
+ * Replaces the client's ServerResponse so that hooks can inspect and change a response before the client gets it. The writer sees the
+ * client's backpressure and disconnection.
  */
 export class ResponseInterceptor extends ServerResponse {
-  /** Header names and values in turn, as they were written. */
+  /** Header names and values in turn, as written. */
   pairs: readonly string[] = [];
   readonly #client: ServerResponse;
   readonly #onBegun: (answer: ResponseInterceptor) => void;
@@ -28,17 +28,17 @@ export class ResponseInterceptor extends ServerResponse {
   #heldBytes = 0;
   #wake: (() => void) | undefined;
 
-  /** `onBegun` is called once: when the head and all of a short answer, or the beginning of a long one, were written. */
+  /** `onBegun` is called once: after the headers and the whole of a short response, or the beginning of a long one. */
   constructor(options: { request: IncomingMessage; client: ServerResponse; onBegun: (answer: ResponseInterceptor) => void }) {
     super(options.request);
     this.#client = options.client;
     this.#onBegun = options.onBegun;
-    // Nothing here goes to a wire, so no shortcut to one may be taken.
+    // Disables FastResponseWriter, which would bypass this class.
     this.sendDate = false;
     this.#client.once("close", () => this.#leave());
   }
 
-  // Accessors of Node's class that its types call properties.
+  // Overrides accessors of Node's class that its types declare as properties.
   static {
     const define = (name: string, get: (answer: ResponseInterceptor) => unknown): void =>
       void Object.defineProperty(ResponseInterceptor.prototype, name, {
@@ -53,12 +53,12 @@ export class ResponseInterceptor extends ServerResponse {
     define("writableNeedDrain", (answer) => !answer.#hasRoom);
   }
 
-  /** All of it is here. */
+  /** True when the whole response is buffered. */
   get isWhole(): boolean {
     return this.#hasEnded && this.#course === "held";
   }
 
-  /** What its body is made of; null where HTTP has none. */
+  /** Returns the body for a `Response`; null when HTTP allows none. */
   toBody(): Buffer | ReadableStream<Uint8Array> | null {
     const { statusCode: status } = this;
     if (this.req.method === "HEAD" || status === 204 || status === 205 || status === 304) return null;
@@ -72,7 +72,7 @@ export class ResponseInterceptor extends ServerResponse {
     );
   }
 
-  /** Sends it with this head and the body as it is written; only while nobody has read the body. */
+  /** Sends the response with these headers and the original body; only allowed while the body is unread. */
   sendAs(status: number, pairs: readonly string[]): void {
     const client = this.#client;
     if (client.destroyed) return;
@@ -86,7 +86,7 @@ export class ResponseInterceptor extends ServerResponse {
     if (body.length === 0 || client.write(body)) this.emit("drain");
   }
 
-  /** Nobody wants what else would be written. */
+  /** Discards the rest of the response. */
   drop(): void {
     this.#leave();
   }
@@ -122,7 +122,7 @@ export class ResponseInterceptor extends ServerResponse {
     return this;
   }
 
-  /** What was begun will not be completed: the client sees that too. */
+  /** Aborts the response, also at the client. */
   override destroy(error?: Error): this {
     this.#client.destroy(error);
     this.#leave();
@@ -158,7 +158,7 @@ export class ResponseInterceptor extends ServerResponse {
     if (this.#course === "held") this.#course = "reader";
     while (this.#chunks.length === 0 && !this.#hasEnded && !this.#isGone) await new Promise<void>((resolve) => (this.#wake = resolve));
     const chunk = this.#chunks.shift();
-    if (!chunk) return this.#hasEnded ? controller.close() : controller.error(new DOMException("The answer was broken off.", "AbortError"));
+    if (!chunk) return this.#hasEnded ? controller.close() : controller.error(new DOMException("The response was aborted.", "AbortError"));
     const hadRoom = this.#hasRoom;
     this.#heldBytes -= chunk.length;
     controller.enqueue(new Uint8Array(chunk));
@@ -170,7 +170,7 @@ export class ResponseInterceptor extends ServerResponse {
     this.#wake = undefined;
   }
 
-  /** As if the client had gone, for whoever writes. */
+  /** Behaves for the writer as if the client had disconnected. */
   #leave(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -192,7 +192,7 @@ function done(...callbacks: unknown[]): void {
   for (const callback of callbacks) if (typeof callback === "function") process.nextTick(callback);
 }
 
-/** Headers in whatever form Node takes them, without those that `winning` has too. */
+/** Converts headers of any form to pairs, without those that `winning` contains. */
 function pairsOf(headers: HeaderList, winning: HeaderList): string[] {
   const entries = entriesOf(headers);
   const names = new Set(entriesOf(winning).map(([name]) => name.toLowerCase()));

@@ -7,7 +7,7 @@ import type { PluginSet } from "./plugin-set.js";
 import { showToHooks, dropResponse, isSendable } from "./hooks.js";
 import { ResponseInterceptor } from "./response-interceptor.js";
 
-/** What the hooks of a response are told about. */
+/** The request and worker of a response, for its hooks. */
 interface Subject {
   readonly app: AppInfo | undefined;
   readonly request: Request;
@@ -18,25 +18,28 @@ export interface ResponseOptions {
   readonly client: ServerResponse;
   readonly requestId: string;
   readonly about: () => Subject;
-  /** What failed, for the log. */
+  /** Logs a failure. */
   readonly complain: (error: unknown) => void;
 }
 
-/** What a client is told in place of an answer that is no more. */
+/** Returns the error that replaces a response whose hook failed. */
 export function hookFailed(cause?: unknown): ApiError {
-  return new ApiError("PLUGIN_HOOK_FAILED", "A plugin failed to handle the request; try again in a moment.", {
+  return new ApiError("PLUGIN_HOOK_FAILED", "A plugin failed to handle the request. Retry after 5 seconds.", {
     retryAfterSeconds: 5,
     cause,
   });
 }
 
-/** Sends the `Response` of a plugin's handler, past the hooks. A body that fails before its first byte is a failure of the handler. */
+/**
+ * Passes the `Response` of a plugin's handler to the hooks and sends it. A body that fails before its first byte is a failure of the
+ * handler.
+ */
 export async function respondWith(answer: Response, { set, client, requestId, about, complain }: ResponseOptions): Promise<void> {
   try {
     const shown = set.withResponseHook.length === 0 ? answer : await showToHooks(set, answer, about());
     if (client.destroyed) return void shown.body?.cancel().catch(() => undefined);
     if (shown.body !== answer.body) dropResponse(answer);
-    if (!isSendable(shown)) throw new TypeError("the body of its answer was read before it could be sent");
+    if (!isSendable(shown)) throw new TypeError("the body of the response was already read");
     await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer || shown.body === answer.body });
   } catch (error) {
     complain(error);
@@ -44,7 +47,7 @@ export async function respondWith(answer: Response, { set, client, requestId, ab
   }
 }
 
-/** Stands in for an answer that others write, so that the hooks see it first; what they leave alone goes as it came. */
+/** Returns a ServerResponse whose content goes through the hooks first; an unchanged response is sent as written. */
 export function interceptResponse(request: IncomingMessage, options: ResponseOptions): ResponseInterceptor {
   const { client } = options;
   return new ResponseInterceptor({
@@ -56,7 +59,7 @@ export function interceptResponse(request: IncomingMessage, options: ResponseOpt
 
 async function passOn(taken: ResponseInterceptor, { set, client, requestId, about }: ResponseOptions): Promise<void> {
   const { statusCode: status, pairs, isWhole } = taken;
-  // One of both is HEAD and the other is not: the framing is not the one that the client waits for.
+  // True when only one request is HEAD: the response's framing differs from the one that the client expects.
   const isReframed = (client.req.method === "HEAD") !== (taken.req.method === "HEAD");
   const answer = new Response(taken.toBody(), { status, headers: toHeaders(pairs) });
   const { body } = answer;
@@ -64,11 +67,11 @@ async function passOn(taken: ResponseInterceptor, { set, client, requestId, abou
   const shown = set.withResponseHook.length === 0 ? answer : await showToHooks(set, answer, about());
   if (client.destroyed) return taken.drop();
   const isHeadAsCame = shown.status === status && linesOf(shown.headers) === before;
-  // A body that came as one piece is here still, whatever a hook did with what it saw of it.
+  // A fully buffered body remains available, even if a hook read its copy.
   const isBodyAsCame = shown === answer && isWhole ? true : shown.body === body && isSendable(shown);
   if (isBodyAsCame && !isReframed) return taken.sendAs(shown.status, isHeadAsCame ? pairs : changedPairs(shown, { pairs, requestId }));
-  if (!isSendable(shown)) throw new TypeError("the body of the answer was read before it could be sent");
-  // Nothing of what came is in it.
+  if (!isSendable(shown)) throw new TypeError("the body of the response was already read");
+  // The new response does not use the original body.
   if (body && !body.locked && shown.body !== body) taken.drop();
   await writeResponse(client, shown, { requestId, isLengthTrue: shown === answer && !isReframed });
 }
@@ -91,7 +94,7 @@ function linesOf(headers: Headers): string {
   return lines;
 }
 
-/** The head that a hook gave to the body as it came; its framing stays. */
+/** Returns the headers that a hook set, with the framing of the original body. */
 function changedPairs({ headers, status }: Response, { pairs, requestId }: { pairs: readonly string[]; requestId: string }): string[] {
   const changed: string[] = [];
   for (const [name, value] of headers) if (mayRespondWith(name, value)) changed.push(name, value);
@@ -102,19 +105,19 @@ function changedPairs({ headers, status }: Response, { pairs, requestId }: { pai
 
 interface WriteOptions {
   readonly requestId: string;
-  /** Whether its header Content-Length is about this body: a hook that changes a body leaves the old one there. */
+  /** Whether `Content-Length` matches this body: a hook that changes a body leaves the old header. */
   readonly isLengthTrue: boolean;
 }
 
 type Reader = ReadableStreamDefaultReader<unknown>;
 
 /**
- * Sends a `Response`: no faster than the client takes it, and not at all once the client is gone. Rejects when the body fails before
- * anything was sent; a failure later cuts the connection.
+ * Sends a `Response` with backpressure; stops when the client disconnects. Rejects when the body fails before anything was sent; a later
+ * failure cuts the connection.
  */
 async function writeResponse(to: ServerResponse, answer: Response, { requestId, isLengthTrue }: WriteOptions): Promise<void> {
   const { status } = answer;
-  if (!(status >= 200 && status <= 599)) throw new TypeError(`${status} is not a status that can be answered with`);
+  if (!(status >= 200 && status <= 599)) throw new TypeError(`${status} is not a valid response status`);
   const { pairs, length } = headOf(answer, isLengthTrue);
   pairs.push("x-request-id", requestId);
   const mayHaveLength = status !== 204 && status !== 304;
@@ -147,28 +150,27 @@ async function stream(
 ): Promise<void> {
   let chunk = await nextChunk(reader);
   let next = chunk && nextChunk(reader);
-  // A failure is met where it is awaited.
+  // Prevents an unhandled rejection: a failure is handled where `next` is awaited.
   next?.catch(() => undefined);
   const isWhole = !next || (await isOverSoon(next));
   if (to.destroyed) return;
   const wholeLength = isWhole ? (chunk?.length ?? 0) : length;
-  if (length !== undefined && wholeLength !== length)
-    throw new Error(`it has ${wholeLength} bytes and not the ${length} of its Content-Length`);
+  if (length !== undefined && wholeLength !== length) throw new Error(`the body has ${wholeLength} bytes, but Content-Length is ${length}`);
   to.writeHead(status, wholeLength === undefined ? pairs : [...pairs, "content-length", String(wholeLength)]);
   let missing = wholeLength ?? Infinity;
   while (chunk) {
     missing -= chunk.length;
-    if (missing < 0) throw new Error("it is longer than its Content-Length");
+    if (missing < 0) throw new Error("the body is longer than its Content-Length");
     if (!to.write(chunk)) await room(to);
     if (to.destroyed) return;
     chunk = await (next ?? nextChunk(reader));
     next = undefined;
   }
-  if (missing > 0 && missing !== Infinity) throw new Error("it is shorter than its Content-Length");
+  if (missing > 0 && missing !== Infinity) throw new Error("the body is shorter than its Content-Length");
   to.end();
 }
 
-/** Whether the stream ends with what has come of it: then the answer goes as one piece of known length. */
+/** Whether the stream has already ended: then the response is sent at once with a known length. */
 async function isOverSoon(next: Promise<Buffer | undefined>): Promise<boolean> {
   const waiting = Symbol("waiting");
   const first = await Promise.race([next, new Promise((resolve) => setImmediate(resolve, waiting))]);
@@ -179,7 +181,7 @@ async function nextChunk(reader: Reader): Promise<Buffer | undefined> {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return undefined;
-    if (!(value instanceof Uint8Array)) throw new TypeError("its body gave something that is not bytes");
+    if (!(value instanceof Uint8Array)) throw new TypeError("the body must yield Uint8Array chunks");
     if (value.byteLength > 0) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
 }
@@ -197,9 +199,9 @@ function room(to: ServerResponse): Promise<void> {
   });
 }
 
-/** Its header lines as they may go to the client, and what it says about its length. */
+/** Returns the headers that are allowed for the client, and the declared length. */
 function headOf(answer: Response, isLengthTrue: boolean): { pairs: string[]; length: number | undefined } {
-  // What `fetch` received is decoded: encoding and length are those of what came over the wire.
+  // `fetch` decodes the body: `Content-Encoding` and `Content-Length` describe the encoded one.
   const isFetched = answer.url !== "" && answer.headers.has("content-encoding");
   const pairs: string[] = [];
   for (const [name, value] of answer.headers) {
@@ -214,5 +216,5 @@ function mayHaveBody(to: ServerResponse, status: number): boolean {
 }
 
 function clientGone(): DOMException {
-  return new DOMException("The client is gone.", "AbortError");
+  return new DOMException("The client disconnected.", "AbortError");
 }

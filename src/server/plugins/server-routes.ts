@@ -4,27 +4,30 @@ import { byLiteralness, matchRoutePattern, parseRoutePattern, type RoutePattern 
 type Declared = NonNullable<NonNullable<Plugin["server"]>["routes"]>;
 
 export interface RouteMatch {
-  /** Undefined: the path is known, the method is not. */
+  /** Undefined when the path matches and the method does not. */
   readonly handler: RouteHandler | undefined;
   readonly params: Readonly<Record<string, string>>;
-  /** For the header Allow. */
+  /** Value of the `Allow` header. */
   readonly allow: string;
 }
 
 interface Route extends RoutePattern {
-  /** For all methods, or by method. */
+  /** One handler for all methods, or handlers by method. */
   readonly handlers: RouteHandler | ReadonlyMap<string, RouteHandler>;
 }
 
 const methodPattern = /^[A-Z]+$/;
 
-/** A plugin's `server.routes`: `/exact`, `/users/:id`, `/files/*`. The most literal pattern that fits a path wins, then the first declared. */
+/**
+ * A plugin's `server.routes` with patterns such as `/exact`, `/users/:id`, `/files/*`. The most literal matching pattern wins, then the
+ * first declared.
+ */
 export class ServerRoutes {
-  /** The patterns as they were declared. */
+  /** The declared patterns. */
   readonly patterns: readonly string[];
   readonly #routes: readonly Route[];
 
-  /** Throws TypeError when a pattern or its value has no meaning. */
+  /** Throws TypeError when a pattern or its value is invalid. */
   constructor(declared: Declared) {
     this.patterns = Object.keys(declared);
     this.#routes = Object.entries(declared)
@@ -32,7 +35,7 @@ export class ServerRoutes {
       .toSorted(byLiteralness);
   }
 
-  /** `path` starts with a slash and has no query; it is compared as it was sent, so an encoded path is another path. */
+  /** `path` starts with a slash, has no query and is not decoded: a percent-encoded path is a different path. */
   match(method: string, path: string): RouteMatch | undefined {
     const segments = path.split("/").slice(1);
     for (const route of this.#routes) {
@@ -57,10 +60,10 @@ function toPattern(pattern: string): RoutePattern {
   if (!pattern.startsWith("/")) fail("must start with a slash");
   if (/[?#]/.test(pattern)) fail("must be a path, without a query");
   const { segments, hasRest } = parseRoutePattern(pattern);
-  if (segments.includes("*")) fail("may have a star at its end only");
+  if (segments.includes("*")) fail("can have a star only at its end");
   const names = segments.filter((part) => part.startsWith(":"));
-  if (names.includes(":") || new Set(names).size < names.length) fail("must give each of its parts a name of its own");
-  // Paths arrive encoded.
+  if (names.includes(":") || new Set(names).size < names.length) fail("must give each parameter a unique name");
+  // Encoded because request paths are percent-encoded.
   return { segments: segments.map((part) => part.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent)), hasRest };
 }
 

@@ -1,12 +1,12 @@
 import { hostNameOf, isHost } from "../../shared/host.js";
 
-/** A name of any label below another one, such as `*.example.org`. */
+/** Prefix of an entry that matches all subdomains, such as `*.example.org`. */
 const wildcard = "*.";
 
-/** The hosts that requests may name (`RUNTIME_ALLOWED_HOSTS`): a web page that has its own name lead here (DNS rebinding) reaches nothing. */
+/** The host names that requests can use (`RUNTIME_ALLOWED_HOSTS`). Rejecting others prevents DNS rebinding by web pages. */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /** Each with its leading dot. */
+  /** Domain suffixes with a leading dot. */
   readonly #endings: readonly string[];
 
   private constructor(names: ReadonlySet<string>, endings: readonly string[]) {
@@ -14,7 +14,7 @@ export class AllowedHosts {
     this.#endings = endings;
   }
 
-  /** Entries are names, addresses, and `*.` before a name; undefined when one is something else. */
+  /** Parses names, addresses and `*.` wildcards; undefined when an entry is invalid. */
   static parse(entries: readonly string[]): AllowedHosts | undefined {
     const names = new Set<string>();
     const endings: string[] = [];
@@ -28,12 +28,12 @@ export class AllowedHosts {
     return new AllowedHosts(names, endings);
   }
 
-  /** The names and addresses without those below a wildcard. */
+  /** The allowed names and addresses, without wildcards. */
   get exactNames(): ReadonlySet<string> {
     return this.#names;
   }
 
-  /** Whether a Host header names one of them; its port does not count. */
+  /** Whether a Host header names an allowed host; ignores the port. */
   includes(host: string | undefined): boolean {
     if (!isHost(host)) return false;
     const name = hostNameOf(host);
@@ -41,7 +41,7 @@ export class AllowedHosts {
   }
 }
 
-/** An IPv6 address as a Host header has it. */
+/** Adds the brackets of a Host header to an IPv6 address. */
 function bracketed(entry: string): string {
   return /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(entry) ? `[${entry}]` : entry;
 }

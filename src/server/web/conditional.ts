@@ -6,7 +6,7 @@ interface Validators {
   readonly sizeBytes: number;
 }
 
-/** True when the client's copy is still good: 304. */
+/** True when the client's copy is current, so 304 is the response. */
 export function isUnchanged(headers: IncomingHttpHeaders, file: Validators): boolean {
   const ifNoneMatch = headers["if-none-match"];
   if (ifNoneMatch !== undefined) {
@@ -20,7 +20,10 @@ export function isUnchanged(headers: IncomingHttpHeaders, file: Validators): boo
   return Number.isFinite(since) && wholeSeconds(file.modifiedMs) <= since;
 }
 
-/** The one range that is asked for; undefined = send all of it. Lists of ranges and other units are ignored, as they may be. */
+/**
+ * Returns the requested range; undefined = send the whole file. Multiple ranges and other units are ignored, as RFC 9110, section 14.2,
+ * allows.
+ */
 export function requestedRange(
   headers: IncomingHttpHeaders,
   file: Validators,

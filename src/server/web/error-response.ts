@@ -1,23 +1,23 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "../../shared/api-error.js";
 
-/** Of the daemon, and of the machine. */
+/** Error codes for the file descriptor limits of the process and of the system. */
 const outOfDescriptorsCodes = new Set<unknown>(["EMFILE", "ENFILE"]);
 
-/** The error as the client may see it: anything without a code is INTERNAL_ERROR, its cause stays in the log. */
+/** Converts an error for the client: errors without a code become INTERNAL_ERROR, and their cause is only logged. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Error && "code" in error && outOfDescriptorsCodes.has(error.code))
-    return new ApiError("TOO_MANY_OPEN_FILES", "The daemon may open no more files or connections; try again when some clients have left.", {
+    return new ApiError("TOO_MANY_OPEN_FILES", "The daemon has reached its limit of open files and connections. Retry after 1 second.", {
       cause: error,
       retryAfterSeconds: 1,
     });
-  return new ApiError("INTERNAL_ERROR", "The daemon failed to handle the request; its log has the reason under the request id.", {
+  return new ApiError("INTERNAL_ERROR", "The daemon failed to handle the request. The daemon's log has the reason under the request id.", {
     cause: error,
   });
 }
 
-/** Headers that go with an error body. */
+/** Returns the headers of an error response. */
 export function errorHeaders(error: ApiError): Record<string, string> {
   return {
     "content-type": "application/json; charset=utf-8",
@@ -28,7 +28,7 @@ export function errorHeaders(error: ApiError): Record<string, string> {
   };
 }
 
-/** Sends the one error shape outside of Koa; an answer that has begun is cut, never completed with something else. */
+/** Sends an error response without Koa. A response that has begun is cut off, because its body must not continue with the error. */
 export function sendError(response: ServerResponse, cause: unknown, requestId: string): void {
   if (response.headersSent) {
     response.destroy();

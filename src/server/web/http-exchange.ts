@@ -12,7 +12,7 @@ export interface HttpExchange {
   readonly hostTarget?: HostTarget | undefined;
 }
 
-/** The worker that a host leads to. */
+/** The worker that serves a host name. */
 export interface HostTarget {
   /** `app` or `@scope/app`. */
   readonly name: string;

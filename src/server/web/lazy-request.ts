@@ -1,33 +1,33 @@
-/** Header lines travel as `name LF value LF name LF value`: neither can hold a line feed. */
+/** Header lines have the form `name LF value LF name LF value`: neither part can contain a line feed. */
 export const lineFeed = "\n";
 
-/** Where the body of a lazy request comes from; nothing of it is read before one of these is touched. */
+/** The body source of a lazy request; nothing is read before a member is used. */
 export interface LazyBody {
-  /** The whole body, where it is there already. */
+  /** The whole body, if already received. */
   readonly inline: Uint8Array | undefined;
   collect(): Promise<Uint8Array>;
   toStream(): ReadableStream<Uint8Array>;
 }
 
-/** What a lazy request was made of, for those who gave it to the constructor. */
+/** Notifications of a lazy request to its creator. */
 export interface RequestOrigin {
-  /** A native request was made of it, by `clone()` or `new Request(request)`. */
+  /** Called when `clone()` or `new Request(request)` has created a native request from it. */
   onCopy(copy: Request): void;
-  /** Somebody may wait for its signal from now on. */
+  /** Called when its signal is first read. */
   onSignal(request: LazyRequest): void;
 }
 
 let nativeClass: typeof Request | undefined;
-/** Node's own, whatever was installed since; to load it takes Node a while, so it is asked for late. */
+/** Returns Node's native class, read lazily because Node loads it slowly. */
 const nativeRequest = (): typeof Request => (nativeClass ??= globalThis.Request);
 const decoder = new TextDecoder();
 const noBytes = new Uint8Array(0);
-/** Paths, with their queries, that `new URL` would leave as they are. */
+/** Matches paths with queries that `new URL` would not change. */
 export const normalPath = /^(?:\/(?!\.|%2e)[\w\-.~!$&'()*+,;=:@%]*)+(?:\?[\w\-.~!$&()*+,;=:@%/?]*)?$/i;
 
 /**
- * A request that is a `Request` by prototype, but builds native objects only when they are asked for. Its head is
- * `method LF origin LF path LF name LF value …`, cut when touched.
+ * A `Request` by prototype that creates native objects only on demand. Its head, `method LF origin LF path LF name LF value …`, is parsed
+ * at the first use.
  */
 export class LazyRequest {
   #head: string | (() => string);
@@ -40,17 +40,17 @@ export class LazyRequest {
   #isAborted = false;
   #isBodyUsed = false;
   #native: Request | undefined;
-  /** Values of `:name` segments, set when a route of `routes` matched. */
+  /** Values of the `:name` segments; set when a route of `routes` matches. */
   params: Record<string, string> | undefined;
 
-  /** `head` may be written only when it is asked for. */
+  /** `head` can be a function, which is called at the first use. */
   constructor(head: string | (() => string), body: LazyBody | undefined, origin?: RequestOrigin) {
     this.#head = head;
     this.#body = body;
     this.#origin = origin;
   }
 
-  /** The native request behind it, made now if need be. */
+  /** Returns the native request; creates it at the first call. */
   static nativeOf(request: LazyRequest): Request {
     return (request.#native ??= request.#toNative());
   }
@@ -152,7 +152,7 @@ export class LazyRequest {
     const init: RequestInit = { method: this.method, headers: this.headers, signal: this.signal };
     if (this.#body && this.#isBodyUsed) {
       const request = new NativeRequest(this.url, { ...init, body: "" });
-      // Reading it is what makes it count as used, as the real body is.
+      // Read to mark the body as used, like the real body.
       void request.text();
       return request;
     }
@@ -162,7 +162,7 @@ export class LazyRequest {
   }
 }
 
-/** Seldom read: the native request answers. */
+/** Rarely used properties, which are delegated to the native request. */
 const delegatedGetters = [
   "cache",
   "credentials",
@@ -179,11 +179,11 @@ const delegatedGetters = [
 ] as const;
 const delegatedMethods = ["blob", "bytes", "formData"] as const;
 
-/** Makes lazy requests pass for `Request` everywhere: prototype, `new Request(request)`, `fetch(request)`. */
+/** Makes lazy requests valid wherever a `Request` is: prototype, `new Request(request)`, `fetch(request)`. */
 export function installRequest(): void {
   const lazy = LazyRequest.prototype;
   const NativeRequest = nativeRequest();
-  // Once is enough, however many ask for it.
+  // Installed only once.
   if (lazy instanceof NativeRequest) return;
   for (const name of delegatedGetters) {
     if (!(name in NativeRequest.prototype)) continue;

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http";
 
-/** So many bytes are read one after the other, then none for a while: at most 64 MB a second, a few hundredths of the daemon's time. */
+/** Bytes per burst, followed by a pause of `pauseMs`: at most 64 MB per second, a few percent of the daemon's CPU time. */
 export const burstBytes = 256 * 1024;
 export const pauseMs = 4;
 
 const discarded = new WeakSet<IncomingMessage>();
 
 /**
- * Reads what is left of a body that nobody wants, so that its client comes to read the answer, and to send its next request. Not as fast as
- * it can send: a body without end would take the event loop from everybody else.
+ * Reads and discards the rest of a body, so that the client reads the response and can reuse the connection. Rate-limited: an endless body
+ * would otherwise occupy the event loop.
  */
 export function discardBody(request: IncomingMessage): void {
   if (discarded.has(request)) return;
   if (!request.complete && hasBody(request)) {
     discarded.add(request);
-    // Of one that nobody began to read Node takes all that comes, as fast as it comes.
+    // Starts the stream: Node would read an unread body without a limit.
     request.read(0);
     let readBytes = 0;
     request.on("data", (chunk: Buffer) => {

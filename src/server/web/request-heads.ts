@@ -3,16 +3,16 @@ import { isHost } from "../../shared/host.js";
 import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
-/** What happens to a header of the client on its way to the app. */
+/** The treatment of a client's header in the worker's request. */
 type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host";
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  // Credentials of the operator and what they unlock.
+  // Credentials of the operator.
   ["x-api-key", "drop"],
   ["x-runtime-internal", "drop"],
   ["cookie", "cookie"],
   ["authorization", "authorization"],
-  // About the connection to us, which ends here.
+  // Hop-by-hop headers of the client's connection.
   ["connection", "drop"],
   ["keep-alive", "drop"],
   ["proxy-connection", "drop"],
@@ -23,7 +23,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["upgrade", "drop"],
   ["expect", "drop"],
   ["http2-settings", "drop"],
-  // Ours to say.
+  // Headers that the daemon sets itself.
   ["x-base", "drop"],
   ["x-cron", "drop"],
   ["x-request-id", "drop"],
@@ -37,13 +37,15 @@ const sessionCookie = "runtime_api_key";
 const sessionCookies: ReadonlySet<string> = new Set([sessionCookie, `__host-${sessionCookie}`]);
 const maximumKnownNames = 512;
 
-/** About a connection, so they are not passed on as the client sent them; apps tell by them that they may answer 101. */
+/** Hop-by-hop headers, so the client's values are not forwarded. Workers recognize an upgrade request by them. */
 export const upgradeLines = "\nconnection\nUpgrade\nupgrade\nwebsocket";
 
-/** Writes the head of a request as the app may see it: its own path, no credential of ours, nothing about our connection. */
+/**
+ * Writes the head of a request for workers and plugins: the path below the base, without credentials of the daemon and hop-by-hop headers.
+ */
 export class RequestHeads {
   readonly #isOurKey: (token: string) => boolean;
-  /** Rule and lower-case form by the spelling that clients use. */
+  /** Rule and lower-case name by the client's spelling. */
   readonly #knownNames = new Map<string, { rule: Rule; lower: string }>();
   #lastHost = { text: "", isSound: true };
 
@@ -52,8 +54,8 @@ export class RequestHeads {
   }
 
   /**
-   * The head's lines, or undefined when the Host header cannot be part of a URL. `path` starts with a slash and carries the query;
-   * `base` is what was taken off it, if anything was.
+   * Returns the head lines; undefined when the Host header cannot be part of a URL. `path` starts with a slash and includes the query;
+   * `base` was removed from it, if set.
    */
   write(request: IncomingMessage, target: { base: string | undefined; path: string; requestId: string }): string | undefined {
     const raw = request.rawHeaders;
@@ -65,7 +67,7 @@ export class RequestHeads {
     for (let index = 0; index < raw.length; index += 2) {
       const value = raw[index + 1] as string;
       const { rule, lower } = this.#nameOf(raw[index] as string);
-      // A key in whatever form is no business of an app; of cookies the others are kept.
+      // An API key in any header is hidden from workers; other cookies are kept.
       if (rule !== "cookie" && generatedKey.test(value)) continue;
       switch (rule) {
         case "keep":
@@ -108,7 +110,7 @@ export class RequestHeads {
     if (known) return known;
     const lower = name.toLowerCase();
     known = { rule: rules.get(lower) ?? "keep", lower };
-    // Clients choose these names: the table must not grow with their fantasy.
+    // Clients choose these names, so the table has a limit.
     if (this.#knownNames.size < maximumKnownNames) this.#knownNames.set(name, known);
     return known;
   }
@@ -133,7 +135,7 @@ export class RequestHeads {
   }
 }
 
-/** A cookie that neither is a session nor carries a key. */
+/** Whether a cookie is neither a session cookie nor contains an API key. */
 function isKept(pair: string): boolean {
   return !sessionCookies.has((pair.split("=")[0] as string).trim().toLowerCase()) && !generatedKey.test(pair);
 }

@@ -1,20 +1,20 @@
 import path from "node:path";
 import { normalPath } from "./lazy-request.js";
 
-/** Whether a path is a base or lies below it. */
+/** Whether a path is `base` or below it. */
 export function isBelow(text: string, base: string): boolean {
   return text.startsWith(base) && (text.length === base.length || text[base.length] === "/");
 }
 
-/** A target without its query. */
+/** Returns a target without its query. */
 export function pathOf(target: string): string {
   const query = target.indexOf("?");
   return query === -1 ? target : target.slice(0, query);
 }
 
 /**
- * What a path could be taken for: as it is, resolved, decoded, with single slashes. Only to refuse by: what somebody could read as
- * something that is reserved counts as that.
+ * Returns all interpretations of a path: unchanged, resolved, decoded, with single slashes. For rejections only: if any interpretation is
+ * reserved, the path is.
  */
 export function readingsOf(plain: string): readonly string[] {
   if (normalPath.test(plain) && !plain.includes("%") && !plain.includes("//")) return [plain];
@@ -31,25 +31,25 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Piece by piece: one malformed sequence must not hide the others.
+    // Decodes each sequence separately, so that a malformed one does not hide the others.
     return text.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
 }
 
-/** The control panel, also with a version that is pinned. */
+/** Matches the control panel, also with a pinned version. */
 const panelPath = /^\/cpanel(?:@[^/]*)?(?:\/|$)/;
 
-/** Whether the panel answers at a path. */
+/** Whether the panel serves a path. */
 export function isPanel(plain: string): boolean {
   return panelPath.test(plain);
 }
 
-/** Whether somebody could read a path as the panel's, however it is encoded. */
+/** Whether any interpretation of a path is the panel's. */
 export function couldBePanel(plain: string): boolean {
   return readingsOf(plain).some((reading) => panelPath.test(reading));
 }
 
-/** What no plugin answers for, whatever it declares. */
+/** Paths that no plugin can serve. */
 export class ReservedPaths {
   readonly #apiBases: readonly string[];
 
@@ -57,7 +57,7 @@ export class ReservedPaths {
     this.#apiBases = [options.apiBase, "/.well-known"];
   }
 
-  /** Whether it is answered by the API alone, or could be taken for what is. */
+  /** Whether any interpretation of a path belongs to the API or `/.well-known`. */
   isApi(plain: string): boolean {
     return readingsOf(plain).some((reading) => this.#apiBases.some((base) => isBelow(reading, base)));
   }
@@ -66,7 +66,7 @@ export class ReservedPaths {
     return this.isApi(plain) || couldBePanel(plain);
   }
 
-  /** Whether the panel answers: who could change its pages could act as the operator, so no hook has a part in them. */
+  /** Whether the panel serves a path. Hooks are skipped there: a plugin that changed its pages could act as the operator. */
   isPanel(plain: string): boolean {
     return isPanel(plain);
   }

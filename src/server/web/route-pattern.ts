@@ -1,4 +1,4 @@
-/** A pattern of a path, taken apart: literal segments and `:names`; `/*` at its end stands for any rest, also none. */
+/** A parsed path pattern: literal segments and `:names`. A trailing `/*` matches any rest, including none. */
 export interface RoutePattern {
   readonly segments: readonly string[];
   readonly hasRest: boolean;
@@ -10,12 +10,12 @@ export function parseRoutePattern(pattern: string): RoutePattern {
   return { segments: hasRest ? parts.slice(0, -1) : parts, hasRest };
 }
 
-/** For sorting: the most literal first. */
+/** Compares patterns for sorting: most literal first. */
 export function byLiteralness(a: RoutePattern, b: RoutePattern): number {
   return weight(b) - weight(a);
 }
 
-/** The values of the `:names`, decoded, and of the rest as `*`; undefined when the path is another. */
+/** Returns the decoded values of the `:names`, and the rest as `*`; undefined when the path does not match. */
 export function matchRoutePattern(
   { segments: pattern, hasRest }: RoutePattern,
   segments: readonly string[],

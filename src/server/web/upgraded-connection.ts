@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
-/** A client's connection that has left HTTP and waits for the answer to its handshake. */
+/** A client's connection that waits for the response to its WebSocket handshake. */
 export interface UpgradedConnection {
   readonly socket: Socket;
-  /** Gives what the client sent behind its request so far; who calls it reads from the socket from then on. */
+  /** Returns the bytes that the client sent after its request; the caller must read from the socket afterwards. */
   readonly takeHead: () => Buffer;
 }

@@ -12,40 +12,46 @@ const badCode: Readonly<Record<string, readonly [code: string | Record<string, s
     "Syntax error in lib/part.js:2:8:",
   ],
   "throws at import": ["throw new Error('no luck');", "No luck."],
-  "throws a string": ["throw 'a string';", "It threw a string."],
-  "throws a value that cannot be printed": ["throw Object.create(null);", "It threw something that cannot be shown."],
+  "throws a string": ["throw 'a string';", "The plugin threw a string."],
+  "throws a value that cannot be printed": ["throw Object.create(null);", "The plugin threw a value that cannot be described."],
   "throws an error that cannot be read": [
     "throw Object.defineProperty(new Error(), 'message', { get() { throw new Error('a trap'); } });",
-    "It threw something that cannot be shown.",
+    "The plugin threw a value that cannot be described.",
   ],
-  "exports a promise": ["export default Promise.resolve({});", "Its module exports a promise, and not an object with hooks."],
-  "exports a thenable that never settles": ["export default { then() {} };", "Its module exports a promise, and not an object with hooks."],
+  "exports a promise": ["export default Promise.resolve({});", "The module exports a promise instead of an object with hooks."],
+  "exports a thenable that never settles": [
+    "export default { then() {} };",
+    "The module exports a promise instead of an object with hooks.",
+  ],
   "imports a missing file": [`import "./missing.js"; export default {};`, "Cannot find module 'missing.js' imported from plugin.js."],
   "imports a missing package": [`import "no-such-package"; export default {};`, "Cannot find package 'no-such-package'"],
-  "exports a number": ["export default 7;", "Its module exports a number, and not an object with hooks."],
-  "misspells a hook": ["export default { onRequets() {} };", "OnRequets is no hook; did you mean onRequest?"],
-  "exports null": ["export default null;", "Its module exports null, and not an object with hooks."],
+  "exports a number": ["export default 7;", "The module exports a number instead of an object with hooks."],
+  "misspells a hook": ["export default { onRequets() {} };", "OnRequets is not a hook. Did you mean onRequest?"],
+  "exports null": ["export default null;", "The module exports null instead of an object with hooks."],
   "exports an array": ["export default [];", "Its module exports an array"],
   "has a factory that throws": ["export default () => { throw new RangeError('too far'); };", "RangeError: too far."],
   "has a factory that rejects": ["export default async () => { throw new Error('later'); };", "Later."],
   "has a factory that returns a string": [
     "export default () => 'rubbish';",
-    "Its factory returned a string, and not an object with hooks.",
+    "The factory returned a string instead of an object with hooks.",
   ],
   "has a factory that returns undefined": ["export default () => {};", "Its factory returned undefined"],
-  "has a hook that is not a function": ["export default { onRequest: 'yes' };", "OnRequest is a string, and not a function."],
+  "has a hook that is not a function": ["export default { onRequest: 'yes' };", "OnRequest is a string instead of a function."],
   "has routes without fetch": ["export default { routes: {} };", "Routes has no function fetch."],
   "has server routes that are not an object": [
     "export default { server: { routes: 3 } };",
-    "Server.routes is a number, and not an object.",
+    "Server.routes is a number instead of an object.",
   ],
-  "has a server that is null": ["export default { server: null };", "Server is null, and not an object."],
+  "has a server that is null": ["export default { server: null };", "Server is null instead of an object."],
   "throws in onInit": ["export default { onInit() { throw new Error('not ready'); } };", "Not ready."],
   "rejects in onInit": ["export default { async onInit() { throw new Error('not ready'); } };", "Not ready."],
   "throws in provides": ["export default { provides() { throw new Error('nothing'); } };", "Nothing."],
   "throws in a getter": ["export default { get onRequest() { throw new Error('a trap'); } };", "A trap."],
-  "has no module": [{ "readme.txt": "nothing" }, "It has neither a module (plugin.js, index.js) nor an entrypoint."],
-  "has routes and no base": ["export default { routes: { fetch() {} } };", "It has routes, but its manifest names no base for them."],
+  "has no module": [{ "readme.txt": "nothing" }, "The plugin has neither a module (plugin.js, index.js) nor an entrypoint."],
+  "has routes and no base": [
+    "export default { routes: { fetch() {} } };",
+    "The plugin has routes, but its manifest sets no base. Set `base` in the manifest.",
+  ],
 };
 
 afterEach(() => {
@@ -78,8 +84,8 @@ describe("a plugin fails to load", () => {
   });
 
   test.each([
-    ["its import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
-    ["its factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
+    ["the import", "globalThis.told.push('begun'); await new Promise(() => {}); export default {};"],
+    ["the factory", "export default () => { globalThis.told.push('begun'); return new Promise(() => {}); };"],
     ["onInit", "export default { onInit: () => { globalThis.told.push('begun'); return new Promise(() => {}); } };"],
   ])("when %s never ends", async (what, code) => {
     const fixture = await PluginFixture.open();
@@ -91,7 +97,7 @@ describe("a plugin fails to load", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
     const report = await loading;
-    expect(report["bad"]?.toString().toLowerCase()).toContain(`${what.toLowerCase()} did not end within 30 s.`);
+    expect(report["bad"]?.toString().toLowerCase()).toContain(`${what.toLowerCase()} did not finish within 30 s.`);
     expect(fixture.names).toEqual(["good"]);
   });
 
@@ -103,9 +109,9 @@ describe("a plugin fails to load", () => {
     await fixture.add("grandchild", good, { manifest: { dependencies: ["child"] } });
     expect(await fixture.load()).toEqual({
       broken: "Broken.",
-      child: "It needs the plugin broken, which cannot be loaded.",
+      child: "The required plugin broken failed to load.",
       friend: true,
-      grandchild: "It needs the plugin child, which cannot be loaded.",
+      grandchild: "The required plugin child failed to load.",
     });
   });
 
@@ -119,10 +125,10 @@ describe("a plugin fails to load", () => {
     await fixture.add("@team/unusable", good, { problem: "Its manifest cannot be read." });
     expect(await fixture.load()).toEqual({
       "@team/unusable": "Its manifest cannot be read.",
-      a: "It needs the plugin nowhere, which is not installed.",
-      b: "It needs the plugin off, which is disabled.",
-      c: "It needs the plugin @team/unusable, which cannot be loaded.",
-      d: "It needs the plugin a, which cannot be loaded.",
+      a: "The required plugin nowhere is not installed.",
+      b: "The required plugin off is disabled.",
+      c: "The required plugin @team/unusable failed to load.",
+      d: "The required plugin a failed to load.",
       off: undefined,
     });
   });
@@ -136,12 +142,12 @@ describe("a plugin fails to load", () => {
     await fixture.add("self", good, { manifest: { dependencies: ["self"] } });
     await fixture.add("free", good);
     expect(await fixture.load()).toEqual({
-      a: "It is part of a circle of dependencies: a → b → c → a.",
-      b: "It is part of a circle of dependencies: b → c → a → b.",
-      c: "It is part of a circle of dependencies: c → a → b → c.",
-      d: "It depends on a circle of dependencies: c → a → b → c.",
+      a: "The plugin is part of a dependency cycle: a → b → c → a.",
+      b: "The plugin is part of a dependency cycle: b → c → a → b.",
+      c: "The plugin is part of a dependency cycle: c → a → b → c.",
+      d: "The plugin depends on a dependency cycle: c → a → b → c.",
       free: true,
-      self: "It is part of a circle of dependencies: self → self.",
+      self: "The plugin is part of a dependency cycle: self → self.",
     });
   });
 
@@ -154,9 +160,9 @@ describe("a plugin fails to load", () => {
     await fixture.load();
     await fixture.add("another", served, { manifest: { base: "/shop" } });
     expect(await fixture.load()).toEqual({
-      a: "Its base /api belongs to the runtime. Give it another base.",
-      another: "Its base /shop is taken by the plugin shop. Give it another base.",
-      b: "Its base /cpanel belongs to the runtime. Give it another base.",
+      a: "The base /api is reserved for the daemon. Choose another base.",
+      another: "The base /shop is in use by the plugin shop. Choose another base.",
+      b: "The base /cpanel is reserved for the daemon. Choose another base.",
       shop: true,
     });
     fixture.change("shop", { enabled: false });
@@ -170,7 +176,7 @@ describe("a plugin fails to load", () => {
       await fixture.add("evil", `export default { server: { routes: { ${JSON.stringify(pattern)}: () => new Response("mine") } } };`);
       await fixture.add("shop", `export default { routes: { fetch: () => new Response("shop") } };`, { manifest: { base: "/shop" } });
       const report = await fixture.load();
-      expect(report["evil"]).toContain(`Its server route ${pattern} lies`);
+      expect(report["evil"]).toContain(`The server route ${pattern} is below`);
       expect(fixture.names).toEqual(["shop"]);
     },
   );
