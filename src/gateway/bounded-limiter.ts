@@ -2,28 +2,28 @@ import type { RateLimiterRes } from "rate-limiter-flexible";
 import RateLimiterMemory from "rate-limiter-flexible/lib/RateLimiterMemory.js";
 
 export interface LimiterOptions {
-  /** Requests within a window. */
+  /** Allowed requests per window. */
   readonly limit: number;
   readonly windowMs: number;
-  /** How long one that goes beyond the limit is refused; 0 = until its window ends. */
+  /** Time for which a key beyond the limit is rejected; 0 = until its window ends. */
   readonly blockMs: number;
-  /** Whoever was not seen for longest is forgotten, and begins again. */
+  /** Maximum number of tracked keys; beyond it, the least recently seen key is reset. */
   readonly mostKeys: number;
 }
 
 export interface LimiterState {
   readonly isRefused: boolean;
   readonly remaining: number;
-  /** Until the window, or the refusal, ends. */
+  /** Time until the window or the rejection ends. */
   readonly resetMs: number;
 }
 
-/** Counts by key, in windows that begin with a key's first request, for a bounded number of keys. */
+/** Counts requests per key in fixed windows that begin with a key's first request; tracks a bounded number of keys. */
 export class BoundedLimiter {
   readonly #limiter: RateLimiterMemory;
   readonly #mostKeys: number;
   readonly #longestMs: number;
-  /** When a key was last seen, the longest ago first. */
+  /** Time at which each key was last seen, oldest first. */
   readonly #lastSeen = new Map<string, number>();
 
   constructor({ limit, windowMs, blockMs, mostKeys }: LimiterOptions) {
@@ -44,13 +44,13 @@ export class BoundedLimiter {
     return this.#limiter.consume(key).then(toAllowed, toRefused);
   }
 
-  /** Ends the timers that hold what was counted. */
+  /** Deletes all counts and their timers. */
   clear(): void {
     for (const key of this.#lastSeen.keys()) void this.#limiter.delete(key);
     this.#lastSeen.clear();
   }
 
-  /** Two at each request, so that what is over goes sooner than new ones come. */
+  /** Deletes up to two keys per request, so that expired keys are deleted faster than new ones arrive. */
   #dropOldest(now: number): void {
     let looked = 0;
     for (const [key, seenAt] of this.#lastSeen) {

@@ -5,33 +5,33 @@ const namedRanges: ReadonlyMap<string, readonly string[]> = new Map([
   ["loopback", ["127.0.0.0/8", "::1/128"]],
   ["private", ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]],
 ]);
-/** Stands for peers that have no address: what came by a Unix socket. */
+/** The `trustedProxies` entry for peers without an address: connections over a Unix socket. */
 const unixSocket = "unix";
-/** Nobody has more proxies; a header that names more does not cost more. */
+/** Maximum number of proxies; limits the cost of a long header. */
 const mostHops = 32;
-/** Addresses whose answer is remembered. */
+/** Number of cached addresses. */
 const mostKnown = 1000;
 
-/** Why the text is no entry of `trustedProxies`; undefined when it is one. */
+/** Returns why the text is not a valid `trustedProxies` entry; undefined when it is valid. */
 export function trustedProxyProblem(entry: string): string | undefined {
   if (namedRanges.has(entry) || entry === unixSocket || parseRange(entry)) return undefined;
   return "is not an address, a range such as 10.0.0.0/8, loopback, private or unix";
 }
 
 export interface Client {
-  /** Undefined: a peer without an address, or one that a trusted peer has no address for. */
+  /** Undefined for a peer without an address, or when a trusted peer reported no address. */
   readonly address: IpAddress | undefined;
-  /** A trusted proxy brought the request, so that its other X-Forwarded headers are to be believed. */
+  /** True when a trusted proxy sent the request, so its other X-Forwarded headers are trustworthy. */
   readonly isProxied: boolean;
 }
 
 /**
- * Finds out who sent a request. The last entry of X-Forwarded-For is the peer of the connection, put there by the runtime; each one
- * before it is what the next one claims, believed only of those who are trusted.
+ * Determines the client of a request. The daemon adds the connection's peer as the last entry of X-Forwarded-For. Each earlier entry is a
+ * claim of the next one, and counts only if that one is trusted.
  */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
-  /** Answers of the list, which takes longer for one than all else here takes. */
+  /** Cache of BlockList results: one check takes longer than the rest of the lookup. */
   readonly #known = new Map<string, boolean>();
   readonly #trustsSockets: boolean;
   readonly #trustsAddresses: boolean;
@@ -41,7 +41,7 @@ export class ClientAddresses {
     this.#trustsAddresses = trustedProxies.some((entry) => entry !== unixSocket);
     for (const range of trustedProxies.flatMap((entry) => namedRanges.get(entry) ?? (entry === unixSocket ? [] : [entry]))) {
       const { address, prefix } = parseRange(range) ?? {};
-      if (!address || prefix === undefined) throw new TypeError(`${range} is no range of addresses`);
+      if (!address || prefix === undefined) throw new TypeError(`${range} is not an address range`);
       this.#trusted.addSubnet(address.text, prefix, address.family);
     }
   }
@@ -54,7 +54,7 @@ export class ClientAddresses {
       const comma = end === 0 ? -1 : chain.lastIndexOf(",", end - 1);
       const entry = parseIpAddress(chain.slice(comma + 1, end));
       if (!this.#isTrusted(entry, hops)) {
-        // What a trusted one passed on without being an address tells nothing: then it counts itself.
+        // An invalid entry from a trusted proxy: the proxy itself counts as the client.
         return { address: entry ?? client, isProxied: hops > 0 };
       }
       client = entry;
@@ -80,7 +80,7 @@ function parseRange(text: string): { address: IpAddress; prefix: number } | unde
   if (!address) return undefined;
   const bits = address.family === "ipv4" ? 32 : 128;
   const prefix = length === undefined ? bits : Number(length);
-  // A range of IPv4 addresses within IPv6 is to be written as what it is.
+  // IPv4-mapped ranges must be written as IPv4 ranges.
   const isSound = prefix <= bits && (length === undefined || bare.includes(":") === (bits === 128)) && !/\.\d+:\d+$/.test(bare);
   return isSound ? { address, prefix } : undefined;
 }

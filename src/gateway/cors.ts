@@ -6,7 +6,7 @@ import type { CorsSettings } from "./settings.js";
 const allowOrigin = "access-control-allow-origin";
 const allowCredentials = "access-control-allow-credentials";
 const exposeHeaders = "access-control-expose-headers";
-/** What a browser asks for is sent back to it only when it has the form of a list of header names. */
+/** Requested headers are echoed only if they form a list of header names. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
 
 interface Rule {
@@ -15,7 +15,7 @@ interface Rule {
   readonly origins: Origins;
 }
 
-/** Says which other origins may read what. For the paths that a rule names, the rules decide alone, whatever the app says. */
+/** Applies CORS rules. For paths that a rule covers, the rules decide and override the worker's headers. */
 export class Cors {
   readonly #rules: readonly Rule[];
 
@@ -23,7 +23,7 @@ export class Cors {
     this.#rules = settings.map((rule) => ({ settings: rule, paths: new PathPatterns(rule.paths), origins: new Origins(rule.origins) }));
   }
 
-  /** The answer to a browser that asks before it sends; undefined when it does not ask, or no rule is about this path. */
+  /** Returns the response to a preflight request; undefined for other requests, or when no rule covers the path. */
   preflight(request: Request, path: RulePath, preflights: PluginCounter | undefined): Response | undefined {
     const origin = request.headers.get("origin");
     if (request.method !== "OPTIONS" || origin === null || !request.headers.has("access-control-request-method")) return undefined;
@@ -43,13 +43,13 @@ export class Cors {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Puts what the browser must know into an answer. Doing it twice does no harm. */
+  /** Sets the CORS headers of a response. Idempotent. */
   apply(request: Request, path: RulePath, headers: Headers): void {
     const covering = this.#covering(path);
     const [first] = covering;
     if (!first) return;
     const origin = request.headers.get("origin");
-    // The same for everybody, so that caches need not keep apart who asks.
+    // The same headers for all origins, so caches need no separate entries.
     if (first.origins.isAnybody) return allow(first, origin ?? "*", headers);
     addVary(headers, "Origin");
     if (origin === null) return;

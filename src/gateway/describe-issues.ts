@@ -2,13 +2,13 @@ import type * as z from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** One line for each: `rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h`. */
+/** Returns one line per issue, such as `rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h`. */
 export function describeIssues(issues: readonly Issue[]): string {
   return issues.map(describe).join("\n");
 }
 
 function describe(issue: Issue): string {
-  // Of a union it is the branch that came closest whose words help: a map that is wrong inside, not that it is no boolean.
+  // For a union, the closest branch has the useful message: the error inside a map, instead of "is not true or false".
   if (issue.code === "invalid_union") {
     const inner = issue.errors.flat().filter(({ code, path }) => path.length > 0 || code === "unrecognized_keys");
     if (inner.length > 0) return inner.map((one) => describe({ ...one, path: [...issue.path, ...one.path] })).join("\n");
@@ -20,7 +20,7 @@ function describe(issue: Issue): string {
 function sentence(issue: Issue): string {
   if (issue.code === "unrecognized_keys") return issue.message;
   if (issue.input === undefined) return "is missing";
-  // What several keys say together is told by our own words.
+  // Custom issues about several keys have a complete message.
   const isOfSeveral = issue.code === "custom" && typeof issue.input === "object";
   return isOfSeveral ? issue.message : `${shown(issue.input)} ${wordsOf(issue)}`;
 }
@@ -29,7 +29,7 @@ function wordsOf(issue: Issue): string {
   if (issue.code !== "invalid_type" || !issue.message.startsWith("Invalid input")) return issue.message;
   if (issue.expected === "boolean") return "is not true or false";
   if (issue.expected === "array") return "is not a list";
-  return issue.expected === "string" ? "is not a text" : `is not of the type ${issue.expected}`;
+  return issue.expected === "string" ? "is not a string" : `is not of the type ${issue.expected}`;
 }
 
 function shown(input: unknown): string {
@@ -37,7 +37,7 @@ function shown(input: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
-/** `cors[1].origins[0]` */
+/** Returns a path such as `cors[1].origins[0]`. */
 function nameOf(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`)).join("");
 }

@@ -8,7 +8,7 @@ import { RateLimits, type Verdict } from "./rate-limits.js";
 import { SecurityHeaders } from "./security-headers.js";
 import type { Settings } from "./settings.js";
 
-/** What is configured, put together: answers what must not reach an app, and completes what apps answer. */
+/** Applies the configured rules: responds to requests that must not reach a worker, and completes the headers of responses. */
 export class Gateway {
   readonly #settings: Settings;
   readonly #addresses: ClientAddresses;
@@ -16,7 +16,7 @@ export class Gateway {
   readonly #security: SecurityHeaders | undefined;
   #limits: RateLimits | undefined;
   #preflights: ReturnType<PluginContext["metrics"]["counter"]> | undefined;
-  /** How requests that are on their way stand, for the headers of their answers. */
+  /** Rate limit results of running requests, for the headers of their responses. */
   readonly #verdicts = new WeakMap<Request, Verdict>();
 
   constructor(settings: Settings) {
@@ -36,14 +36,14 @@ export class Gateway {
   }
 
   open({ auth, metrics }: PluginContext): void {
-    if (this.#cors) this.#preflights = metrics.counter("gateway_preflights", "Preflights that the gateway answered, by CORS rule.");
+    if (this.#cors) this.#preflights = metrics.counter("gateway_preflights", "Preflight requests that the gateway answered, by CORS rule.");
     const { rateLimits } = this.#settings;
     if (rateLimits.length === 0) return;
     this.#limits = new RateLimits({
       rules: rateLimits,
       verify: (request) => auth.verify(request),
-      limited: metrics.counter("gateway_limited", "Requests that a rate limit refused, by rule."),
-      allowed: metrics.counter("gateway_allowed", "Requests that a rate limit counted and let pass, by rule."),
+      limited: metrics.counter("gateway_limited", "Requests that a rate limit rejected, by rule."),
+      allowed: metrics.counter("gateway_allowed", "Requests that a rate limit counted and allowed, by rule."),
     });
   }
 
@@ -51,12 +51,12 @@ export class Gateway {
     this.#limits?.close();
   }
 
-  /** Undefined: the request may go on. */
+  /** Returns the response to a rejected or preflight request; undefined when the request continues. */
   answer(request: Request, app: AppInfo | undefined): Promise<Response | undefined> | undefined {
     return this.#limits || request.method === "OPTIONS" ? this.#look(request, readRulePath(request.url, app)) : undefined;
   }
 
-  /** The answer with what is configured in its head. */
+  /** Returns the response with the configured headers. */
   complete(response: Response, app: AppInfo | undefined, request: Request): Response {
     const path = readRulePath(request.url, app);
     const verdict = this.#verdicts.get(request);
@@ -69,7 +69,7 @@ export class Gateway {
       return response;
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      // The headers of what fetch() or Response.redirect() gave cannot be changed.
+      // Headers of responses from fetch() and Response.redirect() are immutable.
       const headers = new Headers(response.headers);
       change(headers);
       return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
@@ -81,7 +81,7 @@ export class Gateway {
     const verdict = await this.#limits?.count(request, path, () => this.#addresses.of(request), preflight !== undefined);
     if (verdict && this.#tellsOfLimits) this.#verdicts.set(request, verdict);
     const answer = verdict?.isRefused ? refusal(verdict) : preflight;
-    // Whether an answer of a hook goes through onResponse is the runtime's business; twice does no harm.
+    // Applied here too, because a hook's response may skip onResponse. Idempotent.
     if (answer) this.#apply(answer.headers, request, path);
     return answer;
   }
@@ -101,13 +101,13 @@ export class Gateway {
 
 function refusal(verdict: Verdict): Response {
   const seconds = Math.max(1, Math.ceil(verdict.resetMs / 1000));
-  const body: ErrorBody = { error: { code: "RATE_LIMITED", message: `Too many requests; try again in ${seconds} s.` } };
+  const body: ErrorBody = { error: { code: "RATE_LIMITED", message: `Too many requests. Retry in ${seconds} s.` } };
   const headers = new Headers({ "cache-control": "no-store", "retry-after": String(seconds) });
   tellLimits(headers, verdict);
   return Response.json(body, { status: errorTable.RATE_LIMITED[0], headers });
 }
 
-/** The three fields of draft-ietf-httpapi-ratelimit-headers-06, which clients know; later drafts put them into one. */
+/** Sets the three fields of draft-ietf-httpapi-ratelimit-headers-06, which clients support; later drafts combine them into one. */
 function tellLimits(headers: Headers, { limit, remaining, resetMs }: Verdict): void {
   headers.set("RateLimit-Limit", String(limit));
   headers.set("RateLimit-Remaining", String(remaining));

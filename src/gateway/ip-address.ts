@@ -1,14 +1,14 @@
 import { isIP } from "node:net";
 
-/** An address in one spelling, so that two of the same are equal. */
+/** An IP address in canonical form, so equal addresses have equal text. */
 export interface IpAddress {
   readonly text: string;
   readonly family: "ipv4" | "ipv6";
-  /** Whom limits count: an IPv4 address, or the /64 that an IPv6 host can choose its addresses from. */
+  /** The unit of rate limits: an IPv4 address, or an IPv6 /64, within which a host can choose its addresses. */
   readonly network: string;
 }
 
-/** Reads `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`; an IPv4 address within IPv6 becomes what it is. */
+/** Parses `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`; converts an IPv4-mapped address to IPv4. */
 export function parseIpAddress(text: string): IpAddress | undefined {
   const bare = withoutPort(text.trim());
   const version = isIP(bare);
@@ -25,7 +25,7 @@ function withoutPort(text: string): string {
   return /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
 }
 
-/** The eight groups of what `isIP` called an IPv6 address. */
+/** Returns the eight groups of an IPv6 address that `isIP` accepts. */
 function groupsOf(address: string): number[] {
   const [front = "", back] = address.split("::");
   const head = readGroups(front);

@@ -2,19 +2,19 @@ const wildcardPattern = /^([a-z][a-z0-9+.-]*:\/\/)\*(\.[a-z0-9-]+(?:\.[a-z0-9-]+
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*,"]+$/;
 const subdomainsPattern = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
-/** Why the text is no entry of `origins`; undefined when it is one. */
+/** Returns why the text is not a valid `origins` entry; undefined when it is valid. */
 export function originProblem(text: string): string | undefined {
   if (text === "*" || text === "null") return undefined;
   if (wildcardPattern.test(text))
     return /^[^*]+\*\.[^.]*$/.test(text) && !text.includes("*.localhost")
-      ? "lets a whole top-level domain in: name what is below it, such as https://*.example.com"
+      ? "allows a whole top-level domain: name a domain, such as https://*.example.com"
       : undefined;
   const isWeb = /^https?:/i.test(text) && URL.canParse(text) && !text.includes("*");
-  if (isWeb) return new URL(text).origin === text ? undefined : `is not what browsers send: write ${new URL(text).origin}`;
+  if (isWeb) return new URL(text).origin === text ? undefined : `is not in the form that browsers send: write ${new URL(text).origin}`;
   return originPattern.test(text) ? undefined : "is not an origin such as https://example.com, https://*.example.com or *";
 }
 
-/** Origins that a rule lets in; `https://*.example.com` is every subdomain, at any depth, and not example.com itself. */
+/** Origins that a rule allows. `https://*.example.com` matches subdomains at any depth, but not example.com itself. */
 export class Origins {
   readonly isAnybody: boolean;
   readonly #exact: ReadonlySet<string>;

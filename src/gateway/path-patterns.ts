@@ -1,21 +1,21 @@
 import type { AppInfo } from "../plugin/index.js";
 
-/** Why the text is no pattern; undefined when it is one. */
+/** Returns why the text is not a valid pattern; undefined when it is valid. */
 export function patternProblem(pattern: string): string | undefined {
   if (!pattern.startsWith("/")) return "must begin with a slash";
-  if (/[?#\s]/.test(pattern)) return "is a path only: without a query, a fragment or white space";
-  if (pattern.split("/").some((segment) => segment.includes("**") && segment !== "**")) return "has ** as a part of a segment";
+  if (/[?#\s]/.test(pattern)) return "must be a path without a query, a fragment or white space";
+  if (pattern.split("/").some((segment) => segment.includes("**") && segment !== "**")) return "must have ** as a whole segment";
   return undefined;
 }
 
 /**
- * Paths as rules name them: `*` is any part of one segment, `**` any number of segments, none included. Matching takes no longer than
- * pattern times path, whatever a client sends.
+ * Path patterns of rules: `*` matches any part of one segment, `**` any number of segments, including none. Matching takes at most pattern
+ * length times path length steps.
  */
 export class PathPatterns {
   readonly #patterns: readonly (readonly string[])[];
 
-  /** No pattern: every path. */
+  /** Without patterns, every path matches. */
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns.map((pattern) => segmentsOf(withoutLastSlash(pattern)));
   }
@@ -30,11 +30,11 @@ export class PathPatterns {
   }
 }
 
-/** A request's path in a form that rules compare, so that none is evaded by another spelling. */
+/** A request's path in canonical form, so that no other spelling evades a rule. */
 export interface RulePath {
-  /** Percent-encoding undone, slashes in a row as one, none at the end. What cannot be decoded stays as it is. */
+  /** Decoded, with single slashes and without a trailing slash. Invalid percent-encoding stays unchanged. */
   readonly sent: string;
-  /** The same without a worker's version: `/shop@1.2.0/cart` is `/shop/cart`. */
+  /** The path without the worker's version: `/shop@1.2.0/cart` becomes `/shop/cart`. */
   readonly canonical: string;
 }
 
@@ -46,7 +46,10 @@ export function readRulePath(url: string, app: AppInfo | undefined): RulePath {
   return { sent, canonical: `/${[app.name, ...below].join("/")}` };
 }
 
-/** Taking a URL apart costs as much as all the rest; only dots and backslashes make its path another one than is written there. */
+/**
+ * Avoids parsing the URL, which costs as much as the rest of the check. Only dots and backslashes make the parsed path differ from the
+ * text.
+ */
 function pathOf(url: string): string {
   const written = /^[a-z]+:\/\/[^/?#\\]+(\/[^?#]*)/.exec(url)?.[1];
   return written === undefined || /\\|\/\.|\/%2e/i.test(written) ? new URL(url).pathname : written;
@@ -74,7 +77,7 @@ function matchSegment(pattern: string, segment: string): boolean {
   return matchAll(pattern.split(""), segment.split(""), "*", (one, other) => one === other);
 }
 
-/** Goes back to the last wildcard only, and lets it take one item more: earlier ones need not be tried again. */
+/** Backtracks to the last wildcard only, which then matches one more item: earlier wildcards need no retry. */
 function matchAll(
   pattern: readonly string[],
   items: readonly string[],

@@ -2,7 +2,10 @@ import type { PluginModule } from "../plugin/index.js";
 import { Gateway } from "./gateway.js";
 import { readSettings } from "./settings.js";
 
-/** The built-in plugin `plugin-gateway`, configured by its manifest. Only hooks that something is configured for are there: each costs. */
+/**
+ * The built-in plugin `plugin-gateway`, configured by its manifest. Defines only the hooks that the configuration needs, because each hook
+ * costs time per request.
+ */
 const createPlugin: PluginModule = (config) => {
   const gateway = new Gateway(readSettings(config));
   return {

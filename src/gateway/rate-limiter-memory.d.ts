@@ -1,4 +1,4 @@
-/** The package as a whole brings what speaks with a dozen databases; it types only the whole. */
+/** The package's main module loads clients of a dozen databases; this one does not, but has no types of its own. */
 declare module "rate-limiter-flexible/lib/RateLimiterMemory.js" {
   import { RateLimiterMemory } from "rate-limiter-flexible";
   export default RateLimiterMemory;

@@ -5,20 +5,20 @@ import type { Client } from "./client-address.js";
 import { PathPatterns, type RulePath } from "./path-patterns.js";
 import type { RateLimitSettings } from "./settings.js";
 
-/** What is kept of one rule; one takes about half a kilobyte. */
+/** Maximum tracked keys per rule; each takes about 512 bytes. */
 const mostKeys = 100_000;
-/** A longer path is kept as its hash. */
+/** Longer paths are stored as a hash. In characters. */
 const longestPath = 100;
 
 interface Rule {
   readonly settings: RateLimitSettings;
   readonly paths: PathPatterns;
   readonly limiter: BoundedLimiter;
-  /** Frozen: a counter finds it again by itself. */
+  /** Frozen, so that the counter finds its entry by identity. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** How a request stands with the rule that leaves it the least. */
+/** The state of the rule with the fewest remaining requests. */
 export interface Verdict extends LimiterState {
   readonly rule: string;
   readonly limit: number;
@@ -31,7 +31,7 @@ export interface RateLimitsOptions {
   readonly allowed: PluginCounter;
 }
 
-/** Counts requests by the rules that are about them. */
+/** Counts requests by all rules that apply to them. */
 export class RateLimits {
   readonly #rules: readonly Rule[];
   readonly #options: RateLimitsOptions;
@@ -46,13 +46,13 @@ export class RateLimits {
     }));
   }
 
-  /** Undefined: no rule is about this request. The first rule that refuses it is the last one that counts it. */
+  /** Counts a request; undefined when no rule applies. The first rule that rejects the request is the last one that counts it. */
   async count(request: Request, path: RulePath, client: () => Client, isPreflight: boolean): Promise<Verdict | undefined> {
     let tightest: Verdict | undefined;
     for (const { settings, paths, limiter, labels } of this.#rules) {
       if (!isAbout(settings.methods, request) || !paths.match(path)) continue;
       const { isRefused, remaining, resetMs } = await limiter.consume(this.#keyOf(settings, request, path, client));
-      // A refused preflight hides from the page why; the request after it is the one to refuse, in words that can be read.
+      // A rejected preflight hides the reason from the page. Therefore only the following request is rejected, with a readable error.
       const refuses = isRefused && (!isPreflight || settings.methods.includes("OPTIONS"));
       const verdict = { rule: settings.name, limit: settings.limit, isRefused: refuses, remaining, resetMs };
       (refuses ? this.#options.limited : this.#options.allowed).add(labels);
@@ -76,7 +76,7 @@ export class RateLimits {
     return parts.join("\n");
   }
 
-  /** Undefined: nobody's that we know. */
+  /** Returns the key part of a known caller; undefined for an unknown caller. */
   #whose(request: Request, keyHeader: string | undefined): string | undefined {
     if (keyHeader !== undefined) {
       const value = request.headers.get(keyHeader);
@@ -87,7 +87,7 @@ export class RateLimits {
   }
 }
 
-/** A HEAD runs what a GET runs. */
+/** Whether a rule applies to the method; HEAD counts as GET. */
 function isAbout(methods: readonly string[], { method }: Request): boolean {
   return methods.length === 0 || methods.includes(method) || (method === "HEAD" && methods.includes("GET"));
 }

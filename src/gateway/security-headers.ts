@@ -1,6 +1,6 @@
 import type { SecuritySettings } from "./settings.js";
 
-/** Headers that tell browsers to be careful. */
+/** Sets security headers for browsers. */
 export class SecurityHeaders {
   readonly #always: readonly (readonly [name: string, value: string])[];
   readonly #strictTransport: string | undefined;
@@ -12,7 +12,7 @@ export class SecurityHeaders {
     const all: readonly (readonly [string, string | false | undefined])[] = [
       ["x-content-type-options", settings.noSniff && "nosniff"],
       ["referrer-policy", settings.referrerPolicy],
-      // Where frame-ancestors is there, browsers look at nothing else.
+      // Browsers ignore X-Frame-Options when frame-ancestors is set.
       ["x-frame-options", frameAncestors ? undefined : settings.frameOptions],
       ["permissions-policy", settings.permissionsPolicy],
       ["content-security-policy", policies.filter((policy) => policy !== undefined).join("; ")],
@@ -25,10 +25,10 @@ export class SecurityHeaders {
     }
   }
 
-  /** `isSecure`: the client came by https, as somebody says who is to be believed. */
+  /** `isSecure`: whether the client used https according to a trusted proxy. */
   apply(headers: Headers, isSecure: () => boolean): void {
     for (const [name, value] of this.#always) this.#set(headers, name, value);
-    // Over http browsers do not heed it, and it would lie.
+    // Browsers ignore the header over http (RFC 6797, section 8.1).
     if (this.#strictTransport !== undefined && isSecure()) this.#set(headers, "strict-transport-security", this.#strictTransport);
   }
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseDurationMs } from "../shared/duration.js";
 import { nearestWord } from "../shared/nearest-word.js";
 
-/** A map of settings that refuses a key that it does not know, and names the one that was meant. */
+/** Returns the schema of a settings map that rejects unknown keys and suggests the nearest known key. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
@@ -18,7 +18,7 @@ function nameWithNearest(key: string, known: readonly string[]): string {
   return `${key} (${nearest === undefined ? `there are ${known.join(", ")}` : `did you mean ${nearest}?`})`;
 }
 
-/** Texts that nothing is wrong with. */
+/** Returns the schema of a list of strings that `problemOf` accepts. */
 export function listOf(problemOf: (text: string) => string | undefined): z.ZodArray<z.ZodString> {
   return z.array(
     z.string().superRefine((text, context) => {
@@ -28,7 +28,7 @@ export function listOf(problemOf: (text: string) => string | undefined): z.ZodAr
   );
 }
 
-/** Milliseconds. */
+/** Returns the schema of a duration within limits; its output is in milliseconds. */
 export function duration(limits: { fromMs: number; toMs: number; range: string }) {
   return z.union([z.string(), z.number()], "is not a duration such as 10s, 1m, 1h").transform((value, context) => {
     const milliseconds = parseDurationMs(value);

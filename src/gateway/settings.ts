@@ -30,7 +30,7 @@ const RateLimit = section({
   block: duration({ fromMs: 1000, toMs: 7 * dayMs, range: "from 1s to 7d" }).optional(),
 }).refine(({ keyHeader, by }) => keyHeader === undefined || by.includes("key"), {
   path: ["keyHeader"],
-  message: "means nothing without by: key",
+  message: "has no effect without by: key",
 });
 
 const Cors = section({
@@ -89,7 +89,7 @@ const Settings = section({
     ({ securityHeaders, trustedProxies }) => !securityHeaders || !securityHeaders.strictTransportSecurity || trustedProxies.length > 0,
     {
       path: ["securityHeaders", "strictTransportSecurity"],
-      message: "needs trustedProxies: nobody else can say that a client came by https",
+      message: "needs trustedProxies: only a trusted proxy can report that a client used https",
     },
   )
   .transform((settings) => ({
@@ -98,15 +98,15 @@ const Settings = section({
     cors: settings.cors.map((rule, index) => ({ ...rule, name: rule.name ?? `cors[${index}]` })),
   }));
 
-/** Durations in milliseconds. */
+/** The validated settings; durations are in milliseconds. */
 export type Settings = z.output<typeof Settings>;
 export type RateLimitSettings = Settings["rateLimits"][number];
 export type CorsSettings = Settings["cors"][number];
 export type SecuritySettings = Exclude<Settings["securityHeaders"], false>;
 
-/** Reads what the manifest says; throws an error that names each key that is wrong, and what it takes. */
+/** Parses the settings of the manifest. Throws an error that names each invalid key and its allowed values. */
 export function readSettings(config: unknown): Settings {
   const result = Settings.safeParse(config, { reportInput: true });
   if (result.success) return result.data;
-  throw new TypeError(`settings cannot be used:\n${describeIssues(result.error.issues)}`);
+  throw new TypeError(`invalid settings:\n${describeIssues(result.error.issues)}`);
 }

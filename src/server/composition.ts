@@ -37,7 +37,7 @@ import type { SlotDirectoryPaths } from "./workers/isolates/sandbox-folder.js";
 import type { RecordStore } from "./storage/record-store.js";
 import { WorkerEngine } from "./workers/engine/worker-engine.js";
 
-/** The services of a daemon, opened. */
+/** The open services of a daemon. */
 export interface Services {
   readonly lock: StateLock;
   readonly store: KeyStore;
@@ -69,7 +69,7 @@ interface ServicesOptions {
   readonly networkMode: NetworkMode;
 }
 
-/** The composition root: opens the services and hands each what it needs of the others. No other file knows them all. */
+/** The composition root: opens the services and connects them. No other file knows all of them. */
 export async function openServices(
   config: Config,
   log: Log,
@@ -77,7 +77,7 @@ export async function openServices(
 ): Promise<Services> {
   const { limits, stateDirectory } = config;
   const spoolDirectory = path.join(stateDirectory, "spool");
-  // What an interrupted upload left is of no use to anybody.
+  // Deletes files of interrupted uploads.
   await rm(spoolDirectory, { recursive: true, force: true });
   await mkdir(spoolDirectory, { mode: 0o700 });
   await makeDirectories([...config.workerDirectories, ...config.pluginDirectories], log);
@@ -97,7 +97,7 @@ export async function openServices(
   const tools = new PackageTools(limits);
   const workerPlaces = {
     directories: config.workerDirectories,
-    // The panel is the only worker that is built in.
+    // The panel is the only built-in worker.
     builtInDirectory: config.servesPanel ? path.join(config.builtInDirectory, "workers") : undefined,
   };
   const pluginPlaces = { directories: config.pluginDirectories, builtInDirectory: path.join(config.builtInDirectory, "plugins") };
@@ -196,11 +196,13 @@ export async function openServices(
     maximumBodyBytes: limits.maxBodySizeBytes,
     log,
   });
-  // What comes before this is part of it.
+  // Set before the first reload, which includes all earlier changes.
   reloadForOthers = async (told) => {
     await plugins
       .reload({ isFresh: () => false })
-      .catch((error: unknown) => log.error({ err: error }, "what another instance has changed of plugins could not be loaded"));
+      .catch((error: unknown) =>
+        log.error({ err: error }, "plugins changed by another instance could not be reloaded; reload plugins again"),
+      );
     for (const change of told) if (!change.isUncertain) events.publish(eventOf(change));
   };
   await plugins.reload({ isFresh: () => false });
@@ -229,7 +231,7 @@ export async function openServices(
   };
 }
 
-/** Without the one who made it: only the daemon that was called knows. */
+/** Returns an event without the principal, which only the other daemon knows. */
 function eventOf({ type, subject }: PeerChange): NewEvent {
   return { type, subject, message: "by another daemon" };
 }
@@ -244,16 +246,16 @@ function openKeyStore({ primary, stateDirectory }: Config, events: RuntimeEvents
   });
 }
 
-/** A shorter root key could be part of any word. */
+/** Minimum length of a root key that is redacted: a shorter one could match ordinary text. */
 const leastConcealedLength = 12;
 
-/** JSON without what looks like a key, and without the root key. */
+/** Redacts API keys and the root key in JSON text. */
 function redacted(json: string, rootKey = ""): string {
   const text = redactKeys(json);
   return rootKey.length < leastConcealedLength ? text : text.replaceAll(JSON.stringify(rootKey).slice(1, -1), "[root key]");
 }
 
-/** Where the slots of isolates lie: beside the packages, since a file can be linked only within its file system. */
+/** Returns the directory of slots: next to the packages, because hard links need the same file system. */
 async function slotsBesidePackages({ workerDirectories, stateDirectory }: Config): Promise<string | undefined> {
   const directory = await installDirectory(workerDirectories);
   return directory && path.join(path.resolve(directory), `.isolates-${daemonDigest(stateDirectory)}`);
@@ -265,27 +267,27 @@ function slotDirectories(besidePackages: string | undefined, elsewhere: string):
     : { slotsDirectory: besidePackages, fallbackSlotsDirectory: elsewhere };
 }
 
-/** Names the one daemon that uses this state directory, of all that share a directory of packages. */
+/** Identifies the daemon of this state directory among those that share a directory of packages. */
 function daemonDigest(stateDirectory: string): string {
   return createHash("sha256").update(`${hostname()}:${stateDirectory}`).digest("hex").slice(0, 16);
 }
 
-/** First path segments that the router needs itself; names that start with a dot are refused by the grammar. */
+/** First path segments that are reserved for the router. Names with a leading dot are already invalid worker names. */
 function reservedNames(apiBase: string): ReadonlySet<string> {
   return new Set(["api", "cpanel", apiBase.split("/")[1] ?? "api"]);
 }
 
-/** Makes the configured directories that are missing; those whose name starts with a dot come with the image. */
+/** Creates missing configured directories, except those with a leading dot, which the container image contains. */
 async function makeDirectories(directories: readonly string[], log: Log): Promise<void> {
   for (const directory of directories) {
     if (path.basename(directory).startsWith(".")) continue;
     await makeDirectory(directory).catch((error: unknown) =>
-      log.warn({ err: error, directory }, "a configured directory is missing and cannot be made"),
+      log.warn({ err: error, directory }, "configured directory is missing and cannot be created; create it or correct the configuration"),
     );
   }
 }
 
-/** Unix time. */
+/** Returns Unix time in seconds. */
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }

@@ -36,11 +36,11 @@ import { probeKernelLayers } from "./workers/sandbox/probe-kernel-layers.js";
 import type { HealthCheck } from "../shared/contract/health.js";
 import type { KeyStoreState } from "./access/key-store.js";
 
-/** The daemon from its first request to its last: listens, has the services opened, serves from them, and closes them in order. */
+/** The lifecycle of the daemon: listens, opens the services, serves requests, closes the services in order. */
 export class Daemon {
   readonly #config: Config;
   readonly #log: Log;
-  /** Known before the services are: code of plugins runs, and may fail, while they are opened. */
+  /** Created before the services: plugin code runs, and can fail, while they are opened. */
   readonly #pluginCode: PluginCode;
   #isolationLogged: Promise<void> = Promise.resolve();
   #phase: "starting" | "ready" | "draining" = "starting";
@@ -55,7 +55,7 @@ export class Daemon {
     this.#pluginCode = new PluginCode({ directory: path.join(config.stateDirectory, "plugin-code"), packageRoot });
   }
 
-  /** Listens at once, answers for real when all services are open. */
+  /** Starts to listen immediately; serves requests once all services are open. Resolves with the origins. */
   async start(): Promise<Origins> {
     const { apiBase, stateDirectory } = this.#config;
     await openStateDirectory(stateDirectory);
@@ -63,7 +63,7 @@ export class Daemon {
     const kernelLayers = probeKernelLayers();
     if (this.#config.requiresSandbox) assertSandbox(await kernelLayers);
     const lock = new StateLock(stateDirectory);
-    if (await finishRestore(stateDirectory)) this.#log.info("finished a restore that was interrupted");
+    if (await finishRestore(stateDirectory)) this.#log.info("interrupted restore finished");
     const answers: Answers = {
       api: (request, response) => respondWhileStarting(apiBase, request, response),
       hostTargetOf: () => undefined,
@@ -71,7 +71,7 @@ export class Daemon {
     };
     const listeners = new Listeners({ apiBase, answers, config: this.#config });
     this.#listeners = listeners;
-    // Clients of a socket that is not ours alone wait at it until the daemon can answer, instead of being told to come back.
+    // Inherited sockets are accepted only when ready: their clients wait in the queue instead of getting 503.
     if (!listeners.isHandedOver) await listeners.listen();
     const services = await openServices(this.#config, this.#log, { lock, code: this.#pluginCode, kernelLayers, networkMode });
     this.#services = services;
@@ -92,20 +92,20 @@ export class Daemon {
     this.#phase = "ready";
     if (this.#config.rootKey === undefined && services.store.list().length === 0)
       this.#log.warn(
-        "there is no root key and no stored key, so every call of the API is refused: set RUNTIME_ROOT_KEY_FILE to a file that holds a long random text, and start again",
+        "no root key and no stored key exist, so the API denies every call: set RUNTIME_ROOT_KEY_FILE to a file with a long random text, and restart",
       );
     const { address, admin } = origins;
     this.#log.info({ address, ...(admin === address ? {} : { admin }), api: apiBase }, "listening");
     for (const taken of listeners.takenAddresses)
       this.#log.warn(
         { address: taken },
-        "another program listens at this address, and browsers may reach it as localhost in the place of the daemon: stop that program, or set HOST and PORT to an address that is free",
+        "another program listens at this address, and browsers can reach it as localhost instead of the daemon: stop that program, or set HOST and PORT to a free address",
       );
     this.#isolationLogged = this.#logIsolation(services);
     for (const { message } of this.#accessWarnings(services)) if (message !== undefined) this.#log.warn(message);
     if (this.#config.panelHost && this.#config.publicUrl === undefined)
       this.#log.warn(
-        "RUNTIME_PANEL_HOST is set and RUNTIME_PUBLIC_URL is not, so the panel cannot link to workers: set it to the URL of workers",
+        "RUNTIME_PANEL_HOST is set without RUNTIME_PUBLIC_URL, so the panel cannot link to workers: set RUNTIME_PUBLIC_URL to the URL of the workers",
       );
     await services.plugins.serverStarted({ address });
     return origins;
@@ -116,12 +116,12 @@ export class Daemon {
     const { mode, isChosen } = await defaultNetworkMode(this.#config.stateDirectory, [ownRootKeyName]);
     if (!isChosen)
       this.#log.warn(
-        `workers may connect to ${mode} addresses, private ones and those of this machine too: set RUNTIME_WORKER_NETWORK to public, or to all to keep it`,
+        `workers can connect to ${mode} addresses, including private networks and this machine: set RUNTIME_WORKER_NETWORK to public, or to all to keep this`,
       );
     return mode;
   }
 
-  /** Resolves when the layers of isolation are in the log, which takes the start of an isolate. */
+  /** Resolves when the isolation layers are logged, after the first isolate has started. */
   get isolationLogged(): Promise<void> {
     return this.#isolationLogged;
   }
@@ -131,13 +131,15 @@ export class Daemon {
     const missing = layers.filter(({ isActive }) => !isActive);
     const isolation = Object.fromEntries(layers.map(({ name, isActive, message }) => [name, isActive ? message : `missing: ${message}`]));
     const text =
-      missing.length === 0 ? "isolates have every layer of isolation" : `isolates lack ${missing.map(({ name }) => name).join(" and ")}`;
-    // Only a daemon that runs as root can give isolates their own users; every daemon can have the other layers.
+      missing.length === 0
+        ? "all isolation layers are active"
+        : `isolation layers are missing: ${missing.map(({ name }) => name).join(", ")}`;
+    // Info for a missing own-user layer, which needs a daemon that runs as root; every daemon can have the other layers.
     if (missing.some(({ name }) => name !== "own-user")) this.#log.warn({ isolation }, text);
     else this.#log.info({ isolation }, text);
   }
 
-  /** Not ready any more, nothing new accepted, what is in flight finished within 30 s, everything closed. */
+  /** Reports "not ready", stops accepting connections, waits up to 30 s for running requests, and closes all services. */
   async stop(): Promise<void> {
     this.#phase = "draining";
     this.#services?.cronJobs.close();
@@ -156,14 +158,14 @@ export class Daemon {
     this.#services?.lock.release();
   }
 
-  /** Resolves when an isolate has answered and the key store was read; rejects when they cannot. Waits as long as it cannot be told. */
+  /** Resolves when an isolate has responded and the key store was read; rejects when either fails. There is no timeout. */
   async checkLife(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     this.#services.store.assertReadable();
     await this.#services.engine.probe();
   }
 
-  /** Reads again what may change while it serves: the file of the root key, and all plugins. What cannot be used stays as it was, and is logged. */
+  /** Reloads the root key file and all plugins. Invalid content is logged, and the previous state remains. */
   async reload(): Promise<void> {
     if (this.#phase !== "ready" || !this.#services) return;
     const { principals, plugins } = this.#services;
@@ -172,18 +174,18 @@ export class Daemon {
       const reloaded = await plugins.reload({ isFresh: () => true });
       this.#log.info({ plugins: reloaded.length, failed: reloaded.filter(({ loaded }) => !loaded).length }, "reloaded");
     } catch (error) {
-      this.#log.error({ err: error }, "the plugins could not be reloaded; those that were loaded go on");
+      this.#log.error({ err: error }, "plugin reload failed; the loaded plugins stay active");
     }
   }
 
-  /** What `systemctl status` shows. */
+  /** Returns the status text of `systemctl status`. */
   describe(): string {
     const { used = 0, blank = 0 } = this.#services?.engine.poolNumbers ?? {};
     const pluginCount = this.#services?.plugins.set.plugins.length ?? 0;
     return `serving at ${this.#listeners?.origins?.address ?? "no address"}; isolates: ${used} in use, ${blank} waiting; plugins: ${pluginCount}`;
   }
 
-  /** Whether an error that nobody caught comes from the code of a plugin: the daemon goes on then. */
+  /** Whether plugin code caused an uncaught error: the daemon continues then. */
   isFaultOfPlugin(error: unknown): boolean {
     return this.#pluginCode.isSourceOf(error);
   }
@@ -191,10 +193,10 @@ export class Daemon {
   #reloadRootKey(principals: Principals, source: RootKeyFile): void {
     try {
       const rootKey = readRootKeyFile(source);
-      if (rootKey === undefined) this.#log.error({ file: source.file }, "the file of the root key is empty; the key stays as it was");
-      else if (principals.replaceRootKey(rootKey)) this.#log.info({ file: source.file }, "the root key was replaced");
+      if (rootKey === undefined) this.#log.error({ file: source.file }, "root key file is empty; the previous root key stays valid");
+      else if (principals.replaceRootKey(rootKey)) this.#log.info({ file: source.file }, "root key replaced");
     } catch (error) {
-      this.#log.error({ err: error }, "the root key could not be read; it stays as it was");
+      this.#log.error({ err: error }, "root key file could not be read; the previous root key stays valid");
     }
   }
 
@@ -245,7 +247,10 @@ export class Daemon {
   }
 }
 
-/** Looks at what a daemon needs to serve, its keys and a place for uploads, at the layers that isolate workers, and at what keys can do beyond their permissions. */
+/**
+ * Checks the requirements for serving (keys, a directory for uploads), the isolation layers, and configurations that extend what keys can
+ * do.
+ */
 async function readReadiness(
   { store, packages, engine }: Pick<Services, "store" | "packages" | "engine">,
   warnings: readonly AccessWarning[],
@@ -253,15 +258,15 @@ async function readReadiness(
   const keys = store.readState();
   const canInstall = await packages.canInstall();
   return {
-    missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory can be installed to"),
+    missing: missingKeys(keys) ?? (canInstall ? undefined : "no worker directory is writable"),
     checks: [...checkKeys(keys), checkDirectory(canInstall), ...checkIsolation(await engine.isolation()), ...warnings.map(checkAccess)],
   };
 }
 
-/** A replica serves on while its primary is away. */
+/** A replica keeps serving while its primary is unreachable. */
 function missingKeys({ mode, isReadable, isWritable, problem }: KeyStoreState): string | undefined {
   if (mode === "local") return isWritable ? undefined : problem;
-  return isReadable ? undefined : "it has no keys yet, since the primary of its key store gave it none";
+  return isReadable ? undefined : "the key store has no keys yet from its primary";
 }
 
 function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreState): HealthCheck[] {
@@ -273,14 +278,14 @@ function checkKeys({ mode, isReadable, isWritable, problem, replica }: KeyStoreS
 
 function checkDirectory(canInstall: boolean): HealthCheck {
   if (canInstall) return { name: "worker-directory", status: "ok" };
-  return { name: "worker-directory", status: "failed", message: "no worker directory can be installed to" };
+  return { name: "worker-directory", status: "failed", message: "no worker directory is writable" };
 }
 
 function checkAccess({ name, message }: AccessWarning): HealthCheck {
   return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
 }
 
-/** A missing layer is no reason to serve nothing: the operator asks for that by RUNTIME_ISOLATION=strict. */
+/** A missing layer only degrades health. RUNTIME_ISOLATION=strict makes layers mandatory. */
 function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
   return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

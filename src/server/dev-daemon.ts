@@ -5,15 +5,15 @@ import type { DevReport } from "../shared/dev-report.js";
 import { runDaemon } from "./main.js";
 
 /**
- * What `runtimectl dev` starts, with a channel to itself: a daemon that tells its parent what it answers, and that ends when its
- * parent does, however that came to pass. The folder given, which holds all that the daemon writes, goes with it.
+ * The daemon of `runtimectl dev`: reports its responses over the IPC channel and exits with its parent. Deletes the given folder, which
+ * contains all files of the daemon, at exit.
  */
 const [directory] = process.argv.slice(2) as [string];
 
 const removalTimeoutMs = 5000;
 const removalPauseMs = 20;
 
-// However it ends.
+// Runs at every exit.
 process.on("exit", () => {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (const startMs = performance.now(); existsSync(directory) && performance.now() - startMs < removalTimeoutMs;) {
@@ -26,18 +26,18 @@ reportResponses();
 report({ kind: "listening", origin: (await runDaemon({ tellsNext: false })).admin });
 
 /**
- * Threads of ours go on while this runs. When one makes a file, rmSync throws after its retries; when one deletes a file, such as a link in
- * the slot of an isolate, rmSync returns early and without an error.
+ * Other threads still run here: when one creates a file, rmSync throws after its retries. When one deletes a file, such as a link in a
+ * slot, rmSync returns early without an error.
  */
 function remove(): void {
   try {
     rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
   } catch (error) {
-    process.stderr.write(`runtimed: ${directory} is not removed yet: ${(error as Error).message}\n`);
+    process.stderr.write(`runtimed: ${directory} could not be deleted yet: ${(error as Error).message}\n`);
   }
 }
 
-/** Node's own channels: nothing on the way of a request is ours, and nothing of this runs in another daemon. */
+/** Uses Node's diagnostics channels, so the request path has no code for reports. */
 function reportResponses(): void {
   const startedMs = new WeakMap<IncomingMessage, number>();
   subscribe("http.server.request.start", (message) => {
@@ -50,7 +50,7 @@ function reportResponses(): void {
   });
 }
 
-/** A parent that is gone is noticed by its channel; a report that finds it closed before that must not fail. */
+/** Sends a report. A closed channel must not throw: "disconnect" reports the parent's end. */
 function report(message: DevReport): void {
   if (process.connected) process.send?.(message, () => undefined);
 }

@@ -3,24 +3,27 @@ import { Connections, listen, type Listening, type ListenTarget } from "./http/c
 import { createHttpServer, type HttpServerOptions } from "./http/server.js";
 import { sendNotServedHere, serveAt, type ListenerContent } from "./http/serve-at.js";
 
-/** How long requests in flight may take to finish once the daemon stops. */
+/** Time for running requests to finish once the daemon stops. */
 const drainTimeoutMs = 30_000;
-/** How long clients of idle connections may take to send one more request then: hardly anything, for new ones are refused anyway. */
+/** Time for clients of idle connections to send one more request then. Short, because new connections are rejected anyway. */
 const idleGraceMs = 100;
-/** The same where the next daemon has the sockets that this one listened on: a client that loses nothing in between shall lose nothing here. */
+/**
+ * The idle grace period when the next daemon inherits the sockets: clients then lose no connection in between, so this daemon must not cut
+ * any either.
+ */
 const idleGraceOfHandedOverMs = 1000;
 
-/** Who answers a request; replaced as a whole once the services are open. */
+/** The request handlers; replaced once the services are open. */
 export type Answers = { -readonly [Part in "api" | "serve" | "hostTargetOf"]: NonNullable<HttpServerOptions[Part]> };
 
-/** Where a daemon answers, such as `http://127.0.0.1:8000`. */
+/** The origins of a daemon, such as `http://127.0.0.1:8000`. */
 export interface Origins {
   readonly address: string;
-  /** Where API and panel do; the same unless they have a listener of their own. */
+  /** Origin of API and panel; equals `address` without a separate listener. */
   readonly admin: string;
 }
 
-/** The second listener could not listen; the first one could. */
+/** The admin listener failed to listen; the main listener succeeded. */
 export class AdminListenError extends Error {}
 
 interface ListenersOptions {
@@ -37,9 +40,8 @@ interface Listener {
 }
 
 /**
- * The listeners of a daemon. Without one of their own, API and panel answer at the main one. With it, they answer there and nothing else
- * does, and at the main one nothing of the API does, and no path that could mean the panel. With a host of its own the panel opens at that
- * host alone, and nothing but API and panel answers there.
+ * The listeners of a daemon. With an admin listener, only it serves API and panel, and nothing else. With a panel host, only that name
+ * serves API and panel, and no workers.
  */
 export class Listeners {
   readonly #main: Listener;
@@ -61,12 +63,12 @@ export class Listeners {
     this.#admin = listener({ ...adminListener, listenFds: [] }, "panel", api);
   }
 
-  /** Whether the main listener's sockets came from whoever started the daemon. */
+  /** Whether the main listener's sockets were inherited from the service manager. */
   get isHandedOver(): boolean {
     return this.#main.target.listenFds.length > 0;
   }
 
-  /** Undefined until it listens. */
+  /** The origins; undefined before `listen`. */
   get origins(): Origins | undefined {
     const address = this.#main.listening?.origin;
     return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
@@ -81,7 +83,7 @@ export class Listeners {
     return this.#main.connections.count + (this.#admin?.connections.count ?? 0);
   }
 
-  /** Takes connections, unless it does already. Rejects with what Node says, as AdminListenError where it is about the second listener. */
+  /** Starts to accept connections, if not already. Rejects with Node's error, or AdminListenError for the admin listener. */
   async listen(): Promise<Origins> {
     this.#main.listening ??= await listen(this.#main.server, this.#main.target);
     if (this.#admin && !this.#admin.listening)
@@ -91,7 +93,7 @@ export class Listeners {
     return this.origins as Origins;
   }
 
-  /** Takes nothing new; resolves when all that was begun is answered, or cut after 30 s. */
+  /** Stops accepting connections; resolves when all requests are complete, or cut off after 30 s. */
   async drain(): Promise<void> {
     await Promise.all([this.#main, this.#admin].map((listener) => this.#drain(listener)));
   }

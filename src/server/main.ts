@@ -16,14 +16,14 @@ import { serviceVariables } from "./config/service-environment.js";
 import { supervise } from "./systemd/supervise.js";
 import { MissingSandboxError } from "./workers/sandbox/isolation-layers.js";
 
-/** `EX_CONFIG` of sysexits.h: another start would fail in the same way, so the units tell systemd not to restart after it. */
+/** `EX_CONFIG` of sysexits.h: a restart would fail in the same way, so the systemd units exclude this status from restarts. */
 const finalFailureStatus = 78;
 const finalFailures = [ConfigError, NewerStateError, MissingSandboxError];
-/** Longest wait for the last log entry of the start, before the next steps are printed. */
+/** Maximum wait for the last log entry of the start, before the next steps are printed. */
 const longestWaitMs = 2000;
-/** Wrong arguments, as those of runtimectl. */
+/** Status for invalid arguments, the same as of runtimectl. */
 const usageStatus = 2;
-/** Variables that hold secrets; taken out of the environment before any worker or plugin code runs. */
+/** Variables with secrets; removed from the environment before any worker or plugin code runs. */
 const secretVariables = [
   "RUNTIME_ROOT_KEY",
   "RUNTIME_ROOT_KEY_FILE",
@@ -32,7 +32,7 @@ const secretVariables = [
   "RUNTIME_AUTH_DB_SYNC_TOKEN_FILE",
 ];
 
-/** What `runtimed` runs: the daemon, or what its arguments ask for instead. */
+/** Runs `runtimed`: the daemon, or the action of its arguments. */
 export async function runProgram(words: readonly string[]): Promise<void> {
   const commandLine = readCommandLine(words);
   if (commandLine.kind === "run") {
@@ -48,7 +48,7 @@ function firstCommands({ admin }: Origins, keyFile: string): string[] {
   return [`runtimectl auth login --url ${admin} --key-file '${keyFile}'`, "runtimectl init hello && runtimectl deploy hello"];
 }
 
-/** Runs the daemon until a signal ends it; returns its origins once it serves. Exits the process when it cannot start. */
+/** Runs the daemon until a signal stops it; resolves with its origins once it serves. Exits the process when the start fails. */
 export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<Origins> {
   const environment = { ...process.env };
   const config = await readConfigOrExit();
@@ -75,13 +75,13 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
   process.on("SIGINT", stop);
   process.on("uncaughtException", (error) => {
     if (daemon.isFaultOfPlugin(error)) {
-      log.error({ err: error }, "a plugin failed outside of its hooks");
+      log.error({ err: error }, "plugin failed outside of its hooks");
       return;
     }
-    log.fatal({ err: error }, "the daemon failed and ends");
+    log.fatal({ err: error }, "uncaught error; the daemon exits");
     void end(1);
   });
-  // Whoever closes a terminal wants what runs in it to end.
+  // Closing the terminal stops the daemon.
   if (config.prettyLog) process.on("SIGHUP", stop);
   try {
     const origins = await daemon.start();
@@ -90,7 +90,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
     spareFullCollections();
     const keyFile = config.rootKeyFile?.file;
     if (tellsNext && config.prettyLog && keyFile === ownRootKeyFile(config.stateDirectory).file) {
-      // The next steps belong below all entries of the log.
+      // Printed after all log entries of the start.
       await Promise.race([daemon.isolationLogged, delay(longestWaitMs)]);
       output.write(nextSteps(origins, { panelHost: config.panelHost, keyFile, next: firstCommands(origins, keyFile) }));
     }
@@ -101,7 +101,7 @@ export async function runDaemon({ tellsNext }: { tellsNext: boolean }): Promise<
   }
 }
 
-/** Reads the configuration; at a terminal, where nobody has given a root key, the daemon makes one. */
+/** Reads the configuration. At a terminal without a configured root key, creates one. */
 async function readConfigOrExit(): Promise<Config> {
   try {
     const config = readConfig(process.env, { pid: process.pid, cwd: process.cwd(), stdoutIsTerminal: process.stdout.isTTY });
@@ -116,16 +116,16 @@ async function readConfigOrExit(): Promise<Config> {
 function explain(error: unknown, config: Config): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (config.service.listenFds.length > 0 && (code === "EINVAL" || code === "ERR_INVALID_FD_TYPE"))
-    return `what was handed over to listen on (LISTEN_FDS) is no listening stream socket; check the socket unit.`;
+    return `an inherited file descriptor (LISTEN_FDS) is not a listening stream socket; check the socket unit.`;
   const admin = error instanceof AdminListenError ? config.adminListener : undefined;
   const { hosts, port } = admin ?? config;
   const [host = ""] = hosts;
   const prefix = admin ? "RUNTIME_ADMIN_" : "";
   if (code === "EADDRINUSE")
-    return `${host}:${port} is in use by another program; stop it, or set ${prefix}PORT to another port (0 = any free one).`;
+    return `${host}:${port} is in use by another program; stop that program, or set ${prefix}PORT to another port (0 = any free port).`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EADDRNOTAVAIL")
-    return `${host} is no address of this machine; set ${prefix}HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`;
-  if (code === "EACCES") return `${message}. Give the user that runs runtimed access, or choose other directories or another port.`;
+    return `${host} is not an address of this machine; set ${prefix}HOST to a local address, such as 127.0.0.1 or 0.0.0.0.`;
+  if (code === "EACCES") return `${message}. Give the user of runtimed access, or configure other directories or another port.`;
   return message;
 }
 

@@ -1,7 +1,7 @@
 import type { PanelHost } from "./web/panel-host.js";
 import type { Origins } from "./listeners.js";
 
-/** What a person at a terminal reads when the daemon serves: where the panel is, which key it takes and how to show it, what comes next. */
+/** Returns the text for a terminal once the daemon serves: URL of the panel, file of the root key, next commands. */
 export function nextSteps(
   { address, admin }: Origins,
   { panelHost, keyFile, next }: { panelHost: PanelHost | undefined; keyFile: string; next: readonly string[] },

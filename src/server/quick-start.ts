@@ -6,10 +6,10 @@ import { nextSteps } from "./next-steps.js";
 import { makeRootKeyFile } from "./config/root-key.js";
 import { packageRoot } from "./package-root.js";
 
-/** `npm start`: a daemon with a root key, a `runtimectl` profile and a first worker, all made on the very first run. */
+/** `npm start`: runs a daemon with a root key, a `runtimectl` profile and a first worker, which the first run creates. */
 const runtimeDirectory = path.join(packageRoot, ".runtime");
 const rootKeyFile = path.join(runtimeDirectory, "root.key");
-/** Its presence says that the first run is over. */
+/** Exists after the first run. */
 const welcomeFile = path.join(runtimeDirectory, "welcomed");
 const profile = "local";
 
@@ -18,9 +18,9 @@ await mkdir(runtimeDirectory, { recursive: true });
 await makeRootKeyFile(rootKeyFile);
 await chmod(rootKeyFile, 0o600);
 process.env["RUNTIME_ROOT_KEY_FILE"] ??= rootKeyFile;
-// A database on the same machine is what a first worker tries.
+// First workers often use a database on the same machine.
 process.env["RUNTIME_WORKER_NETWORK_ALLOW"] ??= "loopback";
-// A web page whose own name leads to this machine (DNS rebinding) reaches nothing. Who listens elsewhere has other names, too.
+// Prevents DNS rebinding by web pages. A daemon on other addresses has other host names, so the default is skipped.
 if (isUnset("HOST") && isUnset("RUNTIME_ADMIN_HOST")) process.env["RUNTIME_ALLOWED_HOSTS"] ??= "localhost,*.localhost,127.0.0.1,::1";
 // Every worker has a host name of its own below localhost, which browsers resolve without DNS.
 process.env["RUNTIME_APP_DOMAIN"] ??= "localhost";
@@ -37,8 +37,8 @@ process.stdout.write(
       `curl '${origins.address}/hello/?name=you'`,
       `http://hello.localhost:${new URL(origins.address).port}/ is the same worker at a host of its own, in a browser`,
       "npx runtimectl status",
-      "npx runtimectl workers upload samples/hello     after you have changed it",
-      `${origins.admin}/api/docs describes the API, docs/tutorials/first-worker.md goes on from here`,
+      "npx runtimectl workers upload samples/hello     after a change",
+      `${origins.admin}/api/docs describes the API; continue with docs/tutorials/first-worker.md`,
     ],
   }),
 );
@@ -65,6 +65,6 @@ async function runtimectl(...commandLine: string[]): Promise<void> {
   const status = await new Promise<number | null>((resolve) => child.once("exit", resolve));
   if (status !== 0)
     process.stderr.write(
-      `quick start: "runtimectl ${commandLine[0]} ${commandLine[1]}" ended with status ${status}; the daemon goes on.\n`,
+      `quick start: "runtimectl ${commandLine[0]} ${commandLine[1]}" failed with status ${status}; the daemon keeps running.\n`,
     );
 }

@@ -56,7 +56,7 @@ describe("the arguments of runtimed", () => {
     const cwd = await temporaryDirectory();
     const run = type(words, { cwd });
     expect(await run.ended).toBe(2);
-    expect(run.output()).toMatch(/^runtimed: the argument "[^"]+" is not known; runtimed --help lists what there is\.\n$/);
+    expect(run.output()).toMatch(/^runtimed: the argument "[^"]+" is unknown; run runtimed --help for usage\.\n$/);
     expect(await readdir(cwd)).toEqual([]);
   });
 });
@@ -94,7 +94,7 @@ describe("without a root key", () => {
   test("creates none without a terminal and logs that none exists", async () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd });
-    await expect.poll(run.output).toContain("there is no root key and no stored key");
+    await expect.poll(run.output).toContain("no root key and no stored key exist");
     expect(await readdir(path.join(cwd, ".runtime/state"))).not.toContain("root.key");
   });
 

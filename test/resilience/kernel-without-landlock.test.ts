@@ -24,7 +24,9 @@ test.each(["landlock", "both"] as const)("serves and reports the missing layer w
     const found = Object.fromEntries(checks.map(({ name, status, message }) => [name, { status, message }]));
     expect(found["isolation:landlock"]).toEqual({ status: "degraded", message: "landlock_create_ruleset failed with EPERM" });
     expect(found["isolation:seccomp"]?.status).toBe(denied === "both" ? "degraded" : "ok");
-    expect(daemon.output()).toContain(denied === "both" ? "isolates lack landlock and seccomp" : "isolates lack landlock");
+    expect(daemon.output()).toContain(
+      denied === "both" ? "isolation layers are missing: landlock, seccomp" : "isolation layers are missing: landlock",
+    );
   } finally {
     await daemon.dispose();
   }

@@ -46,7 +46,7 @@ describe("a program that tries to serve http://localhost instead of the daemon",
     daemon = await startDaemon({ env: { HOST: "", PORT: String(port) } });
     expect(await health(`127.0.0.1:${port}`)).toBe(200);
     await expect.poll(() => daemon?.output()).toContain(`"address":"[::1]:${port}"`);
-    expect(daemon.output()).toContain("another program listens at this address, and browsers may reach it as localhost");
+    expect(daemon.output()).toContain("another program listens at this address, and browsers can reach it as localhost");
   });
 
   it("can listen on ::1 when HOST names another address", async () => {

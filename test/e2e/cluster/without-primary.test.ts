@@ -97,7 +97,7 @@ test("a daemon without replica and primary accepts the root key and recovers lat
   const withoutKey = await fetch(`${daemon.url}/api/health/ready?verbose=1`);
   expect(withoutKey.status).toBe(503);
   const { error } = (await withoutKey.json()) as { error: { message: string; details?: unknown } };
-  expect(error.message).toContain("it has no keys yet");
+  expect(error.message).toContain("the key store has no keys yet");
   expect(error.details).toBeUndefined();
   await expect(clientOf(daemon).health.ready({ query: { verbose: "1" } })).rejects.toMatchObject({
     code: "NOT_READY",

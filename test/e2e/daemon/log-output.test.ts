@@ -7,7 +7,7 @@ import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 const floods = 4;
 const entriesOfFlood = 180;
 const logged = "an entry of the flood";
-const lost = "lines of the log were lost";
+const lost = "log lines were dropped";
 const source = `export default { fetch(request) {
   if (!new URL(request.url).pathname.endsWith("/flood")) return new Response("ok");
   for (let entry = 0; entry < ${entriesOfFlood}; entry += 1) console.log("${logged} ".padEnd(5000, "x"));
@@ -38,7 +38,7 @@ test("keeps serving while its log is not read, and then logs the number of lost 
   daemon.process.stdout?.resume();
 
   await expect.poll(daemon.output, { timeout: 10_000 }).toContain(lost);
-  const [, told] = /"lines":(\d+),"msg":"lines of the log were lost/.exec(daemon.output()) ?? [];
+  const [, told] = /"lines":(\d+),"msg":"log lines were dropped/.exec(daemon.output()) ?? [];
   const written = daemon.output().split(logged).length - 1;
   expect(written).toBeGreaterThan(0);
   expect(Number(told) + written).toBeGreaterThanOrEqual(floods * entriesOfFlood);

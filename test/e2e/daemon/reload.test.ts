@@ -65,7 +65,7 @@ describe("SIGHUP", () => {
 
     expect(await isAccepted(daemon, "the second key")).toBe(true);
     expect(await isAccepted(daemon, "the first key")).toBe(false);
-    expect(daemon.output()).toContain("the root key was replaced");
+    expect(daemon.output()).toContain("root key replaced");
     expect(daemon.output()).not.toMatch(/the (?:first|second) key/);
   });
 

@@ -167,7 +167,7 @@ test("a daemon exits with one line on stderr when its port is in use", async () 
 
   expect(code).toBe(1);
   expect(stderr).toBe(
-    `runtimed: 127.0.0.1:${port} is in use by another program; stop it, or set PORT to another port (0 = any free one).\n`,
+    `runtimed: 127.0.0.1:${port} is in use by another program; stop that program, or set PORT to another port (0 = any free port).\n`,
   );
 });
 
@@ -221,7 +221,7 @@ describe("a daemon without a required resource", () => {
     await rename(directory, `${directory}.away`);
     await rename(path.join(daemon.directory, "state", "lock.db"), directory);
 
-    await expectNotReady("no worker directory can be installed to");
+    await expectNotReady("no worker directory is writable");
 
     await rename(directory, path.join(daemon.directory, "state", "lock.db"));
     await rename(`${directory}.away`, directory);

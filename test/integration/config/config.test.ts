@@ -303,7 +303,7 @@ describe("the program", () => {
     const { code, stderr } = await runProgram([program], { cwd: await temporaryDirectory(), env: { HOST: "192.0.2.1", PORT: "0" } });
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^runtimed: 192\.0\.2\.1 is no address of this machine; set HOST [^\n]*\n$/);
+    expect(stderr).toMatch(/^runtimed: 192\.0\.2\.1 is not an address of this machine; set HOST [^\n]*\n$/);
   });
 
   test("deletes every secret from its environment", async () => {

@@ -120,7 +120,7 @@ describe("TypeScript", () => {
       await server.add(`shape-${names}`, { files: { "index.ts": source } });
       const refusal = await server.refusal(`/shape-${names}/`);
       expect(refusal).toMatchObject({ status: 502, code: "WORKER_START_FAILED" });
-      expect(refusal.message).toContain("leads out of the package folder");
+      expect(refusal.message).toContain("outside of the package folder");
       expect(refusal.message).not.toContain(server.directory);
     }
   });

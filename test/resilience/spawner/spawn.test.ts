@@ -154,7 +154,7 @@ describe("a process that uses the spawner", () => {
   test("gets an error without free descriptors, and the next process afterwards", async () => {
     const { child, directory, said } = await startSubject("fill");
     const [status] = (await once(child, "close")) as [number];
-    expect(said()).toMatch(/^\d+\nEMFILE: no socket to it could be opened\n$/);
+    expect(said()).toMatch(/^\d+\nEMFILE: no socket to the process could be opened\n$/);
     expect(status).toBe(0);
     await expect.poll(() => readdirSync(directory)).toEqual([]);
   });

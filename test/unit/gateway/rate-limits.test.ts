@@ -37,7 +37,7 @@ describe("a rate limit", () => {
     vi.advanceTimersByTime(7400);
     const refused = await gateway.send(requestOf("/shop/"));
     expect(refused.status).toBe(429);
-    expect(await refused.json()).toEqual({ error: { code: "RATE_LIMITED", message: "Too many requests; try again in 3 s." } });
+    expect(await refused.json()).toEqual({ error: { code: "RATE_LIMITED", message: "Too many requests. Retry in 3 s." } });
     expect(Object.fromEntries(refused.headers)).toEqual({
       "cache-control": "no-store",
       "content-type": "application/json",

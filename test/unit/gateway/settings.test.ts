@@ -35,7 +35,7 @@ describe("an invalid setting", () => {
     [{ rateLimits: [{ limit: "many", window: "1m" }] }, 'rateLimits[0].limit: "many" is not a whole number'],
     [{ rateLimits: [{ ...limit, by: "user" }] }, 'rateLimits[0].by: "user" is not client, key, path or a list of these'],
     [{ rateLimits: [{ ...limit, by: ["client", "user"] }] }, 'rateLimits[0].by[1]: "user" is not client, key or path'],
-    [{ rateLimits: [{ ...limit, keyHeader: "x-a" }] }, "rateLimits[0].keyHeader: means nothing without by: key"],
+    [{ rateLimits: [{ ...limit, keyHeader: "x-a" }] }, "rateLimits[0].keyHeader: has no effect without by: key"],
     [{ rateLimits: [{ ...limit, paths: ["shop"] }] }, 'rateLimits[0].paths[0]: "shop" must begin with a slash'],
     [{ rateLimits: [{ ...limit, methods: ["get"] }] }, 'rateLimits[0].methods[0]: "get" is not a method such as GET'],
     [{ rateLimits: limit }, 'rateLimits: {"limit":1,"window":"1m"} is not a list'],
@@ -78,7 +78,7 @@ describe("an invalid setting", () => {
       "has no setting corss (did you mean cors?)",
       'rateLimits[0].limit: "x" is not a whole number',
       "rateLimits[0].window: 0 must be from 1s to 7d",
-      "trustedProxies[0]: 3 is not a text",
+      "trustedProxies[0]: 3 is not a string",
     ]);
   });
 });

@@ -10,7 +10,7 @@ test("reports hook, count and reason of the last failure for 10 minutes", () => 
   failures.note("onResponse", new Error("first"));
   expect(failures.summary).toBe("onResponse failed; 1 failure since it was loaded: first");
   failures.note("onRequest", "no error");
-  expect(failures.summary).toBe("onRequest failed; 2 failures since it was loaded: it threw a value that is no error");
+  expect(failures.summary).toBe("onRequest failed; 2 failures since it was loaded: the hook threw a value that is not an Error");
   vi.advanceTimersByTime(10 * 60_000 + 1);
   expect(failures.summary).toBeUndefined();
 });

@@ -153,7 +153,7 @@ const handler = () => new Response("x");
 describe("server routes", () => {
   test.each([
     [{ x: handler }, "must start with a slash"],
-    [{ "/*/x": handler }, "may have a star at its end only"],
+    [{ "/*/x": handler }, "can have a star only at its end"],
     [{ "/:a/:a": handler }, "a name of its own"],
     [{ "/:": handler }, "a name of its own"],
     [{ "/a?b": handler }, "without a query"],
