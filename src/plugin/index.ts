@@ -8,7 +8,7 @@ type MaybePromise<Value> = Value | Promise<Value>;
 
 /** The owner of a request's API key, as `ctx.auth.verify` returns it; never contains the key itself. */
 export interface PluginPrincipal {
-  /** 0 = the root key. */
+  /** Key id; 0 = the root key. */
   readonly id: number;
   readonly name: string;
   readonly keyPrefix: string;
@@ -57,7 +57,10 @@ export interface PluginContext<Config = Readonly<Record<string, unknown>>> {
     readonly version: string;
   };
   readonly auth: {
-    /** Returns the owner of the request's API key or session; undefined without a valid one. Plugins never see the key itself. */
+    /**
+     * Returns the owner of the request's API key, from a header or the session cookie; undefined without a valid key. Plugins never see the
+     * key itself.
+     */
     verify(request: Request): PluginPrincipal | undefined;
   };
   readonly metrics: {

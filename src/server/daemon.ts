@@ -285,7 +285,7 @@ function checkAccess({ name, message }: AccessWarning): HealthCheck {
   return message === undefined ? { name, status: "ok" } : { name, status: "degraded", message };
 }
 
-/** A missing layer only degrades health. RUNTIME_ISOLATION=strict makes layers mandatory. */
+/** Reports a missing layer as degraded. RUNTIME_ISOLATION=strict makes layers mandatory. */
 function checkIsolation(layers: readonly IsolationLayer[]): HealthCheck[] {
   return layers.map(({ name, isActive, message }) => ({ name: `isolation:${name}`, status: isActive ? "ok" : "degraded", message }));
 }

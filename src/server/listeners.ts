@@ -40,8 +40,8 @@ interface Listener {
 }
 
 /**
- * The listeners of a daemon. With an admin listener, only it serves API and panel, and nothing else. With a panel host, only that name
- * serves API and panel, and no workers.
+ * The listeners of a daemon. An admin listener serves only API and panel; the main listener then serves neither, nor any path that could
+ * mean the panel. A panel host serves only API and panel; other hosts do not serve the panel.
  */
 export class Listeners {
   readonly #main: Listener;
@@ -74,7 +74,7 @@ export class Listeners {
     return address === undefined ? undefined : { address, admin: this.#admin?.listening?.origin ?? address };
   }
 
-  /** Loopback addresses at which another program listens in the daemon's place. */
+  /** Loopback addresses of this daemon at which another program listens instead. */
   get takenAddresses(): readonly string[] {
     return [this.#main, this.#admin].flatMap((listener) => listener?.listening?.takenAddresses ?? []);
   }

@@ -4,12 +4,12 @@ import { getPriority, setPriority } from "node:os";
 /** CAP_SYS_NICE of capabilities(7). */
 const niceCapability = 1n << 23n;
 
-/** Gives a process and all its threads the niceness; does nothing if the process has ended or the system does not permit the change. */
+/** Sets the niceness of a process and all its threads. Has no effect if the process has ended or the system denies the change. */
 export function lowerPriority(pid: number, niceness: number): void {
   setPriorityOfThreads(pid, niceness);
 }
 
-/** Gives a process whose priority was lowered, and all its threads, the niceness of this process. */
+/** Resets a process whose priority was lowered, and all its threads, to the niceness of this process. */
 export function restorePriority(pid: number | undefined): void {
   if (pid !== undefined) setPriorityOfThreads(pid, getPriority());
 }
@@ -30,7 +30,7 @@ export function canRaisePriority(): boolean {
 }
 
 function setPriorityOfThreads(pid: number, niceness: number): void {
-  // The main thread first: threads that it starts from then on inherit its niceness.
+  // The main thread first: threads that it starts later inherit its niceness.
   if (!trySetPriority(pid, niceness)) return;
   for (const thread of threadsOf(pid)) trySetPriority(thread, niceness);
 }
@@ -53,7 +53,9 @@ function trySetPriority(id: number, niceness: number): boolean {
   }
 }
 
-/** Only in the first user namespace: root of a container has all capabilities, but they count inside the container only. */
+/**
+ * Whether the capability applies to the host: in a container's user namespace, root has all capabilities, but only inside the container.
+ */
 function hasCapability(): boolean {
   const effective = /^CapEff:\s*(\w+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
   const users = readFileSync("/proc/self/uid_map", "utf8").trim().split(/\s+/).join(" ");

@@ -127,7 +127,7 @@ export class RequestPipeline {
 
   /** Reports a failed hook; returns true when the request continues without it. */
   #outlives({ hooks, complain }: ActivePlugin, error: unknown): boolean {
-    // A disconnected client made the hook fail.
+    // The hook failed because the client disconnected.
     if (this.#exchange.response.destroyed) return false;
     complain("onRequest", error);
     // A request whose body was read cannot continue, even with `onRequestFailOpen`.

@@ -6,7 +6,7 @@ export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** The connection of a WebSocket handshake, which a response with status 101 takes over. */
+  /** The connection of a WebSocket handshake; a 101 response takes it over. */
   readonly connection?: UpgradedConnection | undefined;
   /** The worker whose host the Host header names; undefined at the daemon's own hosts, where the path names the worker. */
   readonly hostTarget?: HostTarget | undefined;

@@ -34,7 +34,7 @@ class Spawner {
     return new Spawner(await mkdtemp(path.join(tmpdir(), "runtimed-")));
   }
 
-  /** See `spawnProcess` in spawn.ts. */
+  /** See the exported `spawnProcess`. */
   async spawnProcess(order: Omit<SpawnOrder, "id">): Promise<SpawnedProcess> {
     // The socket file can have been deleted by a cleanup.
     this.#socket.restore();

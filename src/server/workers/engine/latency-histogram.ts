@@ -1,8 +1,6 @@
 /** Buckets per doubling: a bucket is at most 1/16 wide, so its middle is at most 3.2 % off. */
 const bucketsPerDoubling = 16;
-/**
- * Durations are counted in units of 1/1024 ms: then whole milliseconds of a power of two, as `countsBelow` uses them, are bucket bounds.
- */
+/** Durations are counted in units of 1/1024 ms, so that the bounds of `countsBelow` (`2^n` and `1.25 * 2^n` ms) are bucket bounds. */
 const unitsPerMs = 1024;
 /** In units, about 17 minutes; longer durations count as this value. */
 const longestUnits = 2 ** 30 - 1;

@@ -119,7 +119,7 @@ export class WorkerCall {
     });
   }
 
-  /** Hands the request to an isolate. */
+  /** Sends the request to an isolate. */
   start(channel: CallChannel, id: number): void {
     this.#channel = channel;
     this.#id = id;

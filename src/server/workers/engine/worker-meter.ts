@@ -93,7 +93,7 @@ export interface AppLife {
   readonly running: number;
   readonly starting: number;
   readonly draining: number;
-  /** Requests that wait for an isolate. */
+  /** Queued requests that wait for an isolate. */
   readonly queued: number;
   /** Open WebSockets. */
   readonly openSockets: number;

@@ -18,7 +18,7 @@ type PlainBody = string | Uint8Array | null;
 /** The status, headers and body of a response for the frame protocol. */
 export interface ResponseParts {
   readonly status: number;
-  /** Header lines of the frame protocol. */
+  /** Headers as lines of the frame protocol. */
   readonly head: string;
   readonly body: PlainBody;
 }

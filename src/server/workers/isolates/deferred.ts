@@ -10,7 +10,7 @@ export class Deferred {
     return this.#waiting !== undefined;
   }
 
-  /** Resolves with `done`; rejects with WORKER_START_FAILED. */
+  /** Begins a step. Resolves when `done` is called for it; rejects with WORKER_START_FAILED. */
   begin(name: "blank" | "loaded"): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       this.#waiting = { name, resolve, reject };

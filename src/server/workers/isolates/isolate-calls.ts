@@ -13,11 +13,11 @@ import type { IsolateSockets } from "../sockets/isolate-sockets.js";
 import { retryAfterSeconds } from "../sockets/socket-limits.js";
 import type { WorkerCall } from "../engine/worker-call.js";
 
-/** A cancelled call whose last frame has not come yet. */
+/** Marks a cancelled call until its last frame has arrived. */
 const abandoned = Symbol("abandoned");
-/** Frames that end a call. */
+/** Frames that end a call. The isolate sends exactly one per call, also after Cancel, so both sides know when the number is free. */
 const lastFrames: ReadonlySet<number> = new Set([FrameKind.Answer, FrameKind.Failed, FrameKind.End, FrameKind.Abort]);
-/** The maximum concurrency is measured anew in each window of this many calls. */
+/** The maximum concurrency is measured per window of this many calls. */
 const windowCalls = 1024;
 
 type Abandoned = typeof abandoned;

@@ -92,7 +92,7 @@ interface Inner {
 }
 
 /**
- * Moves a socket's handle to a new socket that reads into our buffers; read pending data first. Public `onread` works only with `connect`,
+ * Moves a socket's handle to a new socket that reads into one buffer; read pending data first. Public `onread` works only with `connect`,
  * and these sockets are accepted. Without it, each read allocates 64 KB and reads no more.
  */
 function adoptSocket(socket: Socket, onread: OnReadOpts): Socket {

@@ -30,7 +30,7 @@ export interface PoolNumbers {
   readonly waiting: number;
 }
 
-/** A place in the pool, and the isolate that is about to take it. */
+/** A place in the pool and the isolate that will use it. */
 export interface Place {
   readonly isolate: Promise<IsolateProcess>;
 }

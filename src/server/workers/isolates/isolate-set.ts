@@ -27,7 +27,7 @@ export class IsolateSet {
   readonly #onQuiet: () => void;
   readonly #isEphemeral: boolean;
   readonly #most: number;
-  /** Isolates that are started for concurrent calls; with `auto`, the load decides about further ones. */
+  /** Maximum number of isolates that concurrent calls start; 1 with `auto`, because the load decides about further ones. */
   readonly #mostAtOnce: number;
   readonly #load: AutoScale | undefined;
   readonly #isolates = new Set<IsolateProcess>();

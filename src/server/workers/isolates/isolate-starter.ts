@@ -67,7 +67,7 @@ export class IsolateStarter {
     const bundle = isTypeScript ? await this.#compile(events) : undefined;
     const isolate = await this.#acquireWithFiles(isWanted);
     isolate.events = events;
-    const timer = setTimeout(() => isolate.kill(`its code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
+    const timer = setTimeout(() => isolate.kill(`the code was not loaded within ${this.timeoutMs} ms`), this.timeoutMs);
     try {
       const entry = bundle === undefined ? path.join(isolate.slot.appPath, entrypoint.file) : await isolate.slot.addModule(bundle);
       await isolate.load({ entry, env: version.manifest.env, sourceMaps: isTypeScript || entrypoint.sourceMap !== undefined });

@@ -29,7 +29,7 @@ export interface QuartersOptions extends SlotDirectoryPaths {
   readonly log: Log;
 }
 
-/** The other isolates that run as the same user: none, those of the same worker, or those of several workers. */
+/** The isolates that share a user: none, those of the same worker, or those of several workers. */
 export type UserSharing = "none" | "worker" | "workers";
 
 export interface Quarter {
@@ -147,7 +147,7 @@ async function makeReadable(folder: string, user: number): Promise<void> {
   if ((mode & 0o005) === 0o005 || uid !== process.getuid?.()) return;
   await chown(folder, uid, user);
   await chmod(folder, (mode & 0o700) | 0o050);
-  // The version folder of one package can be inside another version's folder.
+  // A version's folder, `name/<version>`, can be inside a folder `name` that is itself an installed version and therefore closed.
   const parent = path.dirname(folder);
   const above = await stat(parent);
   if (above.uid === uid) await chmod(parent, (above.mode & 0o777) | 0o011);

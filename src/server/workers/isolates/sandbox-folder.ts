@@ -95,7 +95,7 @@ export class SandboxFolder {
     if (this.#links > 0) await this.#linkFolder(movedTo);
   }
 
-  /** Puts a bundled module next to the link; returns its path. */
+  /** Writes a bundled module to the slot; returns its path. */
   async addModule(text: string): Promise<string> {
     const file = path.join(this.path, moduleFile);
     await writeReadable(file, text);

@@ -97,7 +97,7 @@ export class StandbyIsolates {
   async #startOne(): Promise<void> {
     const starting = new BlankStart(this.#spawn);
     this.#starting = starting;
-    const blank = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "an isolate could not be started"));
+    const blank = await starting.isolate.catch((error: unknown) => this.#log.error({ err: error }, "isolate could not be started"));
     // Another caller took the starting isolate.
     if (this.#starting !== starting) return;
     this.#starting = undefined;

@@ -121,7 +121,7 @@ export class NamedUsers {
     this.#taken = new Set(this.#places.values());
   }
 
-  /** Returns a place from 0 to `count` - 1. When other names have all places, names share the place of their hash. */
+  /** Returns a place from 0 to `count` - 1. When all places are in use, names share the place of their hash. */
   placeOf(name: string): number {
     const known = this.#places.get(name);
     if (known !== undefined) return known;
@@ -137,7 +137,7 @@ export class NamedUsers {
     return first;
   }
 
-  /** Ignores a failed write, such as on a full disk: workers start, and the places last until the daemon ends. */
+  /** Ignores a failed write, such as on a full disk: workers still start, and the places are kept until the daemon ends. */
   #save(): void {
     if (this.#file === undefined) return;
     const unfinished = `${this.#file}.unfinished`;

@@ -18,7 +18,7 @@ export class WorkerLog {
   #start = 0;
   #droppedThroughId = 0;
   #waiting = new Set<() => void>();
-  /** Followers that hold this object. */
+  /** Number of followers that use this object. */
   followerCount = 0;
   /** The worker was deleted; no entry follows. */
   isForgotten = false;

@@ -13,7 +13,7 @@ export type NewLogEntry = Omit<LogEntry, "id" | "time"> & { readonly name: strin
 export interface WorkerLogsOptions {
   readonly bytesPerWorker: number;
   readonly totalBytes: number;
-  /** Unix milliseconds. */
+  /** Returns the current Unix time in milliseconds. */
   readonly now: () => number;
 }
 

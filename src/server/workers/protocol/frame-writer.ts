@@ -10,7 +10,7 @@ const handOverBytes = 128 * 1024;
 const maximumSlabs = 8;
 const encoder = new TextEncoder();
 
-/** Collects frames and hands them to the socket once per turn of the event loop. */
+/** Collects frames and writes them to the socket once per turn of the event loop. */
 export class FrameWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(slabBytes);
   /** Full slabs that the socket still uses, and free ones. */
@@ -79,7 +79,7 @@ export class FrameWriter {
     return isNew;
   }
 
-  /** The bytes must not change afterwards. */
+  /** Writes a frame with a byte payload. The bytes must not change afterwards. */
   bytes(kind: FrameKind, exchange: number, bytes: Uint8Array): void {
     this.#header(kind, exchange, bytes.byteLength, 0);
     this.#append(bytes);

@@ -13,7 +13,7 @@ export function cutText(text: string): string {
 
 /**
  * Returns a function that removes machine paths from the worker's output: paths become relative to the worker's folder, and stack frames of
- * the isolate program are removed. `slot`: the isolate's folder. `program`: our code's folder.
+ * the daemon's code are removed. `slot`: isolate's folder. `program`: daemon's code.
  */
 export function createPathHider({ slot, program }: { slot: string; program: string }): (text: string) => string {
   const slots = [pathToFileURL(slot).href, slot];

@@ -48,7 +48,7 @@ export class MessageFragmenter {
     return this.#waitingBytes === 0;
   }
 
-  /** The bytes must not change afterwards. */
+  /** Queues a message and sends it within the credit. The bytes must not change afterwards. */
   add(bytes: Uint8Array, isText: boolean): void {
     this.#waiting.push({ bytes, isText });
     this.#waitingBytes += bytes.byteLength + pieceCostBytes;

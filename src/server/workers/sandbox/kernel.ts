@@ -14,16 +14,16 @@ export interface Kernel {
   denyNewPrivileges(): void;
   /** Returns the Landlock ABI version of the kernel. */
   landlockVersion(number: number): number;
-  /** Returns a descriptor. `attributes` is a `struct landlock_ruleset_attr`. */
+  /** Returns a descriptor of a new ruleset. `attributes` is a `struct landlock_ruleset_attr`. */
   createRuleset(number: number, attributes: Buffer): number;
-  /** `attributes` is a `struct landlock_path_beneath_attr`. */
+  /** Adds a rule. `attributes` is a `struct landlock_path_beneath_attr`. */
   allowPath(number: number, ruleset: number, attributes: Buffer): void;
   restrictSelf(number: number, ruleset: number): void;
-  /** Keeps the descriptor open across exec: Node opens its descriptors with close-on-exec. */
+  /** Keeps the descriptor open across exec: Node sets close-on-exec for all inherited descriptors except the standard ones. */
   keepOpen(descriptor: number): void;
   /** Ends this process immediately: `process.exit` would run the event loop once more. */
   readonly exit: (status: number) => void;
-  /** `instructions` is an array of `struct sock_filter`. */
+  /** Installs a seccomp filter. `instructions` is an array of `struct sock_filter`. */
   filterCalls(number: number, instructions: Buffer): void;
 }
 
