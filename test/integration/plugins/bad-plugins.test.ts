@@ -28,14 +28,14 @@ const badCode: Readonly<Record<string, readonly [code: string | Record<string, s
   "exports a number": ["export default 7;", "The module exports a number instead of an object with hooks."],
   "misspells a hook": ["export default { onRequets() {} };", "OnRequets is not a hook. Did you mean onRequest?"],
   "exports null": ["export default null;", "The module exports null instead of an object with hooks."],
-  "exports an array": ["export default [];", "Its module exports an array"],
+  "exports an array": ["export default [];", "The module exports an array"],
   "has a factory that throws": ["export default () => { throw new RangeError('too far'); };", "RangeError: too far."],
   "has a factory that rejects": ["export default async () => { throw new Error('later'); };", "Later."],
   "has a factory that returns a string": [
     "export default () => 'rubbish';",
     "The factory returned a string instead of an object with hooks.",
   ],
-  "has a factory that returns undefined": ["export default () => {};", "Its factory returned undefined"],
+  "has a factory that returns undefined": ["export default () => {};", "The factory returned undefined"],
   "has a hook that is not a function": ["export default { onRequest: 'yes' };", "OnRequest is a string instead of a function."],
   "has routes without fetch": ["export default { routes: {} };", "Routes has no function fetch."],
   "has server routes that are not an object": [

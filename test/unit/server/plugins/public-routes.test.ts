@@ -154,8 +154,8 @@ describe("server routes", () => {
   test.each([
     [{ x: handler }, "must start with a slash"],
     [{ "/*/x": handler }, "can have a star only at its end"],
-    [{ "/:a/:a": handler }, "a name of its own"],
-    [{ "/:": handler }, "a name of its own"],
+    [{ "/:a/:a": handler }, "a unique name"],
+    [{ "/:": handler }, "a unique name"],
     [{ "/a?b": handler }, "without a query"],
     [{ "/a": "x" }, "needs a function"],
     [{ "/a": {} }, "needs a function"],
