@@ -49,7 +49,7 @@ describe("a cron job", () => {
 
   test("skips a run during its previous run and logs that", async () => {
     await upload(`name: slow\n${everySecond("/slow")}`);
-    await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its last run is not over");
+    await expect.poll(() => logOf("slow"), { timeout: 10_000 }).toContain("its previous run has not finished");
   });
 
   test("runs only for the active version and stops with it", async () => {

@@ -122,7 +122,6 @@ export class FrameReader {
 
 function payloadLength(buffer: Buffer, at: number): number {
   const length = buffer.readUInt32LE(at);
-  if (length > maximumPayloadBytes)
-    throw new Error(`the isolate sent a frame of ${length} bytes, more than the maximum of ${maximumPayloadBytes}`);
+  if (length > maximumPayloadBytes) throw new Error(`a frame of ${length} bytes is longer than the maximum of ${maximumPayloadBytes}`);
   return length;
 }

@@ -58,7 +58,7 @@ export class MessageFragmenter {
   /** Adds credit. Throws when the receiver returns more credit than was used. */
   addCredit(bytes: number): void {
     this.#credit += bytes;
-    if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("the isolate returned more WebSocket credit than it received");
+    if (bytes === 0 || this.#credit > socketWindowBytes) throw new Error("the peer returned more WebSocket credit than it received");
     this.send();
   }
 
@@ -113,7 +113,7 @@ export function writeClose({ code, reason }: SocketClose): Uint8Array {
 
 /** Parses a SocketClose payload; throws when its length is invalid. A reason that is not valid UTF-8 becomes empty. */
 export function readClose(payload: Buffer): SocketClose {
-  if (payload.length < 2 || payload.length > 2 + closeReasonBytes) throw new Error("the isolate sent an invalid close frame");
+  if (payload.length < 2 || payload.length > 2 + closeReasonBytes) throw new Error("the peer sent an invalid close frame");
   const reason = payload.toString("utf8", 2);
   return { code: payload.readUInt16LE(0), reason: Buffer.byteLength(reason) === payload.length - 2 ? reason : "" };
 }
