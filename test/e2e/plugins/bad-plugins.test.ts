@@ -39,7 +39,7 @@ async function expectTheRestWell(): Promise<void> {
 describe("a plugin that fails to load affects nothing else", () => {
   test.each([
     ["missing dependency", "export default {};", "dependencies: [nobody]\n", "nobody"],
-    ["dependency on itself", "export default {};", "dependencies: [bad]\n", "circle"],
+    ["dependency on itself", "export default {};", "dependencies: [bad]\n", "cycle"],
     ["syntax error", "export default {;", "", "plugin.js:1:17"],
     ["throw at import", "throw new Error('at import');", "", "At import."],
     ["throw in onInit", "export default { onInit() { throw new Error('in onInit'); } };", "", "In onInit."],
