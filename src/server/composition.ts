@@ -28,6 +28,7 @@ import { WorkerPackages } from "./packages/worker-packages.js";
 import type { PluginCode } from "./plugins/plugin-code.js";
 import { createPluginRouter, type PluginRouter } from "./plugins/plugin-router.js";
 import { Plugins } from "./plugins/plugins.js";
+import { settingsProblem } from "./plugins/settings-check.js";
 import { CronJobs, cronRefusal } from "./workers/cron.js";
 import { WorkerLogs } from "./workers/logs/worker-logs.js";
 import type { NetworkMode } from "./config/worker-network.js";
@@ -155,6 +156,7 @@ export async function openServices(
   const pluginPackages: PluginPackages = await PluginPackages.open({
     ...pluginPlaces,
     isWorker: (name) => packages.isInstalled(name, undefined),
+    settingsProblem: (plugin) => settingsProblem(code, plugin),
     reservedNames: reservedNames(config.apiBase),
     tools,
     log,

@@ -37,6 +37,8 @@ export interface PluginPackagesOptions extends PluginRules, Retiring {
   readonly builtInDirectory: string;
   /** Whether a worker of this name is installed. */
   readonly isWorker?: (name: string) => boolean;
+  /** Returns why a built-in plugin rejects its settings; undefined if it accepts them. */
+  readonly settingsProblem?: (plugin: Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">) => Promise<string | undefined>;
   /** Shared with other kinds of packages; closed by whoever made them, after this. */
   readonly tools: PackageTools;
   /** Another instance that has the same directory has changed something, `discover` gives it. None: it is not known what. */
@@ -99,6 +101,7 @@ export class PluginPackages implements PackageOwner {
       const from = path.join(content, root);
       const installedAt = path.join(area.directory, name);
       const candidate = { directory: { path: area.directory, source: "uploaded" as const }, folder: from, name, metadata };
+      await this.#assertSettings(candidate);
       const place = async () => {
         const accepted = this.#acceptedVersion(candidate);
         const change = { type: "plugin.installed", subject: { name, version: accepted }, folders: [name] } as const;
@@ -173,6 +176,10 @@ export class PluginPackages implements PackageOwner {
     parsePlugin(fieldsOf(builtIn ? { code: builtIn, overlay: changed } : { code: changed, overlay: undefined }), this.#options);
   }
 
+  async assertSettings({ directory, folder }: Unit, metadata: PackageMetadata): Promise<void> {
+    await this.#assertSettings({ directory: { path: directory, source: "uploaded" }, folder, name: metadata.name, metadata });
+  }
+
   assertAcceptable(unit: Unit, { name = unit.name, base }: Readonly<Record<string, unknown>>): void {
     if (typeof name !== "string") return;
     refuseReservedName(name, this.#options.reservedNames);
@@ -199,6 +206,17 @@ export class PluginPackages implements PackageOwner {
     const fields = fieldsOf({ code: builtIn, overlay: candidate });
     parsePlugin(fields, this.#options);
     return fields.version;
+  }
+
+  /** Rejects with INVALID_PACKAGE_METADATA when the folder overrides a built-in plugin with settings that the plugin itself rejects. */
+  async #assertSettings(candidate: PluginFolder): Promise<void> {
+    const { name } = candidate;
+    const builtIn = this.#catalog.find(name)?.builtIn;
+    if (!builtIn || !isBareManifest(candidate)) return;
+    const { manifest, config } = parsePlugin(fieldsOf({ code: builtIn, overlay: candidate }), this.#options);
+    const problem = await this.#options.settingsProblem?.({ name, folder: builtIn.folder, manifest, config });
+    if (problem === undefined) return;
+    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${name} rejects these settings. ${problem}`);
   }
 
   #baseOf(candidate: PluginFolder): string | undefined {

@@ -27,7 +27,7 @@ const longestReason = 1000;
  * Returns the file of a plugin's module, relative to its folder; undefined without a module. The worker's entrypoint does not count. Throws
  * when the file in `pluginEntry` does not exist.
  */
-export function findPluginEntry({ folder, manifest }: InstalledPlugin): string | undefined {
+export function findPluginEntry({ folder, manifest }: Pick<InstalledPlugin, "folder" | "manifest">): string | undefined {
   const { pluginEntry, entrypoint } = manifest;
   if (pluginEntry === undefined) return usualPluginEntries.find((name) => name !== entrypoint && existsSync(path.join(folder, name)));
   if (!existsSync(path.join(folder, pluginEntry))) throw new Error(`the file in pluginEntry, ${pluginEntry}, does not exist`);

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
 import { manifestOf, packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
+import { treeDigest } from "../../support/tree-digest.js";
 
 let daemon: TestDaemon;
 let root: Client;
@@ -35,9 +38,44 @@ test("the gateway is disabled by default, enabled by a manifest, disabled on del
   await expect.poll(async () => (await root.metrics.show({})).plugins).toEqual([]);
 });
 
-test("reports the invalid setting of the gateway", async () => {
-  await configure("enabled: true\nrateLimits:\n  - { limit: 1, window: 1 fortnight }\n");
-  const row = await rowOfGateway();
-  expect(row).toMatchObject({ status: "failed" });
-  expect(row?.error).toContain('rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h');
+const invalidSettings = "enabled: true\nrateLimits:\n  - { limit: 1, window: 1 fortnight }\n";
+const invalidWindow = 'rateLimits[0].window: "1 fortnight" is not a duration such as 10s, 1m, 1h';
+
+const gatewayFolder = () => path.join(daemon.directory, "plugins/plugin-gateway");
+const saveManifest = (settings: string) =>
+  root.pluginFiles.upload({
+    fields: { path: "plugins/plugin-gateway" },
+    files: [uploadOf("manifest.yaml", Buffer.from(manifestOf("plugin-gateway", "1.0.0", settings)))],
+  });
+
+describe("invalid settings of the gateway", () => {
+  beforeEach(() => configure("enabled: true\nrateLimits:\n  - { limit: 1, window: 1h, paths: [/limited] }\n"));
+  afterEach(() => root.plugins.remove({ params: { name: "plugin-gateway" } }));
+
+  test.each([
+    ["an upload", configure],
+    ["a file change", saveManifest],
+  ])("are rejected in %s; the previous settings stay in effect", async (_way, change) => {
+    const [row, files] = [await rowOfGateway(), await treeDigest(gatewayFolder())];
+    await expect(change(invalidSettings)).rejects.toMatchObject({
+      code: "INVALID_PACKAGE_METADATA",
+      message: expect.stringContaining(invalidWindow) as string,
+    });
+    expect(await rowOfGateway()).toEqual(row);
+    expect(row).toMatchObject({ status: "loaded" });
+    expect(await treeDigest(gatewayFolder())).toEqual(files);
+    await fetch(`${daemon.url}/limited`);
+    expect((await fetch(`${daemon.url}/limited`)).status).toBe(429);
+  });
+
+  test("are reported by name when they are found on the disk", async () => {
+    await writeFile(path.join(gatewayFolder(), "manifest.yaml"), manifestOf("plugin-gateway", "1.0.0", invalidSettings));
+    await root.plugins.reload();
+    const row = await rowOfGateway();
+    expect(row).toMatchObject({ status: "failed" });
+    expect(row?.error).toContain(invalidWindow);
+    // A valid change repairs it.
+    await saveManifest("enabled: true\n");
+    expect(await rowOfGateway()).toMatchObject({ status: "loaded" });
+  });
 });

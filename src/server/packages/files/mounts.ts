@@ -59,6 +59,8 @@ export interface PackageOwner {
   namesIn(unit: Unit): string[];
   /** Throws when a package of this metadata in the unit would not be served, or not be loaded. */
   assertUsable(unit: Unit, metadata: PackageMetadata): void;
+  /** Rejects with ApiError when the plugin in the unit would not accept its settings. */
+  assertSettings?(unit: Unit, metadata: PackageMetadata): Promise<void>;
   /** Throws when a package that says this about itself may not lie in the unit. */
   assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
 }

@@ -61,15 +61,35 @@ type TextOf = (fileName: MetadataFileName) => string | undefined;
  * its folder is called. All of its files are looked at, since the next change may let another one count. Refuses, too, a file that comes
  * and cannot be read as metadata, and a change after which a package that was usable is not.
  */
-export function checkMetadata(keeper: PackageOwner, caller: FileCaller, { unit, gone = [], come = new Map() }: RootChange): void {
-  if (!metadataFileNames.some((name) => gone.includes(name) || come.has(name))) return;
+export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: RootChange): void {
+  const { unit, come = new Map() } = change;
+  if (!isMetadataChange(change)) return;
   const before = textsIn(unit);
-  const after: TextOf = (name) => (come.has(name) ? textThatComes(name, come.get(name)) : gone.includes(name) ? undefined : before(name));
+  const after = textsAfter(change);
   for (const name of metadataFileNames) checkFields(keeper, caller, unit, declaredIn(name, after));
   for (const name of metadataFileNames) if (come.has(name)) parsePackageMetadataOf(name, after);
   const wasUsable = problemOf(keeper, unit, before) === undefined && metadataIn(before) !== undefined;
   const problem = wasUsable ? problemOf(keeper, unit, after) : undefined;
   if (problem !== undefined) throw problem;
+}
+
+/** Rejects with ApiError when the plugin in the unit would not accept the settings that it has after the change. */
+export async function checkSettings(keeper: PackageOwner, caller: FileCaller, change: RootChange): Promise<void> {
+  if (!keeper.assertSettings || !isMetadataChange(change)) return;
+  const metadata = metadataIn(textsAfter(change));
+  // Without usable metadata, `checkMetadata` decides.
+  if (!metadata) return;
+  caller.assertCovers(metadata.name);
+  await keeper.assertSettings(change.unit, metadata);
+}
+
+function isMetadataChange({ gone = [], come = new Map() }: RootChange): boolean {
+  return metadataFileNames.some((name) => gone.includes(name) || come.has(name));
+}
+
+function textsAfter({ unit, gone = [], come = new Map() }: RootChange): TextOf {
+  const before = textsIn(unit);
+  return (name) => (come.has(name) ? textThatComes(name, come.get(name)) : gone.includes(name) ? undefined : before(name));
 }
 
 function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, fields: Readonly<Record<string, unknown>>): void {

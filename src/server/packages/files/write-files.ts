@@ -10,7 +10,7 @@ import { assertEtag } from "./file-etag.js";
 import { checkNewName, type FileCaller, type FilePlace, type FilePlaces, type WritablePlace } from "./file-paths.js";
 import type { FileChange, PackageOwner } from "./mounts.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
-import { checkMetadata, type Unit } from "./package-folder.js";
+import { checkMetadata, checkSettings, type Unit } from "./package-folder.js";
 
 const fileMode = 0o644;
 
@@ -57,20 +57,23 @@ export class FileWriter {
     const refuseFolders = () => {
       for (const { place, text } of targets) if (kindAt(place) === "folder") throw taken(text);
     };
+    const rootChanges = (aside: string) =>
+      units.map((unit) => {
+        const atRoot = targets.filter(({ place }) => place.unit.folder === unit.folder && place.inUnit.length === 1);
+        const come = new Map(
+          atRoot.map(({ place, aside: name }) => [place.name, (read: (file: string) => void) => read(path.join(aside, name))] as const),
+        );
+        return { unit, come };
+      });
     await this.#change(folder, units, {
       prepare: async (aside) => {
         refuseFolders();
         for (const target of targets) await copyDurably(target.source, path.join(aside, target.aside));
+        for (const change of rootChanges(aside)) await checkSettings(this.#keeper, caller, change);
       },
       check: (aside) => {
         refuseFolders();
-        for (const unit of units) {
-          const atRoot = targets.filter(({ place }) => place.unit.folder === unit.folder && place.inUnit.length === 1);
-          const come = new Map(
-            atRoot.map(({ place, aside: name }) => [place.name, (read: (file: string) => void) => read(path.join(aside, name))] as const),
-          );
-          checkMetadata(this.#keeper, caller, { unit, come });
-        }
+        for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
         // Last: nobody else changes files of these units until it is done.
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
