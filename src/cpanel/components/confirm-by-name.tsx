@@ -18,7 +18,7 @@ export interface ConfirmByNameProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back: the name must be typed. */
+/** Confirms an action that cannot be undone: the user types the name. The input has the focus, so Enter never presses Cancel. */
 export function ConfirmByName({ title, name, action, children, onConfirm, onClose }: ConfirmByNameProps) {
   const [typed, setTyped] = useState("");
   const { isPending, error, run } = useMutation();
@@ -30,10 +30,10 @@ export function ConfirmByName({ title, name, action, children, onConfirm, onClos
     <Modal title={title} onClose={onClose} isAlert isHeld={isPending}>
       <div>{children}</div>
       <form onSubmit={(event) => void confirm(event)} className="modal-dialog-form">
-        <TextInput label={`Type ${name} to confirm`} value={typed} onChange={setTyped} autoComplete="off" />
+        <TextInput label={`Type ${name} to confirm`} value={typed} onChange={setTyped} autoComplete="off" autoFocus />
         {error !== undefined && <ErrorMessage error={error} />}
         <div className="modal-buttons">
-          <Button onPress={onClose} autoFocus isDisabled={isPending}>
+          <Button onPress={onClose} isDisabled={isPending}>
             Cancel
           </Button>
           <Button type="submit" kind="danger" isDisabled={typed !== name} isPending={isPending}>

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openPanelFixture, versionFiles as files, type PanelFixture } from "./panel-fixture.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let house: PanelFixture;
+
+beforeAll(async () => {
+  house = await openPanelFixture({ ...files("shop", "1.0.0", "shop"), ...files("blog", "1.0.0", "blog") });
+});
+
+afterAll(async () => {
+  await house.dispose();
+  expect(house.browser.complaints).toEqual([]);
+});
+
+const isStored = (name: string) => existsSync(path.join(house.daemon.directory, "workers", name));
+
+test("Enter confirms a deletion when the name matches, and does nothing before", async () => {
+  const page = await house.open("apps/shop");
+  await page.getByRole("button", { name: "Delete app…" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Delete shop?" });
+  await dialog.getByLabel("Type shop to confirm").waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("sho");
+  await page.keyboard.press("Enter");
+  expect(await dialog.isVisible()).toBe(true);
+  expect(isStored("shop")).toBe(true);
+  await page.keyboard.type("p");
+  await page.keyboard.press("Enter");
+  await page.getByText("shop is deleted.").waitFor();
+  await dialog.waitFor({ state: "hidden" });
+  expect(isStored("shop")).toBe(false);
+});
+
+test("Escape closes a confirmation without a change, and the focus returns", async () => {
+  const page = await house.open("apps/blog");
+  await page.getByRole("button", { name: "Delete app…" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Delete blog?" });
+  await dialog.getByLabel("Type blog to confirm").fill("blog");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  expect(isStored("blog")).toBe(true);
+  await expect.poll(() => page.locator(":focus").textContent()).toBe("Delete app…");
+});
