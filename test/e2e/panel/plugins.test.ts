@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../../src/shared/client.js";
 import { connect, uploadOf } from "../../support/connect.js";
+import { packFiles } from "../../support/pack-files.js";
 import { startDaemon, type TestDaemon } from "../../support/start-daemon.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { writeTree } from "../../support/write-tree.js";
@@ -156,6 +157,27 @@ test("previews an archive, shows why it is rejected, and deletes by typed name",
   await page.getByText("The plugin notes is deleted.").waitFor();
   expect(await statusOf("notes")).toBeUndefined();
   await expect.poll(() => rowOf(page, "notes").count()).toBe(0);
+  await page.context().close();
+  expect(browser.complaints).toEqual([]);
+});
+
+test("shows why a plugin rejects saved settings, and keeps the previous ones", async () => {
+  const settings = "name: plugin-gateway\nenabled: true\nsecurityHeaders:\n  frameOptions: DENY\n";
+  await install("gateway", await packFiles({ "manifest.yaml": settings }));
+  const page = await open("plugins/plugin-gateway/files?path=plugins/plugin-gateway&file=manifest.yaml", { provoked: [400] });
+  const text = page.getByRole("textbox", { name: "Text of manifest.yaml" });
+  await text.fill(settings.replace("DENY", "MAYBE"));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("alert").getByText("securityHeaders.frameOptions").waitFor();
+  await expectAccessible(page);
+  expect(await statusOf("plugin-gateway")).toBe("loaded");
+  expect((await fetch(`${daemon.url}/`)).headers.get("x-frame-options")).toBe("DENY");
+  await text.fill(settings.replace("DENY", "SAMEORIGIN"));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("manifest.yaml is saved; plugin-gateway is loaded.").waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect((await fetch(`${daemon.url}/`)).headers.get("x-frame-options")).toBe("SAMEORIGIN");
+  await client.plugins.remove({ params: { name: "plugin-gateway" } });
   await page.context().close();
   expect(browser.complaints).toEqual([]);
 });

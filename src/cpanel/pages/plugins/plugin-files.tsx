@@ -5,7 +5,7 @@ import { OnePlugin } from "./one-plugin.js";
 import { detailOf, filesOf } from "./plugin-address.js";
 import { usePlugins } from "./use-plugins.js";
 
-/** The files of a plugin. */
+/** The uploaded files of a plugin. Of a built-in plugin, that is the manifest that overrides its settings. */
 export function PluginFiles({ name }: { name: string }) {
   const plugins = usePlugins();
   return (
@@ -13,7 +13,7 @@ export function PluginFiles({ name }: { name: string }) {
       <PageHeading title={`Files of ${name}`} note={<PanelLink to={detailOf(name)}>{name}</PanelLink>} />
       <OnePlugin name={name} plugins={plugins}>
         {({ plugin }) => (
-          <LazyFileBrowser key={plugin.name} of={{ kind: "plugins", name, isBuiltIn: plugin.source === "built-in", page: filesOf(name) }} />
+          <LazyFileBrowser key={plugin.name} of={{ kind: "plugins", name, isBuiltIn: !plugin.removable, page: filesOf(name) }} />
         )}
       </OnePlugin>
     </>
