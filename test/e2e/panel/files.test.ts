@@ -243,8 +243,15 @@ test("shows the error of a save that breaks an app, and undoes the save", async 
   await text.fill("const greeting = 1;\nconst = 2;\n");
   await editor.getByRole("button", { name: "Save", exact: true }).click();
   await alert.getByText(/SyntaxError: index\.js:2:7: Expected identifier/).waitFor();
+  let release: (() => void) | undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await editor.route("**/api/workers/files/upload", (route) => held.then(() => route.continue()));
   await alert.getByRole("button", { name: "Undo the save" }).click();
-  await expect.poll(() => alert.count()).toBe(0);
+  await editor.getByRole("button", { name: "Saving…" }).waitFor();
+  expect(await alert.count()).toBe(0);
+  release?.();
+  await editor.getByText("index.js is saved; coder 1.0.0 answers 200.").waitFor();
+  expect(await alert.count()).toBe(0);
 });
 
 test("shows the error of a deletion that breaks an app, and the repair by an upload", async () => {

@@ -231,4 +231,14 @@ describe("Toasts", () => {
     await vi.advanceTimersByTimeAsync(6000);
     expect(toasts.shown.get()).toEqual([]);
   });
+
+  test("replaces the earlier message about the same subject", () => {
+    const toasts = new Toasts();
+    toasts.say("board failed to load", { subject: "board", tone: "danger" });
+    toasts.say("shop is deleted");
+    toasts.say("board is loaded", { subject: "board" });
+    expect(toasts.shown.get().map(({ text }) => text)).toEqual(["shop is deleted", "board is loaded"]);
+    toasts.dismissAbout("board");
+    expect(toasts.shown.get().map(({ text }) => text)).toEqual(["shop is deleted"]);
+  });
 });

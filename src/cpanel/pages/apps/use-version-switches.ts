@@ -45,7 +45,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
       return done;
     };
     const say = (text: string, back: readonly Step[]) =>
-      toasts.say(text, { action: { label: "Undo", run: () => void run(async () => void (await take(back))) } });
+      toasts.say(text, { subject: app.name, action: { label: "Undo", run: () => void run(async () => void (await take(back))) } });
     const toggle = (installed: InstalledVersion) =>
       void run(async () => {
         const verb = installed.enabled ? "disable" : "enable";
@@ -63,7 +63,9 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
     const restart = (installed: InstalledVersion) =>
       void run(async () => {
         const { data } = await api.workers.restart(params(installed.version));
-        toasts.say(`${app.name} ${installed.version} is restarted; ${pluralize(data.restarted, "isolate")} ended.`);
+        toasts.say(`${app.name} ${installed.version} is restarted; ${pluralize(data.restarted, "isolate")} ended.`, {
+          subject: app.name,
+        });
       });
     return { isPending, error, toggle, serve, restart };
   }, [api, app, onChanged, toasts, isPending, error]);

@@ -17,6 +17,8 @@ interface PackageCheck {
   readonly failed: Failed | undefined;
   /** Requests the package after this change, such as `index.js is saved`, and shows its response. */
   readonly check: (change: string) => Promise<void>;
+  /** Removes the result of the last check, since a new change has started. */
+  readonly reset: () => void;
 }
 
 /** Whether the package of a folder is still served after a change of its files. */
@@ -25,11 +27,13 @@ export function usePackageCheck(folder: Folder): PackageCheck {
   const client = useApi(servedOperations);
   const servedAt = useServedAt();
   const [failed, setFailed] = useState<Failed>();
+  const reset = () => setFailed(undefined);
   const check = async (change: string) => {
+    reset();
     const served = await askServed(folder, { client, servedAt, fetch: (...call) => fetch(...call) }).catch(() => undefined);
     const failure = served?.failure;
     setFailed(failure === undefined ? undefined : { text: served?.text ?? "", failure, change });
     if (failure === undefined) toasts.say(`${change}${served ? `; ${served.text}` : ""}.`);
   };
-  return { failed, check };
+  return { failed, check, reset };
 }

@@ -46,12 +46,13 @@ export function useSave(folder: Folder, name: string, opened: OpenedFile): Save 
   const { connection } = usePanel();
   const { isPending, error, run } = useMutation();
   const [saved, setSaved] = useState({ text: opened.text.text, etag: opened.etag });
-  const { failed, check } = usePackageCheck(folder);
+  const { failed, check, reset } = usePackageCheck(folder);
   const [before, setBefore] = useState("");
   const [changedMeanwhile, setChangedMeanwhile] = useState<EditConflict>();
   const path = `${folder.path}/${name}`;
   const save = async (text: string, isOverwriting = false) => {
     await run(async () => {
+      reset();
       const written = toBytesText({ ...opened.text, text });
       const etags = isOverwriting || saved.etag === undefined ? {} : { etags: [saved.etag] };
       const ending = { onSent: () => undefined, signal: new AbortController().signal };

@@ -25,6 +25,7 @@ export function usePluginActions(refresh: () => Promise<void>): PluginActions {
   const [tried, setTried] = useState({ subject: "", title: "" });
   const attempt = async (subject: string, title: string, action: () => Promise<void>) => {
     setTried({ subject, title });
+    toasts.dismissAbout(subject);
     await run(action);
     await refresh();
   };
@@ -33,8 +34,9 @@ export function usePluginActions(refresh: () => Promise<void>): PluginActions {
       await api.plugins[isEnabled ? "enable" : "disable"]({ params: { name } });
       const found = (await api.plugins.list()).find((plugin) => plugin.name === name);
       const undo = { label: "Undo", run: () => void setEnabled(name, !isEnabled, false) };
-      if (found?.status === "failed") toasts.say(`${name} is on, but could not be loaded.`, { tone: "danger", action: undo });
-      else toasts.say(`${name} is ${isEnabled ? "on" : "off"}.`, withUndo ? { action: undo } : {});
+      if (found?.status === "failed")
+        toasts.say(`${name} is on, but could not be loaded.`, { subject: name, tone: "danger", action: undo });
+      else toasts.say(`${name} is ${isEnabled ? "on" : "off"}.`, { subject: name, ...(withUndo && { action: undo }) });
     });
   };
   const reload = () =>
@@ -42,7 +44,8 @@ export function usePluginActions(refresh: () => Promise<void>): PluginActions {
       const { plugins } = (await api.plugins.reload()).data;
       const failed = plugins.filter((plugin) => plugin.error !== undefined).length;
       const text = `${plugins.filter(({ loaded }) => loaded).length} of ${pluralize(plugins.length, "plugin")} loaded.`;
-      toasts.say(failed === 0 ? text : `${text} ${failed} failed: the list says why.`, { tone: failed === 0 ? "plain" : "danger" });
+      const message = failed === 0 ? text : `${text} ${failed} failed: the list says why.`;
+      toasts.say(message, { subject: reloading, tone: failed === 0 ? "plain" : "danger" });
     });
   return {
     pending: isPending ? tried.subject : undefined,
