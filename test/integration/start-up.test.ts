@@ -66,6 +66,10 @@ describe("without a root key", () => {
     const cwd = await temporaryDirectory();
     const run = type([], { cwd, isTerminal: true });
     await expect.poll(run.output).toContain("runtimectl deploy hello");
+    // The log entry about isolation comes later than the others, and still before the next steps.
+    const [log = "", steps] = run.output().split("Control panel");
+    expect(log).toMatch(/isolates (?:have every layer of isolation|lack )/);
+    expect(steps).not.toMatch(/isolates (?:have|lack) /);
 
     const file = path.join(cwd, ".runtime/state/root.key");
     const key = (await readFile(file, "utf8")).trim();

@@ -39,6 +39,16 @@ describe.each(["fetch", "typescript", "static", "plugin"])("init --template %s",
   });
 });
 
+test("init creates a project in a path with spaces that validates and deploys", async () => {
+  const init = succeeded(await shell.run("init 'my projects/first worker' --name spaced --template fetch"));
+  // The printed command can be pasted into a shell.
+  const [, command = ""] = /runtimectl (deploy '.+')/.exec(init.stderr) ?? [];
+  expect(command).toBe("deploy 'my projects/first worker'");
+  succeeded(await shell.run(command.replace("deploy", "validate")));
+  succeeded(await shell.run(command));
+  expect(await (await fetch(`${daemon.url}/spaced/`)).text()).toContain("Hello");
+});
+
 test("init asks before it writes into a folder with other files", async () => {
   await writeTree(shell.home, { "mine/notes.txt": "mine" });
   const before = await treeDigest(path.join(shell.home, "mine"));

@@ -91,6 +91,7 @@ export class ShellSession {
   }
 }
 
+/** Splits at spaces, as a shell does; a word in single quotes can contain spaces. */
 function split(words: string): string[] {
-  return words.split(" ").filter((word) => word !== "");
+  return words.match(/'[^']*'|\S+/g)?.map((word) => (/^'.*'$/s.test(word) ? word.slice(1, -1) : word)) ?? [];
 }

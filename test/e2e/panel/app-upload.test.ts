@@ -166,6 +166,23 @@ test("cancels a running upload, which installs nothing and can be sent again", a
   await page.getByRole("dialog", { name: "large 1.0.0 is installed" }).waitFor();
 }, 60_000);
 
+test("shows why uploaded code cannot be loaded, and installs nothing", async () => {
+  const page = await house.open("apps", { provoked: [502] });
+  await page.getByRole("link", { name: "shop" }).waitFor();
+  const before = await house.ask("/api/workers");
+  const code = { "index.js": 'import "./missing.js";\nexport default {};\n' };
+  await dropPaths(page, [await archive('name: shop\nversion: "2.0.0"\nentrypoint: index.js\n', code)]);
+  const dialog = page.getByRole("dialog", { name: "Upload shop 2.0.0?" });
+  await dialog.getByRole("button", { name: "Upload" }).click();
+  const alert = dialog.getByRole("alert");
+  await alert.getByText(/missing\.js/).waitFor();
+  await alert.getByText("WORKER_START_FAILED").waitFor();
+  await expectAccessible(page);
+  expect(await house.ask("/api/workers")).toEqual(before);
+  expect((await fetch(`${house.daemon.url}/shop@2.0.0/`)).status).toBe(404);
+  expect(await (await fetch(`${house.daemon.url}/shop/`)).text()).toContain("shop");
+});
+
 test("shows the daemon's rejection with its request id and offers to try again", async () => {
   const page = await house.open("apps", { provoked: [400] });
   await page.getByRole("link", { name: "shop" }).waitFor();
