@@ -8,7 +8,7 @@ import { LoadingPage } from "./layout/loading-page.js";
 import { Shell } from "./layout/shell.js";
 import { PanelContext } from "./use-panel.js";
 
-/** The panel: the gate for whoever is not signed in, else the shell with its sections. */
+/** Renders the sign-in page without a session, else the shell with its sections. */
 export function App({ panel }: { panel: Panel }) {
   const { phase } = useObserved(panel.session.state);
   return (

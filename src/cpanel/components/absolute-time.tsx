@@ -11,7 +11,7 @@ export function AbsoluteTime({ at }: { at: number }) {
   );
 }
 
-/** The same as text. */
+/** Formats the day of a Unix time in seconds as text. */
 export function toDay(at: number): string {
   return day.format(new Date(at * 1000));
 }

@@ -3,12 +3,12 @@ import "./badge.css";
 
 interface BadgeProps {
   readonly tone?: "plain" | "good" | "warn" | "bad" | "accent";
-  /** It says a name of any length, such as a version, and not one of a few words. */
+  /** Whether the text is a name of any length, such as a version. */
   readonly isName?: boolean;
   readonly children: ReactNode;
 }
 
-/** A state as a word; colour only repeats it. */
+/** A state as a word. The color only repeats the word. */
 export function Badge({ tone = "plain", isName = false, children }: BadgeProps) {
   return <span className={`badge badge-${tone}${isName ? " badge-name" : ""}`}>{children}</span>;
 }

@@ -2,13 +2,13 @@ import { Button as AriaButton, type ButtonProps as AriaButtonProps } from "react
 import "./button.css";
 
 export interface ButtonProps extends Omit<AriaButtonProps, "className" | "style"> {
-  /** `plain` unless it is the one thing to do here, destroys something, or stands among text. */
+  /** `primary` for the main action, `danger` for a deletion, `bare` within text or rows; default `plain`. */
   readonly kind?: "plain" | "primary" | "danger" | "bare";
 }
 
 /**
- * A button; while `isPending` it keeps the focus and does nothing. React Aria's own way of that announces by an element that outlives the
- * button, and has no name then.
+ * A button that keeps the focus and ignores presses while `isPending`. React Aria's own `isPending` leaves an unnamed element behind after
+ * the button is unmounted.
  */
 export function Button({ kind = "plain", isPending = false, onPress, ...props }: ButtonProps) {
   return (

@@ -7,13 +7,13 @@ import { useMutation } from "./use-mutation.js";
 
 export interface ConfirmByNameProps {
   readonly title: string;
-  /** What has to be typed. */
+  /** The text that the user must type. */
   readonly name: string;
-  /** What the button says: `Revoke key`. */
+  /** Label of the button, such as `Revoke key`. */
   readonly action: string;
-  /** What will be gone, in numbers where there are any. */
+  /** Describes what is deleted, with numbers where they exist. */
   readonly children: ReactNode;
-  /** Closes itself when this resolves; shows why when it throws. */
+  /** When the promise resolves, the dialog closes; when it rejects, the dialog shows the error. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }

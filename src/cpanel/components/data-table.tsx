@@ -2,7 +2,7 @@ import { useMemo, useState, type ReactNode } from "react";
 import { Button } from "./button.js";
 import "./data-table.css";
 
-/** More rows are shown when they are asked for: drawing thousands would hold up typing. */
+/** Rows per step of `Show more`. Rendering thousands at once blocks typing. */
 const rowsAtOnce = 100;
 
 export interface Column<Row> {
@@ -11,24 +11,24 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Makes the column sortable. */
   readonly sortBy?: (row: Row) => string | number;
-  /** Left out where room is short: `wide` below 720 px, `widest` below 1080 px. */
+  /** The narrowest layout that shows the column: `wide` from 720 px, `widest` from 1080 px. */
   readonly shownFrom?: "wide" | "widest";
   readonly isNumeric?: boolean;
-  /** The buttons of a row: the title is for screen readers only. */
+  /** Whether the column holds the buttons of a row. Its title is visible to screen readers only. */
   readonly isActions?: boolean;
 }
 
 export interface DataTableProps<Row> {
-  /** What the table is of, for screen readers. */
+  /** Caption for screen readers. */
   readonly caption: string;
-  /** The first one names its row. */
+  /** The first column is the row header. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly sortedBy?: { readonly id: string; readonly isDescending: boolean };
 }
 
-/** The panel's one table: sortable, and short on purpose. */
+/** A sortable table that renders `rowsAtOnce` rows at first. */
 export function DataTable<Row>({ caption, columns, rows, keyOf, sortedBy }: DataTableProps<Row>) {
   const [order, setOrder] = useState(sortedBy);
   const [limit, setLimit] = useState(rowsAtOnce);

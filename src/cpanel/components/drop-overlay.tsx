@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import "./drop-veil.css";
 
-/** Takes what is dropped anywhere on the page; while something is held over it, says what would become of it. */
+/** Accepts drops anywhere on the page. While files are dragged over it, shows what the drop will do. */
 export function DropOverlay({ onDrop, children }: { onDrop: (transfer: DataTransfer) => void; children: ReactNode }) {
   const [isOver, setOver] = useState(false);
   const drop = useEffectEvent(onDrop);
@@ -14,7 +14,7 @@ export function DropOverlay({ onDrop, children }: { onDrop: (transfer: DataTrans
   );
 }
 
-/** Listens to the whole window: a file that is dropped beside would else be opened in place of the panel. */
+/** Listens on the window: otherwise the browser would open a file that is dropped outside of the target. */
 function watchDrops({ onOver, onDrop }: { onOver: (isOver: boolean) => void; onDrop: (transfer: DataTransfer) => void }): () => void {
   const end = new AbortController();
   const on = (name: "dragenter" | "dragover" | "dragleave" | "drop", act: (event: DragEvent) => void) =>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import "./state-note.css";
 
-/** Says why there is nothing to see, and what to do about it. */
+/** Explains why a list is empty, and offers the first action. */
 export function EmptyState({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="state-note" role="status">

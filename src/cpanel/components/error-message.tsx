@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/api-error.js";
 import type { ReactNode } from "react";
 import "./error-note.css";
 
-/** What went wrong in words, with the code and the id under which the daemon logged it. */
+/** Shows an error's message, its code, and the request id to find it in the daemon's log. */
 export function ErrorMessage({ error, title, children }: { error: unknown; title?: string; children?: ReactNode }) {
   const { message, code, requestId } = factsOf(error);
   return (
@@ -27,7 +27,7 @@ export function ErrorMessage({ error, title, children }: { error: unknown; title
 
 function factsOf(error: unknown): { message: string; code?: string | undefined; requestId?: string | undefined } {
   if (error instanceof ApiError) return { message: error.message, code: error.code, requestId: error.requestId };
-  if (!(error instanceof Error)) return { message: "Something went wrong that the panel does not know." };
+  if (!(error instanceof Error)) return { message: "An unknown error occurred in the panel." };
   const { requestId } = error as { requestId?: unknown };
   return { message: error.message, requestId: typeof requestId === "string" ? requestId : undefined };
 }

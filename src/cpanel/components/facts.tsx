@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import "./card.css";
 import "./facts.css";
 
-/** A card of names and what they stand for. */
+/** A card with a list of names and values. */
 export function Facts({ label, children }: { label: string; children: ReactNode }) {
   const id = `facts-${label.toLowerCase().replaceAll(" ", "-")}`;
   return (

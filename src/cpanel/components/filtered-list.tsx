@@ -13,7 +13,7 @@ interface FilteredListProps<Row> {
   readonly noun: string;
   /** All of them: `Keys`. */
   readonly title: string;
-  /** What the key needs to see the list. */
+  /** Permission that is required to read the list. */
   readonly permission: Permission;
   readonly resource: Resource<unknown>;
   readonly rows: readonly Row[];
@@ -26,7 +26,7 @@ interface FilteredListProps<Row> {
   /** Those that a row may have. */
   readonly states: readonly string[];
   readonly stateOf: (row: Row) => string;
-  /** What to say and to do when there is none at all. */
+  /** Shown when `total` is 0. */
   readonly empty: ReactNode;
 }
 

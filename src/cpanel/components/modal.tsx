@@ -7,14 +7,14 @@ import "./modal.css";
 export interface ModalProps {
   readonly title: string;
   readonly onClose: () => void;
-  /** Needs an answer: Escape closes it all the same, unless it `isHeld`. */
+  /** Whether the dialog needs a decision: a click outside does not close it. Escape does, unless `isHeld`. */
   readonly isAlert?: boolean;
   /** Neither Escape nor a click outside closes it. */
   readonly isHeld?: boolean;
   readonly children: ReactNode;
 }
 
-/** A dialog over everything else. Render it only while it is open; the focus goes back where it was. */
+/** A modal dialog. Render it only while it is open; on unmount the focus returns to the previous element. */
 export function Modal({ title, onClose, isAlert = false, isHeld = false, children }: ModalProps) {
   return (
     <ModalOverlay

@@ -10,22 +10,22 @@ import { LoadingRows } from "./loading-rows.js";
 import { EmptyState } from "./empty-state.js";
 
 export interface ResourceListProps<Row> {
-  /** One of them: `key`, `app`. */
+  /** Singular noun of a row: `key`, `app`. */
   readonly noun: string;
-  /** What the key needs to see the list. */
+  /** Permission that is required to read the list. */
   readonly permission: Permission;
   readonly resource: Resource<unknown>;
-  /** How many there are, filters aside. */
+  /** Number of rows without filters. */
   readonly total: number;
-  /** Those that the filters leave. */
+  /** Rows that match the filters. */
   readonly rows: readonly Row[];
-  /** What to say and to do when there is none at all. */
+  /** Shown when `total` is 0. */
   readonly empty: ReactNode;
   readonly onClearFilters: () => void;
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** A list in whichever state it is: no permission, loading, failed, empty, filtered empty, or there. */
+/** Renders a list in its state: no permission, loading, failed, empty, no match, or rows. */
 export function ResourceList<Row>(props: ResourceListProps<Row>) {
   const { noun, permission, resource, total, rows } = props;
   const { permissions, role } = usePrincipal();

@@ -11,11 +11,11 @@ export interface TextInputProps extends Omit<TextFieldProps, "className" | "styl
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly placeholder?: string;
-  /** Beside the input, such as a button that shows a secret. */
+  /** Element beside the input, such as a button that shows a secret. */
   readonly extra?: ReactNode;
 }
 
-/** A line of text with its label, what helps to fill it, and what is wrong with it. */
+/** A text field with its label, hint and error. */
 export function TextInput({ label, hint, error, placeholder, extra, ...props }: TextInputProps) {
   return (
     <TextField {...props} isInvalid={error !== undefined} className="field" validationBehavior="aria">

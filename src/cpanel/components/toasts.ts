@@ -1,6 +1,6 @@
 import { Observable } from "../live/observable.js";
 
-/** How long a message stays; longer ones are read longer. */
+/** How long a message is shown. A message with an action is shown twice as long. */
 const shownMs = 6000;
 const mostShown = 3;
 
@@ -14,7 +14,7 @@ export interface Toast {
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
-/** Short messages about what was done; what went wrong stays where it was tried. */
+/** Short messages about completed actions. Errors are shown where the action was started. */
 export class Toasts {
   readonly shown = new Observable<readonly Toast[]>([]);
   #count = 0;

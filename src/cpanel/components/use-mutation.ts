@@ -2,13 +2,13 @@ import { useState } from "react";
 
 export interface Attempt {
   readonly isPending: boolean;
-  /** Why the last one failed; undefined while another one runs. */
+  /** Error of the last run; undefined while the next one is pending. */
   readonly error: unknown;
-  /** Runs it unless one runs already; resolves with whether it succeeded. */
+  /** Runs the action unless another one is pending. Resolves with true if it succeeded. */
   readonly run: (action: () => Promise<void>) => Promise<boolean>;
 }
 
-/** Something that a person has the daemon do: one at a time, and what went wrong stays to be shown. */
+/** State of a user action: runs one at a time and keeps its error until the next run. */
 export function useMutation(): Attempt {
   const [error, setError] = useState<unknown>();
   const [isPending, setPending] = useState(false);

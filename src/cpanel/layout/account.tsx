@@ -3,7 +3,7 @@ import { Button } from "../components/button.js";
 import { usePrincipal } from "../session/use-principal.js";
 import { usePanel } from "../use-panel.js";
 
-/** Whose key this is, and the way out. */
+/** Shows the name of the signed-in key and the sign-out button. */
 export function Account() {
   const { session, toasts } = usePanel();
   const { name, role, namespaces } = usePrincipal();

@@ -1,15 +1,15 @@
 import { Observable } from "./observable.js";
 
-/** After failures a resource is asked for less often, down to once in this time. */
+/** Longest pause between requests for a resource that keeps failing. */
 const longestPauseMs = 60_000;
 
 export interface ResourceState<Data> {
-  /** The last answer; it stays while the daemon is away. */
+  /** Data of the last successful response; kept while the daemon is unreachable. */
   readonly data: Data | undefined;
-  /** Why the last question failed; undefined once one succeeded again. */
+  /** Error of the last request; undefined after the next success. */
   readonly error: unknown;
   readonly isAsking: boolean;
-  /** When the last answer came; milliseconds of the clock. */
+  /** Time of the last successful response, in Unix milliseconds. */
   readonly answeredAtMs: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface ResourceConditions {
   readonly leastIntervalMs: () => number;
 }
 
-/** One thing that the panel shows, asked for again and again while somebody looks at it. */
+/** A resource that is polled while a component watches it. */
 export class QueryState<Data> {
   readonly state = new Observable<ResourceState<Data>>({ data: undefined, error: undefined, isAsking: false, answeredAtMs: undefined });
   readonly #conditions: ResourceConditions;
@@ -34,7 +34,7 @@ export class QueryState<Data> {
     this.#conditions = conditions;
   }
 
-  /** Asks at once, then in turn, until the returned function is called. */
+  /** Requests the resource immediately, then at intervals, until the returned function is called. */
   watch(ask: () => Promise<Data>, intervalMs: number): () => void {
     const watcher = Symbol("watcher");
     this.#watchers.set(watcher, { ask, intervalMs });
@@ -45,7 +45,7 @@ export class QueryState<Data> {
     };
   }
 
-  /** Asks now, or waits for the answer that is on its way. */
+  /** Requests the resource now, or waits for the pending request. */
   async refresh(): Promise<void> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
@@ -54,7 +54,7 @@ export class QueryState<Data> {
     await this.#asking;
   }
 
-  /** Asks after what is on its way has come: that may have been read before a change. */
+  /** Waits for the pending request, which can predate the change, then requests again. */
   async refreshAfterChange(): Promise<void> {
     await this.#asking;
     await this.refresh();

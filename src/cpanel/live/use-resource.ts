@@ -3,7 +3,7 @@ import { usePanel } from "../use-panel.js";
 import type { ResourceState } from "./query-state.js";
 import { useObserved } from "./use-observed.js";
 
-/** How often a list is read again while it is looked at. */
+/** Polling interval of a list while it is shown. */
 const usualIntervalMs = 5000;
 
 export interface Resource<Data> extends ResourceState<Data> {
@@ -14,11 +14,11 @@ export interface Resource<Data> extends ResourceState<Data> {
 export interface ResourceOptions {
   /** `Infinity` = only once. */
   readonly intervalMs?: number;
-  /** Not asked for while false: such as when the key may not. */
+  /** If false, the resource is not requested, such as when the key lacks the permission. */
   readonly isWanted?: boolean;
 }
 
-/** What the daemon says, kept fresh while the component is there. `name` always means the same question. */
+/** Returns a resource and polls it while the component is mounted. Equal names must request the same resource. */
 export function useResource<Data>(
   name: string,
   ask: () => Promise<Data>,

@@ -7,7 +7,7 @@ interface State {
   readonly error: unknown;
 }
 
-/** A section that fails leaves the rest of the panel alone; so does one whose script cannot be loaded, such as after an update. */
+/** Shows the error of a section that fails to render or to load; the rest of the panel stays usable. */
 export class SectionBoundary extends Component<{ readonly children: ReactNode }, State> {
   override state: State = { error: undefined };
 
@@ -21,7 +21,7 @@ export class SectionBoundary extends Component<{ readonly children: ReactNode },
     return (
       <>
         <PageHeading title="This page failed" />
-        <ErrorMessage title="The panel itself is at fault, or was updated while it was open" error={error}>
+        <ErrorMessage title="The panel failed, or was updated while it was open" error={error}>
           <Button onPress={() => location.reload()}>Load the panel again</Button>
         </ErrorMessage>
       </>

@@ -1,8 +1,8 @@
 const storedName = "cpanel.session";
 
 /**
- * What this browser remembers of a session: that there is one, and when it ends. It spares a question whose answer would be an error
- * on the console of everybody who is not signed in, and tells each tab when to warn. The key is in a cookie that no script reads.
+ * Stores whether a session exists and when it expires, never the key. Without a stored session the panel sends no session request, which
+ * would log a 401 on the console. Each tab reads the expiry to warn in time.
  */
 export class RememberedSession {
   readonly #storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;

@@ -30,7 +30,7 @@ export function RootKeyWarning() {
       <Button isPending={isPending} onPress={() => void replace()}>
         Use a key for one day instead
       </Button>
-      {error !== undefined && <ErrorMessage title="The key was not made" error={error} />}
+      {error !== undefined && <ErrorMessage title="The key was not created" error={error} />}
     </div>
   );
 }

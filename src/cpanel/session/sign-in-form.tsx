@@ -5,7 +5,7 @@ import { TextInput } from "../components/text-input.js";
 import { useMutation } from "../components/use-mutation.js";
 import { usePanel } from "../use-panel.js";
 
-/** Takes a key, hands it to the daemon once, and forgets it. */
+/** Signs in with a key. The key is sent once and not kept. */
 export function SignInForm({ onSignedIn }: { onSignedIn?: () => void }) {
   const { session } = usePanel();
   const [key, setKey] = useState("");

@@ -67,7 +67,7 @@ export function ArchivePreview<Known>({
         </p>
       )}
       {wasCancelled && <p role="status">The upload was cancelled. Nothing was installed.</p>}
-      {error !== undefined && <ErrorMessage title="It was not installed" error={error} />}
+      {error !== undefined && <ErrorMessage title="The upload failed, and nothing was installed" error={error} />}
       <div className="modal-buttons">
         <Button onPress={onClose}>Cancel</Button>
         <Button kind="primary" onPress={onSend} isDisabled={refusal !== undefined} autoFocus>

@@ -8,7 +8,7 @@ interface InstalledButtonsProps {
   readonly onClose: () => void;
 }
 
-/** What to do after an upload. */
+/** Buttons after an upload. */
 export function InstalledButtons({ name, page, onClose }: InstalledButtonsProps) {
   return (
     <div className="modal-buttons">

@@ -1,7 +1,7 @@
 import { unzipSync } from "fflate";
 import { ArchiveListing, isMetadata, type ArchiveText } from "./archive-text.js";
 
-/** Reads the directory of a zip and its metadata; no other file is unpacked. */
+/** Reads the directory of a zip archive and its metadata files; unpacks no other file. */
 export async function readZip(file: Blob): Promise<ArchiveText> {
   const listing = new ArchiveListing();
   const unpacked = unzipSync(new Uint8Array(await file.arrayBuffer()), {

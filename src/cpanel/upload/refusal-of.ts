@@ -3,7 +3,7 @@ import { namespacesCover } from "../../shared/namespace.js";
 import type { PackageInfo } from "./package-info.js";
 import type { UploadTarget } from "./upload-target.js";
 
-/** Why the key may not install it; undefined when it may. The daemon decides all the same. */
+/** Returns why the key is not allowed to install the package; undefined if it is. The daemon checks again. */
 export function refusalOf(
   { name }: PackageInfo,
   { noun, permission }: Pick<UploadTarget<never>, "noun" | "permission">,

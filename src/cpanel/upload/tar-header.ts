@@ -1,6 +1,6 @@
 export const blockBytes = 512;
 
-/** npm's choice: old enough for every format, and the same for everybody. Unix seconds. */
+/** The fixed modification time that npm uses, so that equal files give equal archives. Unix seconds. */
 const fixedTime = Date.UTC(1985, 9, 26, 8, 15) / 1000;
 const nameBytes = 100;
 /** What fits into the eleven octal digits of a header. */

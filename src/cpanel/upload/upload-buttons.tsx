@@ -5,7 +5,7 @@ import { useMay } from "../session/use-principal.js";
 import { chosenFolder } from "./dropped-folder.js";
 import { useOffer } from "./use-offer.js";
 
-/** The way to upload without a pointer; nothing for keys that may not. */
+/** Upload buttons for keyboard users; hidden without the permission. */
 export function UploadButtons({ permission }: { permission: Permission }) {
   const offer = useOffer();
   if (!useMay(permission)) return null;

@@ -13,7 +13,7 @@ interface UploadDialogProps<Known> {
   readonly onClose: () => void;
 }
 
-/** Shows what is in an archive or folder before a byte of it is sent, then how far it is, then what became of it. */
+/** Previews an archive or folder before it is sent, then shows the progress and the result. */
 export function UploadDialog<Known>({ target, offer, onClose }: UploadDialogProps<Known>) {
   const { state, send, cancel } = useUpload(target, offer);
   const label = offer.kind === "archive" ? offer.file.name : offer.folder.name;
@@ -22,7 +22,7 @@ export function UploadDialog<Known>({ target, offer, onClose }: UploadDialogProp
       {state.phase === "reading" && <p role="status">Reading what is in {label}…</p>}
       {state.phase === "unreadable" && (
         <>
-          <ErrorMessage title="It cannot be installed, and nothing was sent" error={state.error} />
+          <ErrorMessage title="The package is invalid, and nothing was sent" error={state.error} />
           <Buttons onClose={onClose} />
         </>
       )}

@@ -10,7 +10,7 @@ export interface Installed<Known> {
   readonly known: Known | undefined;
 }
 
-/** Where packages of a kind are uploaded to. `Known` is what the panel knows of one that is installed. */
+/** Upload target for one kind of package. `Known` describes an installed package of the kind. */
 export interface UploadTarget<Known> {
   readonly kind: PackageKind;
   /** One of them: `app`. */
@@ -21,9 +21,9 @@ export interface UploadTarget<Known> {
   readonly find: (name: string) => Promise<Known | undefined>;
   /** Sends an archive; resolves once it is installed and the lists show it. */
   readonly install: (sent: Omit<FilesToSend, "field">) => Promise<{ readonly name: string; readonly version: string }>;
-  /** What installing it would do to what there is. */
+  /** Describes the effect of the installation on the installed package. */
   readonly effectOf: (facts: PackageInfo, known: Known | undefined) => string;
-  /** What whoever sends it should know first. */
+  /** Notes that are shown before the upload. */
   readonly notesOf: (facts: PackageInfo) => readonly string[];
   readonly Done: ComponentType<Installed<Known> & { readonly onClose: () => void }>;
 }

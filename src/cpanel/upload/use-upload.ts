@@ -3,7 +3,7 @@ import type { Offer } from "./offer.js";
 import { createArchive, type PackageArchive } from "./package-archive.js";
 import type { Installed, UploadTarget } from "./upload-target.js";
 
-/** How far an upload is. */
+/** State of an upload. */
 export type UploadState<Known> =
   | { readonly phase: "reading" }
   | { readonly phase: "unreadable"; readonly error: unknown }
@@ -20,11 +20,11 @@ export type UploadState<Known> =
 interface Upload<Known> {
   readonly state: UploadState<Known>;
   readonly send: () => void;
-  /** Ends the sending; nothing is installed then. */
+  /** Aborts the upload; nothing is installed. */
   readonly cancel: () => void;
 }
 
-/** Reads what is offered, then sends it when it is told to. */
+/** Reads the offered files, then uploads them on `send`. */
 export function useUpload<Known>(target: UploadTarget<Known>, offer: Offer): Upload<Known> {
   const [state, setState] = useState<UploadState<Known>>({ phase: "reading" });
   const sending = useRef<AbortController>(undefined);

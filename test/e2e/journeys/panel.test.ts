@@ -30,7 +30,7 @@ test("an operator deploys, disables, creates a key and signs out in a real brows
 
   await page.goto(`${house.daemon.url}/cpanel/apps/site`);
   await page.getByRole("button", { name: "Disable site 1.0.0" }).click();
-  await page.getByText("Every version is off: nothing answers.").waitFor();
+  await page.getByText("Every version is disabled, so no version is served.").waitFor();
   expect((await get("/site/")).status).toBe(404);
 
   await page.goto(`${house.daemon.url}/cpanel/keys/new`);

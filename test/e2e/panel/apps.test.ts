@@ -100,7 +100,7 @@ test("shows the active version, switches it and reverts it with Undo", async () 
 test("shows that no version is enabled when the last one is disabled", async () => {
   const page = await house.open("apps/@team/blog");
   await page.getByRole("button", { name: "Disable @team/blog 1.0.0" }).click();
-  await page.getByText("Every version is off: nothing answers.").waitFor();
+  await page.getByText("Every version is disabled, so no version is served.").waitFor();
   await expectAccessible(page);
   expect((await fetch(`${house.daemon.url}/@team/blog/`)).status).toBe(404);
   await page.getByRole("button", { name: "Enable @team/blog 1.0.0" }).click();
@@ -133,7 +133,7 @@ test("shows a page for an unknown app and for an unknown path", async () => {
 
 test("shows actions and apps by the permissions and namespaces of the key", async () => {
   const viewer = await house.open("apps/shop", { key: await house.key({ role: "viewer" }) });
-  await viewer.getByText("This key may look, and change nothing.").waitFor();
+  await viewer.getByText("This key is read-only.").waitFor();
   expect(await viewer.getByRole("main").getByRole("button").count()).toBe(0);
   await expectAccessible(viewer);
   const team = await house.open("apps", { key: await house.key({ role: "editor", namespaces: ["@team"] }) });

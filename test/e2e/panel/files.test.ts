@@ -44,7 +44,7 @@ const press = (name: string) => page.getByRole("button", { name, exact: true }).
 
 test("opens folders by links, with the path in the URL and browser history", async () => {
   await page.getByRole("link", { name: "Files", exact: true }).click();
-  await page.getByText("Files are changed inside of a version.").waitFor();
+  await page.getByText("Open a version to change its files.").waitFor();
   await entry("1.0.0/").click();
   await expect.poll(names).toEqual(["assets/", "old/", "index.html", "manifest.yaml"]);
   await expectAccessible(page);
@@ -131,7 +131,7 @@ test("uploads files by drop or button after showing which files they replace", a
   await entry("index.html").waitFor();
   await dropPaths(page, [at("new näme.txt"), at("index.html")]);
   const dialog = page.getByRole("dialog", { name: "Upload 2 files?" });
-  await dialog.getByText("Replaces what is there: index.html").waitFor();
+  await dialog.getByText("Replaces existing files: index.html").waitFor();
   await expectAccessible(page);
   expect(await served("")).toBe("mine");
   await dialog.getByRole("button", { name: "Upload" }).click();
@@ -141,7 +141,7 @@ test("uploads files by drop or button after showing which files they replace", a
   expect([await served(""), await served("new%20n%C3%A4me.txt")]).toEqual(["uploaded", "new"]);
   await dropPaths(page, [at("folder"), at("index.html")]);
   const folders = page.getByRole("dialog", { name: "Upload 3 files?" });
-  await folders.getByText("Replaces what is there: index.html").waitFor();
+  await folders.getByText("Replaces existing files: index.html").waitFor();
   let goOn: (() => void) | undefined;
   const looked = new Promise<void>((resolve) => (goOn = resolve));
   await page.route("**/api/workers/files/upload", (route) => looked.then(() => route.continue()));
@@ -153,11 +153,11 @@ test("uploads files by drop or button after showing which files they replace", a
   await folders.waitFor({ state: "hidden" });
   expect([await served("folder/in.txt"), await served("folder/far/below.txt")]).toEqual(["in", "below"]);
   await dropPaths(page, [at("folder")]);
-  await page.getByText("Replaces what is there: files of the same name in folder/").waitFor();
+  await page.getByText("Replaces existing files: files of the same name in folder/").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await mkdir(at("hollow/in"), { recursive: true });
   await dropPaths(page, [at("hollow")]);
-  await page.getByText("There is no file in what was dropped.").waitFor();
+  await page.getByText("The dropped folder contains no files.").waitFor();
   const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Upload files")]);
   await chooser.setFiles([at("folder/in.txt")]);
   await page.getByRole("dialog", { name: "Upload 1 file?" }).getByRole("button", { name: "Upload" }).click();
@@ -168,7 +168,7 @@ test("creates, renames and moves entries, and deletes them after the name is typ
   await press("New folder");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("pages");
-  await press("Make folder");
+  await press("Create folder");
   await entry("pages/").waitFor();
   await press("Rename in.txt");
   await page.getByLabel("New name").fill("index.html");
@@ -208,7 +208,7 @@ test("shows an empty folder and a file that cannot be read", async () => {
 
 test("shows files read-only to a viewer and hides files of built-in apps", async () => {
   const viewer = await house.open("apps/shop/files?path=workers/shop/1.0.0", { key: await house.key({ role: "viewer" }) });
-  await viewer.getByText("This key may look, and change nothing.").waitFor();
+  await viewer.getByText("This key is read-only.").waitFor();
   expect(
     await viewer
       .getByRole("main")
@@ -220,7 +220,7 @@ test("shows files read-only to a viewer and hides files of built-in apps", async
   expect(await viewer.getByRole("textbox").count()).toBe(0);
   await expectAccessible(viewer);
   await page.goto(`${house.daemon.url}/cpanel/apps/cpanel/files`);
-  await page.getByText("It comes with the daemon: its files can be neither seen nor changed here.").waitFor();
+  await page.getByText("This package is part of the daemon. Its files are not shown.").waitFor();
   await expectAccessible(page);
 });
 

@@ -32,7 +32,7 @@ async function identify(key: string): Promise<number> {
 
 test("creates a key with the selected permissions and shows it until marked as stored", async () => {
   const page = await openKeys();
-  await page.getByText("There is no key yet").waitFor();
+  await page.getByText("No keys yet").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByRole("button", { name: "Create key" }).click();

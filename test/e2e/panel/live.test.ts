@@ -59,7 +59,7 @@ test("shows uploads, disabling and deletion by other clients immediately", async
   await list.getByRole("link", { name: "fresh" }).click();
   await list.getByText("Serving 1.0.0").waitFor();
   await client.workers.disable({ params: { scope: "_", name: "fresh", version: "1.0.0" } });
-  await list.getByText("Every version is off: nothing answers.").waitFor();
+  await list.getByText("Every version is disabled, so no version is served.").waitFor();
   await client.workers.remove({ params: { scope: "_", name: "fresh" } });
   await list.getByText("No app named fresh is installed").waitFor();
   await overview.getByRole("main").getByRole("link", { name: "2 apps" }).waitFor();

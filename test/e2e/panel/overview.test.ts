@@ -37,7 +37,7 @@ test("the overview shows that metrics cannot be read and the daemon is not ready
   const error = { code: "PERMISSION_DENIED", message: "Something failed in the daemon." };
   await page.route(/\/api\/(?:metrics|health\/ready)/, (route) => route.fulfill({ status: 403, json: { error } }));
   await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Overview" }).click();
-  await page.getByText("The numbers could not be read").waitFor();
+  await page.getByText("The metrics could not be read").waitFor();
   await page.getByText("not ready").waitFor();
   await expectAccessible(page);
   expect(house.browser.complaints).toEqual([]);

@@ -73,7 +73,7 @@ test("lists plugins with state and reason, filters them, and reloads from disk",
   await rowOf(page, "broken")
     .getByText(/nowhere/)
     .waitFor();
-  await rowOf(page, "plugin-gateway").getByText("takes no part").waitFor();
+  await rowOf(page, "plugin-gateway").getByText("is installed but disabled").waitFor();
   await rowOf(page, "by-hand").getByText("waiting", { exact: true }).waitFor();
   expect(await rowOf(page, "plugin-gateway").getByRole("button").allTextContents()).toEqual(["Enable"]);
   await expectAccessible(page);
@@ -129,12 +129,12 @@ test("previews an archive, shows why it is rejected, and deletes by typed name",
   await expectAccessible(page);
   await page.getByRole("button", { name: "Close" }).click();
   await choose("notes.tgz", await packPlugin("name: notes\nversion: 3.0.0\nbase: /board\n"));
-  await page.getByText("A new plugin notes, which takes effect at once").waitFor();
+  await page.getByText("A new plugin notes. It is loaded immediately").waitFor();
   await page.getByText("A plugin runs inside the daemon").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   const refusal = page.getByRole("dialog").getByRole("alert");
-  await refusal.getByText("It was not installed").waitFor();
+  await refusal.getByText("The upload failed, and nothing was installed").waitFor();
   expect(await refusal.textContent()).toMatch(/[A-Z_]+ request \S{8,}/);
   await expectAccessible(page);
   expect(await client.plugins.list()).toEqual(before);

@@ -13,7 +13,7 @@ export function AppInstalled({ name, version, known: app, onClose }: Installed<A
   return (
     <>
       <div role="status">
-        {isOff && <p>It is off, as its manifest says. Enable it on the page of the app.</p>}
+        {isOff && <p>The version is disabled by its manifest. Enable it on the page of the app.</p>}
         {!isOff && (
           <p>
             It answers at{" "}

@@ -31,7 +31,7 @@ export function AppPage({ name, view }: { name: string; view: string }) {
       </p>
       <PageHeading
         title={name}
-        {...(app ? { note: app.serving ? <>Serving {app.serving.version}</> : "Every version is off: nothing answers." } : {})}
+        {...(app ? { note: app.serving ? <>Serving {app.serving.version}</> : "Every version is disabled, so no version is served." } : {})}
       >
         {app?.isBuiltIn && <Badge>built-in</Badge>}
         {app?.serving && (

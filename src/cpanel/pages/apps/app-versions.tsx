@@ -10,7 +10,7 @@ import { useAppMetrics } from "./use-app-metrics.js";
 import { useVersionSwitches } from "./use-version-switches.js";
 import { versionColumns } from "./version-columns.js";
 
-/** The versions of an app, which one answers, and what can be done with each. */
+/** The versions of an app with their state and actions. */
 export function AppVersions({ app, onChanged }: { app: App; onChanged: () => Promise<void> }) {
   const servedAt = useServedAt();
   const metrics = useAppMetrics(app.name).get(app.name);
@@ -32,20 +32,20 @@ export function AppVersions({ app, onChanged }: { app: App; onChanged: () => Pro
   const removable = app.versions.some(({ source }) => source === "uploaded");
   return (
     <>
-      {switches.error !== undefined && <ErrorMessage title="Nothing was changed, or it was changed back" error={switches.error} />}
+      {switches.error !== undefined && <ErrorMessage title="The change failed" error={switches.error} />}
       <DataTable
         caption={`Versions of ${app.name}`}
         columns={columns}
         rows={app.versions}
         keyOf={({ version, source }) => `${version} ${source}`}
       />
-      {!may.change && !may.restart && !may.remove && <p className="quiet app-note">This key may look, and change nothing.</p>}
+      {!may.change && !may.restart && !may.remove && <p className="quiet app-note">This key is read-only.</p>}
       {may.remove && removable && (
         <div className="app-note">
           <Button onPress={() => setDeleting({ version: undefined })}>Delete app…</Button>
         </div>
       )}
-      {may.remove && !removable && <p className="quiet app-note">It comes with the daemon: it cannot be changed or deleted here.</p>}
+      {may.remove && !removable && <p className="quiet app-note">This app is part of the daemon. It cannot be changed or deleted.</p>}
       {deleting && <DeleteApp app={app} version={deleting.version} onClose={() => setDeleting(undefined)} onDeleted={onChanged} />}
     </>
   );

@@ -9,13 +9,13 @@ import { appOperations } from "./app-operations.js";
 
 interface DeleteAppProps {
   readonly app: App;
-  /** One version; undefined = the app with all that were uploaded. */
+  /** The version to delete; undefined deletes the app with all uploaded versions. */
   readonly version: string | undefined;
   readonly onClose: () => void;
   readonly onDeleted: () => Promise<void>;
 }
 
-/** Asks for the name, then deletes: this cannot be taken back. */
+/** Deletes an app or a version after its name is typed. */
 export function DeleteApp({ app, version, onClose, onDeleted }: DeleteAppProps) {
   const api = useApi(appOperations);
   const { toasts, router } = usePanel();

@@ -12,7 +12,7 @@ import { effectOf, notesOf } from "./upload-effect.js";
 
 const operations = { workers: { list } };
 
-/** Where apps are uploaded to. */
+/** Upload target for apps. */
 export function useAppTarget(): UploadTarget<App> {
   const { connection, resources } = usePanel();
   const api = useApi(operations);

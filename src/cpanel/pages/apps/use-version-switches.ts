@@ -12,7 +12,7 @@ export interface VersionTransaction {
   readonly isPending: boolean;
   readonly error: unknown;
   readonly toggle: (installed: InstalledVersion) => void;
-  /** Lets a version answer: it is switched on, then those that would answer in its stead are switched off. */
+  /** Activates a version: enables it, then disables the versions that would be served in its place. */
   readonly serve: (installed: InstalledVersion) => void;
   readonly restart: (installed: InstalledVersion) => void;
 }
@@ -21,7 +21,7 @@ type Step = readonly [verb: "enable" | "disable", version: string];
 
 const opposite = { enable: "disable", disable: "enable" } as const;
 
-/** What is done with versions and can be taken back, so nobody is asked first: the message that says it is done offers the way back. */
+/** Version actions that need no confirmation: the message after each one offers Undo. */
 export function useVersionSwitches(app: App, onChanged: () => Promise<void>): VersionTransaction {
   const api = useApi(appOperations);
   const { toasts } = usePanel();
@@ -36,7 +36,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
           done.unshift([opposite[verb], version]);
         }
       } catch (failure) {
-        // What cannot be taken back either shows in the list.
+        // A step that cannot be reverted either is visible in the list.
         for (const [verb, version] of done) await api.workers[verb](params(version)).catch(() => undefined);
         throw failure;
       } finally {
@@ -71,7 +71,7 @@ export function useVersionSwitches(app: App, onChanged: () => Promise<void>): Ve
   }, [api, app, onChanged, toasts, isPending, error]);
 }
 
-/** What answers once that version is the other way. */
+/** Returns which version is served after the toggle. */
 function afterwards(app: App, toggled: InstalledVersion): string {
   const versions = app.versions.map((installed) => (installed === toggled ? { ...installed, enabled: !installed.enabled } : installed));
   const serving = answeringVersion(versions);

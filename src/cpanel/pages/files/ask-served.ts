@@ -9,9 +9,9 @@ import type { Folder } from "./package-ref.js";
 
 export const servedOperations = { workers: { list, logs }, plugins: { list: plugins.list } };
 
-/** As long as this a worker may take to answer, a cold start included, before the panel reports that it does not. */
+/** Longest wait for a worker's response, cold start included, before the panel reports a failure. */
 const longestAnswerMs = 10_000;
-/** The daemon writes its own entry after what the code threw. */
+/** More than one: the daemon writes its own log entry after the error that the code threw. */
 const newestEntries = 5;
 
 /** How the daemon names file, line and column of a syntax error; the log has it in another form. */
@@ -40,7 +40,7 @@ export async function askServed(folder: Folder, options: AskOptions): Promise<Se
 async function askPlugin(name: string, { client }: AskOptions): Promise<Served | undefined> {
   const plugin = (await client.plugins.list()).find((listed) => listed.name === name);
   if (!plugin) return undefined;
-  if (plugin.status === "failed") return { text: `${name} failed to load`, failure: plugin.error ?? "The daemon's log says why." };
+  if (plugin.status === "failed") return { text: `${name} failed to load`, failure: plugin.error ?? "The daemon's log has the reason." };
   return { text: `${name} is ${plugin.status}`, failure: undefined };
 }
 
@@ -64,7 +64,7 @@ async function askWorker({ of: { name }, path }: Folder, { client, servedAt, fet
   const text = `${label} answers ${response.status}`;
   if (response.status < 500) return { text, failure: undefined };
   const ofDaemon = daemonErrorIn(await response.text().catch(() => ""));
-  if (!ofDaemon) return { text, failure: "The worker itself answers so; its log may say why." };
+  if (!ofDaemon) return { text, failure: "The worker itself sent this response. Its log can contain the reason." };
   if (place.test(ofDaemon)) return { text, failure: ofDaemon };
   return { text, failure: thrownIn(await errorsOf(client, name, version), entriesBefore.at(-1)?.id ?? 0) ?? ofDaemon };
 }

@@ -11,7 +11,7 @@ import { TextEditor } from "./text-editor.js";
 import { useDownloadUrl } from "./use-download-url.js";
 import { useFileContent } from "./use-file-content.js";
 
-/** One file: its text, to change where that is allowed, or why it is not shown. */
+/** Shows one file: an editor, read-only text, or the reason why the file is not shown. */
 export function FileView({ folder, name }: { folder: Folder; name: string }) {
   const { kind } = folder.of;
   const path = `${folder.path}/${name}`;
@@ -49,7 +49,7 @@ export function FileView({ folder, name }: { folder: Folder; name: string }) {
       <div className="folder-bar">{download}</div>
       <ReadOnlyText name={name} text={content.text} />
       {mayChange && (
-        <p className="quiet folder-note">Its lines end in different ways, which an editor here would change: it can be read only.</p>
+        <p className="quiet folder-note">The file has mixed line endings, which the editor would change. It is read-only here.</p>
       )}
     </>
   );

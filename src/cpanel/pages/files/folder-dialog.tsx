@@ -41,7 +41,7 @@ function MakeFolder({ folder, onClose, onChanged }: DialogProps) {
     await api.mkdir({ body: { path: `${folder.path}/${name}` } });
     await onChanged(`The folder ${name} is there`);
   };
-  return <PathDialog title="New folder" label="Name" initial="" action="Make folder" onSubmit={make} onClose={onClose} />;
+  return <PathDialog title="New folder" label="Name" initial="" action="Create folder" onSubmit={make} onClose={onClose} />;
 }
 
 function RenameEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
@@ -65,7 +65,7 @@ function MoveEntry({ folder, entry, onClose, onChanged }: EntryDialogProps) {
     <PathDialog
       title={`Move ${entry.name}`}
       label="To"
-      hint="A folder that is there, or a path where nothing is. Nothing is overwritten."
+      hint="An existing folder, or a path that does not exist yet. Existing files are not overwritten."
       initial={entry.path}
       action="Move"
       onSubmit={move}

@@ -60,7 +60,7 @@ export function FolderView({ folder }: { folder: Folder }) {
       >
         {(rows) => <DataTable caption={`Files in ${path}`} columns={columns} rows={rows} keyOf={(entry) => entry.path} />}
       </ResourceList>
-      {resource.data?.hasMore && <p className="quiet folder-note">The folder has more entries than are listed here.</p>}
+      {resource.data?.hasMore && <p className="quiet folder-note">The folder has more entries than this list shows.</p>}
       <WhyNot folder={folder} mayChange={change || remove} />
       <Drops mayUpload={change} isBusy={question !== undefined} path={path} onFiles={upload} />
       {question && (
@@ -94,10 +94,10 @@ function Drops({ mayUpload, isBusy, path, onFiles }: DropsProps) {
     if (!mayUpload) return refuse(`Nothing can be uploaded into ${path} with this key.`);
     try {
       const files = await droppedFiles(transfer);
-      if (files.length === 0) refuse("There is no file in what was dropped.");
+      if (files.length === 0) refuse("The dropped folder contains no files.");
       else onFiles(files);
     } catch (error) {
-      refuse(error instanceof Error ? error.message : "What was dropped could not be read.");
+      refuse(error instanceof Error ? error.message : "The dropped files could not be read.");
     }
   };
   return (
@@ -109,7 +109,7 @@ function Drops({ mayUpload, isBusy, path, onFiles }: DropsProps) {
 
 function WhyNot({ folder: { of, isChangeable }, mayChange }: { folder: Folder; mayChange: boolean }) {
   if (mayChange) return null;
-  if (isChangeable) return <p className="quiet folder-note">This key may look, and change nothing.</p>;
-  if (of.isBuiltIn) return <p className="quiet folder-note">It comes with the daemon: it cannot be changed here.</p>;
-  return of.kind === "workers" && <p className="quiet folder-note">Files are changed inside of a version.</p>;
+  if (isChangeable) return <p className="quiet folder-note">This key is read-only.</p>;
+  if (of.isBuiltIn) return <p className="quiet folder-note">This package is part of the daemon. It cannot be changed.</p>;
+  return of.kind === "workers" && <p className="quiet folder-note">Open a version to change its files.</p>;
 }

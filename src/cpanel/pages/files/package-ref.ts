@@ -1,11 +1,11 @@
 import { isPackageVersion } from "../../../shared/package-name.js";
 import type { FileKind } from "./file-operations.js";
 
-/** A package whose files are looked at. */
+/** A package whose files are shown. */
 export interface PackageRef {
   readonly kind: FileKind;
   readonly name: string;
-  /** All that is installed of it comes with the daemon. */
+  /** Whether the package is part of the daemon and has no uploaded files. */
   readonly isBuiltIn: boolean;
   /** Where the panel shows its files: `apps/shop/files`. */
   readonly page: string;
@@ -14,13 +14,13 @@ export interface PackageRef {
 /** A folder of a package. */
 export interface Folder {
   readonly of: PackageRef;
-  /** As the API has it: `workers/shop/1.0.0/assets`. */
+  /** Path in the API, such as `workers/shop/1.0.0/assets`. */
   readonly path: string;
-  /** Whether what is in it may be changed at all, whoever asks. */
+  /** Whether files in the folder can be changed, permissions aside. */
   readonly isChangeable: boolean;
 }
 
-/** A folder below one of the package's `roots`; undefined when the path leads elsewhere. */
+/** Returns a folder below one of the package's `roots`; undefined for any other path. */
 export function folderAt(of: PackageRef, roots: readonly string[], path: string): Folder | undefined {
   const root = roots.find((candidate) => isWithin(candidate, path));
   if (root === undefined) return undefined;

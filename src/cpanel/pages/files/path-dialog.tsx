@@ -10,14 +10,14 @@ interface PathDialogProps {
   readonly label: string;
   readonly hint?: string;
   readonly initial: string;
-  /** What the button says. */
+  /** Label of the button. */
   readonly action: string;
-  /** Closes itself when this resolves; shows why when it throws. */
+  /** When the promise resolves, the dialog closes; when it rejects, the dialog shows the error. */
   readonly onSubmit: (text: string) => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Asks for a name or a path. */
+/** A dialog with one field for a name or a path. */
 export function PathDialog({ title, label, hint, initial, action, onSubmit, onClose }: PathDialogProps) {
   const [text, setText] = useState(initial);
   const { isPending, error, run } = useMutation();

@@ -16,7 +16,7 @@ interface TextEditorProps {
   readonly onReload: () => void;
 }
 
-/** A text to change. What was written and not saved is not left by accident. */
+/** Edits a text file. Asks before the user leaves with unsaved changes. */
 export function TextEditor({ folder, name, opened, download, onReload }: TextEditorProps) {
   const { saved, changedMeanwhile, isPending, error, broken, save, forget } = useSave(folder, name, opened);
   const [draft, setDraft] = useState(opened.text.text);
@@ -39,7 +39,7 @@ export function TextEditor({ folder, name, opened, download, onReload }: TextEdi
           {isChanged ? "Not saved" : ""}
         </span>
       </div>
-      {error !== undefined && <ErrorMessage title="It was not saved" error={error} />}
+      {error !== undefined && <ErrorMessage title="The file was not saved" error={error} />}
       {broken && (
         <FailedNote
           of={folder.of}

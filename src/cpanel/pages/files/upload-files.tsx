@@ -51,7 +51,7 @@ export function UploadFiles({ folder, entries, files, onClose, onUploaded }: Upl
         {files.length === 1 && `${files[0]?.path}: `}
         {formatSize(sizeBytes)} into <code>{folder.path}</code>.
       </p>
-      {replaced.length > 0 && <p className="file-warning">Replaces what is there: {replaced.join(", ")}</p>}
+      {replaced.length > 0 && <p className="file-warning">Replaces existing files: {replaced.join(", ")}</p>}
       {wasCancelled && <p role="status">Cancelled. Nothing was changed.</p>}
       {error !== undefined && !wasCancelled && <ErrorMessage title="The upload failed" error={error} />}
       {isPending ? (

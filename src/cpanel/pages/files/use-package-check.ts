@@ -5,9 +5,9 @@ import { usePanel } from "../../use-panel.js";
 import { askServed, servedOperations, type Served } from "./ask-served.js";
 import type { Folder } from "./package-ref.js";
 
-/** A package that is not served since a change of its files. */
+/** A package that stopped being served after a change of its files. */
 export interface Failed extends Served {
-  /** Such as `index.js is saved`. */
+  /** The change as a phrase, such as `index.js is saved`. */
   readonly change: string;
   readonly failure: string;
 }

@@ -10,37 +10,37 @@ import { sendFiles } from "./send-files.js";
 import { useFileApi } from "./use-file-api.js";
 import { usePackageCheck, type Failed } from "./use-package-check.js";
 
-/** A tag that no file has. */
+/** An ETag that matches no file. */
 const noTag = '"none"';
 
-/** What somebody else did to a file since it was read. */
+/** How another client changed a file since it was read. */
 export type EditConflict = "changed" | "deleted";
 
-/** A file with text in it, as it was read. */
+/** A text file as it was read. */
 export type OpenedFile = Extract<FileContent, { kind: "text" }>;
 
-/** A package that is not served since a save. */
+/** A package that stopped being served after a save. */
 export interface Broken extends Failed {
   /** The text before the save. */
   readonly before: string;
 }
 
 interface Save {
-  /** The text as the daemon has it, as far as is known here. */
+  /** The text that the daemon stored last, as far as the panel knows. */
   readonly saved: string;
-  /** Why the last save waits for a word. */
+  /** Set while the last save waits for the user's decision. */
   readonly changedMeanwhile: EditConflict | undefined;
   readonly isPending: boolean;
   readonly error: unknown;
-  /** What the last save broke. */
+  /** Set when the package stopped being served after the last save. */
   readonly broken: Broken | undefined;
-  /** Only over the file as it was read or saved last, unless it is to be overwritten whatever it is now. */
+  /** Saves only if the file is unchanged since it was read or saved, unless `isOverwriting`. */
   readonly save: (text: string, isOverwriting?: boolean) => Promise<void>;
-  /** The question is answered: nothing is saved. */
+  /** Cancels the pending decision; saves nothing. */
   readonly forget: () => void;
 }
 
-/** The way of a text back into its file. */
+/** Saves an edited text into its file. */
 export function useSave(folder: Folder, name: string, opened: OpenedFile): Save {
   const api = useFileApi(folder.of.kind);
   const { connection } = usePanel();
@@ -81,7 +81,7 @@ async function editConflict(api: FileApi, path: string): Promise<EditConflict> {
   }
 }
 
-/** A tag of no file when it is another one already: then the next save asks. */
+/** Returns the ETag of the written text, or `noTag` if another client has changed the file since: then the next save asks. */
 async function etagOfWritten(api: FileApi, path: string, written: string): Promise<string | undefined> {
   const now = await readFile(api, path, new AbortController().signal).catch(() => undefined);
   const isOurs = now?.kind === "text" && toBytesText(now.text) === written;

@@ -65,7 +65,7 @@ export function keyColumns({ principal, mayRevoke, mayRotate, onAsk }: KeyColumn
     isActions: true,
     cell: (key) =>
       key.id === principal.id ? (
-        <span className="quiet small">in use by this session: cannot be revoked here</span>
+        <span className="quiet small">used by this session, so it cannot be revoked here</span>
       ) : (
         <span className="row-actions">
           {mayRotate && (

@@ -3,7 +3,7 @@ import { parseLifetimeSeconds } from "../../../shared/duration.js";
 import { isNamespace } from "../../../shared/namespace.js";
 import type { Permission, Role } from "../../../shared/permissions.js";
 
-/** A key that is being made, as its form has it. */
+/** The values of the key form. */
 export interface KeyFormState {
   readonly name: string;
   readonly role: Role;
@@ -16,7 +16,7 @@ export interface KeyFormState {
 
 export const otherLifetime = "other";
 
-/** What is wrong with a draft, by field; empty when it can be sent. */
+/** Returns the problems of a draft by field; empty if it can be sent. */
 export function problemsOf(draft: KeyFormState): Partial<Record<keyof KeyFormState, string>> {
   const namespaces = namespacesOf(draft);
   const wrong = namespaces.find((namespace) => !isNamespace(namespace));

@@ -18,7 +18,7 @@ import { KeySummary } from "./key-summary.js";
 import { LifetimeChoice } from "./lifetime-choice.js";
 import "./keys.css";
 
-/** Makes a key that can do no more than the one that makes it. */
+/** Creates a key. It cannot have permissions that the current key lacks. */
 export function KeyForm({ onCreated }: { onCreated: (created: NewKey) => void }) {
   const mayCreate = useMay("keys:create");
   const api = useApi(keyOperations);
@@ -79,7 +79,7 @@ export function KeyForm({ onCreated }: { onCreated: (created: NewKey) => void })
           />
           <LifetimeChoice value={draft.expiresIn} onChange={(expiresIn) => change({ expiresIn })} problem={shownProblems.expiresIn} />
           <KeySummary draft={draft} />
-          {error !== undefined && <ErrorMessage title="No key was made" error={error} />}
+          {error !== undefined && <ErrorMessage title="The key was not created" error={error} />}
           <div className="key-form-buttons">
             <Button type="submit" kind="primary" isPending={isPending} isDisabled={!mayGrant(principal, draft.permissions)}>
               Create key
@@ -95,7 +95,7 @@ function NoPermission() {
   return (
     <>
       <PageHeading title="New key" note={<PanelLink to="keys">All keys</PanelLink>} />
-      <EmptyState title="This key may not make keys">
+      <EmptyState title="This key cannot create keys">
         That needs the permission <code>keys:create</code>. Ask whoever made the key for one that has it.
       </EmptyState>
     </>

@@ -52,8 +52,8 @@ export function KeyList({ onRotated }: { onRotated: (created: NewKey) => void })
         states={keyStates}
         stateOf={stateNow}
         empty={
-          <EmptyState title="There is no key yet" action={newKey}>
-            The root key made this session. Give people and pipelines keys of their own: they can end, and be revoked.
+          <EmptyState title="No keys yet" action={newKey}>
+            You signed in with the root key. Create a key for each person and pipeline: such keys can expire and be revoked.
           </EmptyState>
         }
       />

@@ -6,7 +6,7 @@ import { Modal } from "../../components/modal.js";
 import { toDay } from "../../components/absolute-time.js";
 import { usePanel } from "../../use-panel.js";
 
-/** Shows a secret the one time that there is; nothing closes it but the word that it is stored. */
+/** Shows a new secret once. Only Done closes the dialog, after the user has confirmed that the secret is stored. */
 export function KeyReveal({ created, onStored }: { created: NewKey; onStored: () => void }) {
   const { router } = usePanel();
   const [isStored, setStored] = useState(false);
@@ -26,7 +26,7 @@ export function KeyReveal({ created, onStored }: { created: NewKey; onStored: ()
       await navigator.clipboard.writeText(created.key);
       setCopied("yes");
     } catch {
-      // Without https a browser has no clipboard.
+      // Browsers provide the clipboard in secure contexts only.
       secret.current?.select();
       setCopied("refused");
     }

@@ -22,7 +22,7 @@ export function Traffic() {
   const history = useHistory(answeredAtMs, data && { requests: data.totals.requests.total, isolates: data.totals.isolates.running });
   if (!data)
     return error === undefined || error instanceof DaemonAwayError ? null : (
-      <ErrorMessage title="The numbers could not be read" error={error} />
+      <ErrorMessage title="The metrics could not be read" error={error} />
     );
   const { requests, isolates, memory } = data.totals;
   const { isolatePool } = data.daemon;

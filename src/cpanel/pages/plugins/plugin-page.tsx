@@ -17,8 +17,8 @@ import { useFrameCheck } from "./use-frame-check.js";
 import "./plugins.css";
 
 /**
- * What the page may do: run scripts and send forms, as nobody. Without `allow-same-origin` it has an origin of its own, so that it reads
- * nothing of the panel and the browser sends no session along with what it asks for; what it opens is kept in the same way.
+ * Permissions of the framed page. Without `allow-same-origin` the page and its pop-ups have an opaque origin: they cannot read the panel,
+ * and the browser sends no session cookie with their requests.
  */
 const allowed = "allow-scripts allow-forms allow-downloads allow-popups";
 
@@ -68,7 +68,7 @@ function Framed({ menu, url }: { menu: PluginMenu; url: string }) {
   const retry = <Button onPress={again}>Try again</Button>;
   if (state.phase === "unanswered")
     return (
-      <ErrorMessage title="The page could not be asked for" error={state.error}>
+      <ErrorMessage title="The page could not be requested" error={state.error}>
         {retry}
       </ErrorMessage>
     );

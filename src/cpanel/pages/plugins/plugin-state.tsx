@@ -10,16 +10,16 @@ const tones: Readonly<Record<PluginStatus, "good" | "plain" | "bad" | "warn">> =
 
 const meanings: Readonly<Record<PluginStatus, string>> = {
   loaded: "",
-  disabled: "Installed, and takes no part.",
-  failed: "It could not be loaded; the daemon's log says why.",
-  waiting: "What lies on the disk is not loaded yet. Reload to load it.",
+  disabled: "The plugin is installed but disabled.",
+  failed: "The plugin failed to load. The daemon's log has the reason.",
+  waiting: "The plugin is on the disk but not loaded. Reload to load it.",
 };
 
 export function PluginState({ plugin: { status } }: { plugin: Plugin }) {
   return <Badge tone={tones[status]}>{status}</Badge>;
 }
 
-/** Why a plugin is not at work; empty for one that is. */
+/** Returns why a plugin is not loaded; empty for a loaded one. */
 export function reasonOf({ status, error }: Plugin): string {
   return error ?? meanings[status];
 }

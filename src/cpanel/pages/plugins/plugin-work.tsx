@@ -11,7 +11,7 @@ interface PluginWorkProps {
   readonly rows: readonly PluginRow[];
 }
 
-/** What a plugin that is at work does, and with whom. */
+/** Shows what a loaded plugin serves, and the plugins that it depends on. */
 export function PluginWork({ row, loaded, rows }: PluginWorkProps) {
   const { base, dependencies, optionalDependencies, menus } = loaded;
   const loadedCount = rows.filter((other) => other.loaded).length;

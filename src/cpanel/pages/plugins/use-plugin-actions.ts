@@ -7,9 +7,9 @@ import { usePanel } from "../../use-panel.js";
 import { pluginOperations } from "./plugin-operations.js";
 
 export interface PluginActions {
-  /** What is being done now: the name of a plugin, or `reload`. */
+  /** Subject of the pending action: the name of a plugin, or `reload`. */
   readonly pending: string | undefined;
-  /** What did not work, and why. */
+  /** Title and error of the last action, if it failed. */
   readonly failure: { readonly title: string; readonly error: unknown } | undefined;
   readonly toggle: (plugin: Plugin) => Promise<void>;
   readonly reload: () => Promise<void>;
@@ -17,7 +17,7 @@ export interface PluginActions {
 
 export const reloading = "reload";
 
-/** What is done to plugins without asking first, since there is a way back. */
+/** Plugin actions that need no confirmation, because they can be undone. */
 export function usePluginActions(refresh: () => Promise<void>): PluginActions {
   const api = useApi(pluginOperations);
   const { toasts } = usePanel();

@@ -10,7 +10,7 @@ import { PluginInstalled } from "./plugin-installed.js";
 
 const operations = { plugins: { list } };
 
-/** Where plugins are uploaded to. */
+/** Upload target for plugins. */
 export function usePluginTarget(): UploadTarget<Plugin> {
   const { connection, resources } = usePanel();
   const api = useApi(operations);
@@ -36,15 +36,15 @@ export function usePluginTarget(): UploadTarget<Plugin> {
 }
 
 function effectOf({ name }: PackageInfo, plugin: Plugin | undefined): string {
-  if (!plugin) return `A new plugin ${name}, which takes effect at once`;
-  return `Replaces ${plugin.version}, which is there (${plugin.status}), at once`;
+  if (!plugin) return `A new plugin ${name}. It is loaded immediately`;
+  return `Replaces the installed version ${plugin.version} (${plugin.status}) immediately`;
 }
 
 function notesOf({ entrypoint, pluginEntry, isEnabled }: PackageInfo): string[] {
   const isEmpty = entrypoint === undefined && pluginEntry === undefined;
   return [
-    "A plugin runs inside the daemon, with all that the daemon may do: upload only what you trust as you trust the daemon.",
-    ...(isEmpty ? ["There is no code in it: its manifest is for a built-in plugin of that name."] : []),
-    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and takes no part."]),
+    "A plugin runs inside the daemon with all of its permissions. Upload only code that you trust as much as the daemon.",
+    ...(isEmpty ? ["The package has no code. Its manifest overrides the settings of the built-in plugin of that name."] : []),
+    ...(isEnabled ? [] : ["Its manifest says enabled: false: it is installed, and is installed but disabled."]),
   ];
 }

@@ -9,11 +9,11 @@ import { toRows, type PluginRow } from "./plugin-row.js";
 export interface Plugins {
   readonly installed: Resource<readonly Plugin[]>;
   readonly rows: readonly PluginRow[];
-  /** Reads both lists again after something was changed. */
+  /** Reads both lists again after a change. */
   readonly refresh: () => Promise<void>;
 }
 
-/** What is installed, with what is at work. */
+/** Returns the installed plugins with the details of those that are loaded. */
 export function usePlugins(): Plugins {
   const api = useApi(pluginOperations);
   const isWanted = useMay("plugins:read");

@@ -7,10 +7,10 @@ import { pause } from "../../../live/pause.js";
 
 export const logOperations = { workers: { logs } };
 
-/** Older ones are let go. */
+/** Older entries are dropped. */
 const mostEntries = 1000;
 const mostCharacters = 2 * 1024 * 1024;
-/** What comes within this is drawn at once. */
+/** Entries within this time are rendered together. */
 const collectMs = 100;
 const firstRetryMs = 1000;
 const longestRetryMs = 15_000;
@@ -24,14 +24,14 @@ export interface LogQuery {
 export interface LogState {
   /** Oldest first; the newest that memory is given for. */
   readonly entries: readonly LogEntry[];
-  /** How many came, those that were let go included. */
+  /** Number of received entries, dropped ones included. */
   readonly total: number;
   readonly phase: "connecting" | "live" | "lost" | "refused";
-  /** Why nothing is followed. */
+  /** Why the daemon rejected the stream. */
   readonly error: unknown;
 }
 
-/** What an app writes, as it comes. Reads on where it was when the connection is lost. */
+/** Follows the log of an app. After a lost connection, continues after the last received entry. */
 export class LogFollower {
   readonly state = new Observable<LogState>({ entries: [], total: 0, phase: "connecting", error: undefined });
   readonly #client: ClientOf<typeof logOperations>;

@@ -22,7 +22,7 @@ const LogLine = memo(function LogLine({ entry: { time, level, version, source, t
         {clock.format(date)}
       </time>
       <span className="log-level">{level}</span>
-      <span className="log-version" title={source === "runtime" ? "The daemon says this" : undefined}>
+      <span className="log-version" title={source === "runtime" ? "Written by the daemon" : undefined}>
         {source === "runtime" ? "runtime" : version}
       </span>
       <span className="log-text">{text}</span>

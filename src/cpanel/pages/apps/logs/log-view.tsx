@@ -61,7 +61,7 @@ export function LogView({ app }: { app: App }) {
       )}
       {shown.length === 0 && phase === "live" && (
         <EmptyState title={isFiltered ? "Nothing in the log matches" : "Nothing in the log yet"}>
-          {isFiltered ? "New lines that match appear here as they come." : "What the app writes to its console appears here as it comes."}
+          {isFiltered ? "New matching lines appear here." : "Lines that the app writes to its console appear here."}
         </EmptyState>
       )}
       {shown.length > 0 && <LogBox entries={shown} isHeld={paused !== undefined} label={`Log of ${app.name}`} />}
