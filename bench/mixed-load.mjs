@@ -1,6 +1,5 @@
-// Minutes of what a cluster lives through, on real daemons that share keys and directories: `npm run mixed-load`, or with
-// `-- --minutes 2 --daemons 3 --rate 200`. Writes bench/mixed-load.svg and bench/MIXED-LOAD.md, and fails when an acknowledged change was
-// lost, a request got a 5xx that nothing explains, or memory grew beyond its bounds.
+// Mixed load and faults on daemons that share keys and directories: `npm run mixed-load -- --minutes 2 --daemons 3 --rate 200`.
+// Fails for a lost acknowledged change, an unexplained 5xx, or memory growth beyond its limit.
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { MixedLoad } from "./mixed-load/mixed-load.mjs";

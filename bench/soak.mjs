@@ -1,5 +1,5 @@
-// Minutes of mixed load with faults of every kind: `npm run soak`, or `npm run soak -- 2` for two minutes. Writes bench/soak.svg and
-// bench/SOAK.md, and fails when an innocent neighbour lost a request or anything grew beyond its bounds (bench/soak/figures.mjs).
+// Mixed load with all kinds of faults: `npm run soak -- 2` for two minutes. Fails if an unaffected worker loses a request, or a value of
+// bench/soak/figures.mjs grows beyond its limit.
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { figures } from "./soak/figures.mjs";

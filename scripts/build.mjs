@@ -1,6 +1,5 @@
-// Compiles src/ to dist/: the daemon and the command line as bundles so that they start fast, each built-in plugin as one file that stands
-// alone, since the daemon imports copies of it; and to build/ single modules. Each part is built again only when what it is made of has
-// changed. `--progress` says what is being built, and how long it took.
+// Compiles src/ to dist/ (bundles of daemon, command line and built-in plugins, for a fast start) and to build/ (single modules).
+// Rebuilds only parts whose inputs changed. `--progress` prints each part and its duration.
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

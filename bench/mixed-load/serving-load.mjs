@@ -1,6 +1,5 @@
-// Requests at a steady rate, in a process of its own so that its clock is nobody else's: serving-load.mjs PLAN, with PLAN as JSON
-// { ratePerSecond, targets: [{ title, url, method, bodyBytes, statuses }] }. Tells its parent each second what came of them. The time of
-// a request counts from when it was due, also while it waits for a connection.
+// Sends requests at a steady rate, in its own process for exact timing. PLAN (JSON): { ratePerSecond, targets: [{ title, url, method,
+// bodyBytes, statuses }] }. Reports every second. Latency counts from the due time of a request.
 import http from "node:http";
 
 const { ratePerSecond, targets } = JSON.parse(process.argv[2]);

@@ -20,8 +20,8 @@ const askEveryMs = 10;
 const isAboutMemory = (name) => /push|fills|map|buffers|memory/.test(name);
 
 /**
- * A side: the URL of its `neighbour`, those of other workers (`urlOf(name)`), and by its title how each fault that there is on it begins:
- * `faults[title]()` resolves with `{ strike(turn), close() }` when it can strike, and `strike` when the fault is over.
+ * Starts one side. Returns the URL of its `neighbour`, `urlOf(name)` of other workers, and `faults[title]()`, which resolves with
+ * `{ strike(turn), close() }`. `strike` resolves at the end of the fault.
  */
 export async function startOurs(stage) {
   const workers = {

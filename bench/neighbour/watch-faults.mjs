@@ -20,9 +20,8 @@ const quietMs = 300;
 const strikeEveryMs = 1000;
 
 /**
- * Each fault some times, a second apart, beside a neighbour under steady load: while other workers are under load, and while nothing else
- * happens; a round of each on each side in turn, the first one to warm up. Answers, by these two and by side, a list of rounds:
- * `{ beforeMs, amidMs: { fault: ms }, othersPerSecond }`, each the neighbour's p99. Throws when one of the other workers loses a request.
+ * Causes each fault several times beside a neighbour under steady load, with and without load on other workers. The first round warms up.
+ * Returns rounds of the neighbour's p99: `{ beforeMs, amidMs: { fault: ms }, othersPerSecond }`. Throws if another worker loses a request.
  */
 export async function watchFaults(stage, { rounds }) {
   const sides = { ours: await startOurs(stage), theirs: await startTheirs(stage) };

@@ -1,5 +1,5 @@
-// The least that any design with an isolate of its own can do: node:http in front of a child process, bytes passed from one socket to the
-// other by `pipe`, one transfer at a time. No frames, no numbers, no checks, no credit, no objects of the web.
+// Lower bound for a design with one process per worker: node:http pipes bytes to a child process, one transfer at a time, without framing,
+// checks, flow control and web objects.
 import { spawn } from "node:child_process";
 import http from "node:http";
 import { Socket } from "node:net";

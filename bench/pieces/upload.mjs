@@ -60,9 +60,8 @@ export async function run(stage) {
 }
 
 /**
- * A folder with a daemon of its own. Every round unpacks to a new place in it and nothing is deleted before the end: a deletion goes
- * on after its answer, and ext4 without a journal then takes ten times as long for new files (it does not reuse inodes for minutes, and
- * looks at each of them again for every file), on whichever side comes next.
+ * A folder with its own daemon. Every round unpacks to a new folder, and nothing is deleted before the end: after deletions, ext4 without
+ * a journal creates files ten times slower for minutes, which would distort the next measurement.
  */
 class Place {
   #unpackedCount = 0;

@@ -1,6 +1,6 @@
 /**
- * What is watched. `growth` is how much more there may be at the end of the trouble than after its beginning; `left`, how much more when all
- * trouble is over than before it began. The heap's figure is the least of a window: what lies above waits for the collector.
+ * The sampled values. `growth`: maximum increase while faults occur; `left`: maximum increase after all faults. The heap value is the
+ * minimum of a window, because garbage is collected late.
  */
 export const figures = [
   { field: "perSecond", title: "Neighbour: requests a second", digits: 0 },

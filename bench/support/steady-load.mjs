@@ -1,5 +1,5 @@
-// Steady requests to one worker, in a process of its own so that its clock is nobody else's: steady-load.mjs PLAN, with PLAN as JSON
-// { url, method, bodyBytes, connections, pauseMs, mayFail }. Sends its parent each second { requests, failures, problem, p99Ms }.
+// Sends steady requests to one worker, in its own process for exact timing. PLAN (JSON): { url, method, bodyBytes, connections, pauseMs,
+// mayFail }. Reports every second: { requests, failures, problem, p99Ms }.
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { p99 } from "./rounds.mjs";

@@ -5,8 +5,8 @@ import { userDirectories } from "./config/user-directories.js";
 const othersMayDoAnything = 0o077;
 
 /**
- * Has Node keep what V8 compiles of this program, in a folder of the user's own: another user who could write there would run code as this
- * one. Without such a folder each start compiles again.
+ * Enables Node's compile cache in a folder that only this user can write: code in the cache runs as this user.
+ * Without such a folder, each start compiles the program again.
  */
 export function useCompileCache(): void {
   const directory = `${userDirectories(process.env).cache}/compiled`;
@@ -15,6 +15,6 @@ export function useCompileCache(): void {
     const { uid, mode } = statSync(directory);
     if (uid === process.getuid?.() && (mode & othersMayDoAnything) === 0) enableCompileCache(directory);
   } catch {
-    // A home that cannot be written costs time and nothing else.
+    // Without a writable home folder, the start is only slower.
   }
 }

@@ -1,4 +1,4 @@
 import { config } from "zod/v4/core";
 
-// Compiled validators pay off after hundreds of values; a command reads two or three. Loaded before any schema is made, which is when zod looks.
+// Compiled validators are faster only after hundreds of values; a command reads two or three. Must be loaded before any schema is created.
 config({ jitless: true });

@@ -8,7 +8,7 @@ const argv = process.argv.slice(2);
 // Help loads no further module.
 if (matchCommand(argv).kind !== "help") useCompileCache();
 const { signal, onExit } = new SignalHandler();
-// To the very end: Node's own report of an uncaught error shows whatever the error holds.
+// Stays registered until exit: Node's own report of an uncaught error could print secrets in the error.
 const crashed = new Promise<never>((_resolve, reject) => process.on("uncaughtException", reject));
 const exitCode = await runCli({ argv, env: process.env, cwd: process.cwd(), io: processIo(), signal, onExit, crashed });
 // All output is written: exiting skips whatever still keeps the process alive.

@@ -12,7 +12,7 @@ export function hasDesktop({ DISPLAY, WAYLAND_DISPLAY }: Environment): boolean {
   return process.platform !== "linux" || DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
 }
 
-/** Shows a URL in the person's browser. Without one to open nothing happens: the URL is on the screen. */
+/** Opens a URL in the user's browser. Ignores failures: the URL is also printed. */
 export function openBrowser(url: string, variables: Variables): void {
   const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
   const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, env: variables });

@@ -5,17 +5,17 @@ import { helpStyleOf } from "./command/help-layout.js";
 import type { Io } from "./output/io.js";
 import { openTerminal } from "./output/terminal.js";
 
-/** All that a command line depends on; nothing is read from the process. */
+/** The complete input of a command line. Nothing else is read from the process. */
 export interface CommandLine {
   /** The words after the name of the program. */
   readonly argv: readonly string[];
-  /** Its FORCE_COLOR is set to 0 if text must not be colored. */
+  /** The environment. Sets its FORCE_COLOR to 0 if color is disabled. */
   readonly env: Record<string, string | undefined>;
   readonly cwd: string;
   readonly io: Io;
-  /** Ends the command. It exits with the code of a CommandError that is the signal's reason, otherwise with 130. */
+  /** Aborts the command. The exit code is that of the CommandError in the signal's reason, otherwise 130. */
   readonly signal?: AbortSignal;
-  /** Receives what must happen if the process ends before the command does. */
+  /** Receives a clean-up for the case that the process exits before the command ends. */
   readonly onExit?: (cleanUp: () => void) => void;
   /** Rejects with an error that no code caught; the command fails with it. */
   readonly crashed?: Promise<never>;

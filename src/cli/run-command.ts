@@ -20,10 +20,10 @@ import { openTerminal } from "./output/terminal.js";
 import { userDirectories } from "./config/user-directories.js";
 import { version } from "./version.js";
 
-/** A command line that is neither answered with help nor with completions. */
+/** A command line that requests neither help nor completions. */
 type RunnableCommand = Exclude<CommandMatch, { kind: "help" | "completion" }>;
 
-/** Runs the command that was found, or completes a word. Resolves with the exit code. */
+/** Runs the command or completes a word. Resolves with the exit code. */
 export async function runCommand(found: Exclude<CommandMatch, { kind: "help" }>, line: CommandLine): Promise<ExitCode> {
   const cleanUps = new CleanUps();
   line.onExit?.(() => cleanUps.run());
@@ -52,7 +52,7 @@ function surroundingsOf({ argv, env, cwd, io }: CommandLine, lifetime: Pick<Cont
   return { environment, variables: env, directories: userDirectories(env), io, terminal, workingDirectory: cwd, ...lifetime };
 }
 
-/** The failure of a command whose signal aborts. */
+/** Returns the error of an interrupted command. */
 function interruption(reason: unknown): CommandError {
   return reason instanceof CommandError ? reason : new CommandError("INTERRUPTED", "interrupted", { exitCode: exitCodes.interrupted });
 }
@@ -77,7 +77,7 @@ class CommandRun {
     });
   }
 
-  /** Every failure is reported here and nowhere else. */
+  /** Runs the command and reports every error. */
   async run(): Promise<ExitCode> {
     const { crashed } = this.#line;
     const { signal } = this.#surroundings;

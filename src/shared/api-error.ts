@@ -1,21 +1,21 @@
 import { errorTable, type ErrorCode } from "./errors.js";
 
 export interface ApiErrorOptions {
-  /** Structured facts for the client, sent as `error.details`. */
+  /** Structured details for the client, sent as `error.details`. */
   readonly details?: unknown;
-  /** What really happened: logged, never sent. */
+  /** The internal cause: logged, never sent. */
   readonly cause?: unknown;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
 }
 
-/** A failure with a published code: thrown by the daemon, rebuilt by the client from the answer. `message` is for the user. */
+/** An error with a published code. The daemon throws it; the client recreates it from the response. `message` is for the user. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: unknown;
   readonly retryAfterSeconds: number | undefined;
-  /** Set by the client: the id under which the daemon logged the call. */
+  /** Set by the client: the request id in the daemon's log. */
   requestId: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
@@ -27,7 +27,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** The body of every error answer. */
+  /** Returns the body of an error response. */
   toBody(): ErrorBody {
     return { error: { code: this.code, message: this.message, ...(this.details === undefined ? {} : { details: this.details }) } };
   }

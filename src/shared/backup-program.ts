@@ -1,15 +1,15 @@
-/** What `runtimectl daemon` asks of the daemon's backup program, and what that answers: one line of JSON each. */
+/** The job that `runtimectl daemon` passes to the backup program. Job and outcome are one line of JSON each. */
 export interface BackupJob {
   readonly action: keyof BackupResults;
-  /** Absolute; "" where there is none. */
+  /** Absolute path, or "" for a job without a file. */
   readonly file: string;
-  /** In place of those of the environment. */
+  /** Override the variables of the environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly isDryRun?: boolean;
   readonly discardOld?: boolean;
 }
 
-/** By action. */
+/** The result of each action. */
 export interface BackupResults {
   readonly backup: WrittenBackup & Where;
   readonly restore: RestoredBackup & Where & { readonly file: string };
@@ -31,19 +31,19 @@ export interface WrittenBackup {
   readonly keys: number;
   readonly workers: number;
   readonly plugins: number;
-  /** Paths of links and the like, which are not in it. */
+  /** Paths of skipped links and special files. */
   readonly skipped: readonly string[];
 }
 
 export interface RestoredBackup {
   readonly createdAt: string;
-  /** In force in the backup, and here before; null where there is no key store, or none that can be read. */
+  /** Active keys in the backup. `keysBefore`: on this machine before; null without a readable key store. */
   readonly keys: number;
   readonly keysBefore: number | null;
   readonly packages: readonly PackageChange[];
-  /** Where what was there lies now. */
+  /** Folders with the previous data. */
   readonly kept: readonly string[];
-  /** An earlier restore was interrupted, and was finished first (in a dry run: would be). */
+  /** Whether an interrupted earlier restore was completed first (in a dry run: would be). */
   readonly finishedEarlier: boolean;
 }
 
@@ -54,19 +54,19 @@ export interface PackageChange {
 }
 
 export interface MovedKeys {
-  /** Not revoked. */
+  /** Number of keys that are not revoked. */
   readonly keys: number;
-  /** Their hashes stay known, too. */
+  /** Number of revoked keys, whose hashes are also kept. */
   readonly revoked: number;
 }
 
 export interface MigratedKeys extends MovedKeys {
   readonly primary: string;
-  /** Where the local store is kept; undefined when nothing was moved. */
+  /** Path of the kept local store. Undefined if nothing was moved. */
   readonly keptAs?: string | undefined;
 }
 
-/** The directories of the daemon, by what they hold. */
+/** The directories of the daemon. */
 interface Where {
   readonly directories: object;
 }

@@ -6,13 +6,13 @@ import { errorTable, type ErrorCode } from "./errors.js";
 import { endEvent, readEventStream } from "./event-stream.js";
 import { multipartOf } from "./multipart.js";
 
-/** One HTTP request as the client hands it to a transport. `path` starts at the origin and carries the query. */
+/** One HTTP request for a transport. `path` is relative to the origin and includes the query. */
 export interface TransportRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<Uint8Array>;
-  /** The body of the answer is wanted as it comes, for as long as this does not abort. */
+  /** Requests a streamed response body, until this signal aborts. */
   readonly streamUntil?: AbortSignal;
 }
 
@@ -20,20 +20,20 @@ export interface TransportResponse {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly text: string;
-  /** The body as it comes, where that was asked for and the call succeeded. Throws when the connection is lost. */
+  /** The streamed body, if requested and the request succeeded. Throws if the connection is lost. */
   readonly pieces?: AsyncIterable<Uint8Array>;
-  /** Of what is downloaded, where the transport tells it. */
+  /** The ETag of a download, if the transport provides it. */
   readonly etag?: string | undefined;
 }
 
-/** Sends a request to the daemon's origin. Adds the credential and `Origin`, knows deadlines and TLS. */
+/** Sends a request to the daemon's origin. Adds the credential and `Origin`, and handles timeouts and TLS. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 type Call<Definition extends EndpointDefinition> = Definition["download"] extends string ? Downloading<Definition> : Exchanging<Definition>;
 
-/** The bytes as they come. Throws when they end before they are whole. */
+/** A streamed download. Throws if it is incomplete. */
 export interface DownloadedBytes extends AsyncIterable<Uint8Array> {
-  /** Undefined where the transport does not tell it. */
+  /** Undefined if the transport does not provide it. */
   readonly etag: string | undefined;
 }
 
@@ -54,7 +54,7 @@ type Asking<Definition extends EndpointDefinition> =
       : (input: CallInput<Definition>) => Promise<CallOutput<Definition>>;
 
 interface Following<Definition extends EndpointDefinition> {
-  /** The events as they come, until the daemon ends the stream or the signal aborts. Throws when the connection is lost. */
+  /** Streams events until the daemon ends the stream or the signal aborts. Throws if the connection is lost. */
   readonly follow: (
     input: CallInput<Definition>,
     options: FollowOptions,
@@ -63,13 +63,13 @@ interface Following<Definition extends EndpointDefinition> {
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** The last event that was seen: those after it come. */
+  /** Id of the last received event. The stream continues after it. */
   readonly lastEventId?: number | undefined;
-  /** The daemon took the call; events come from now on. */
+  /** Called when the daemon has accepted the request. */
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** Operations by resource and name: the contract, or the part of it that a caller needs. */
+/** Operations by resource and name: the contract or a part of it. */
 export type Operations = Readonly<Record<string, Readonly<Record<string, EndpointDefinition>>>>;
 
 export type ClientOf<Offered extends Operations> = {
@@ -79,7 +79,7 @@ export type ClientOf<Offered extends Operations> = {
 /** The client of the whole API. */
 export type Client = ClientOf<Contract>;
 
-/** The answer is not what the contract promises: another program, another version, or a proxy answered. */
+/** The response does not match the contract: it comes from another program, another version or a proxy. */
 export class UnexpectedAnswerError extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
@@ -93,8 +93,8 @@ export class UnexpectedAnswerError extends Error {
 }
 
 /**
- * The typed client: one function per operation that it is given; every answer is checked against the contract. `apiBase` is a path
- * such as `/api`. The operations are given, so that a command builds the schemas of those alone that it calls.
+ * Returns a typed client with one function per given operation. Checks every response against the contract. `apiBase` is a path such as
+ * `/api`. A command passes only the operations that it uses, to load only their schemas.
  */
 export function createClient<Offered extends Operations>(transport: Transport, apiBase: string, offered: Offered): ClientOf<Offered> {
   const resources = Object.entries(offered).map(([resource, endpoints]) => {
@@ -135,7 +135,7 @@ async function download(
   const response = await transport({ ...toRequest(apiBase, definition, input), streamUntil: signal });
   if (response.status !== definition.status) throw toError(response);
   const { pieces, etag } = response;
-  if (!pieces) throw new UnexpectedAnswerError("The answer is no download.", response);
+  if (!pieces) throw new UnexpectedAnswerError("The response is not a download.", response);
   return { etag, [Symbol.asyncIterator]: () => pieces[Symbol.asyncIterator]() };
 }
 
@@ -153,7 +153,7 @@ async function* followEvents(
     streamUntil: signal,
   });
   if (response.status !== definition.status) throw toError(response);
-  if (!response.pieces || !definition.events) throw new UnexpectedAnswerError("The answer is no event stream.", response);
+  if (!response.pieces || !definition.events) throw new UnexpectedAnswerError("The response is not an event stream.", response);
   onOpen?.();
   for await (const { event, data } of readEventStream(response.pieces)) {
     if (event === endEvent) throw toError({ ...response, text: data });
@@ -175,7 +175,7 @@ function toRequest(apiBase: string, definition: EndpointDefinition, input: AnyIn
   return { ...target, headers: {} };
 }
 
-/** Names and values as texts; those of a list each under its name. */
+/** Converts values to name-value pairs. A list becomes one pair per item. */
 function pairsOf(values: Record<string, unknown> = {}): [name: string, value: string][] {
   return Object.entries(values).flatMap(([name, value]) => {
     const given = (Array.isArray(value) ? value : [value]) as readonly (string | number | boolean | undefined)[];
@@ -183,13 +183,13 @@ function pairsOf(values: Record<string, unknown> = {}): [name: string, value: st
   });
 }
 
-/** By the standard interface of schemas: not all are zod's, see scripts/ready-contracts.mjs. */
+/** Validates with the Standard Schema interface: some schemas are not from zod, see scripts/ready-contracts.mjs. */
 function parseResult(schema: z.core.$ZodType, response: TransportResponse): unknown {
   const checked = schema["~standard"].validate(parseJson(response));
-  if (checked instanceof Promise) throw new TypeError("answers are checked at once");
+  if (checked instanceof Promise) throw new TypeError("response schemas must be synchronous");
   if (checked.issues)
     throw new UnexpectedAnswerError(
-      "The answer does not fit the contract; daemon and client may be of different versions.",
+      "The response does not match the contract. Check that daemon and client have the same version.",
       response,
       checked.issues,
     );
@@ -201,19 +201,19 @@ function parseJson(response: TransportResponse): unknown {
     return JSON.parse(response.text);
   } catch (cause) {
     throw new UnexpectedAnswerError(
-      `The answer (status ${response.status}) is not JSON; is this address a runtimed daemon?`,
+      `The response (status ${response.status}) is not JSON. Check that this address is a runtimed daemon.`,
       response,
       cause,
     );
   }
 }
 
-/** Rebuilds the error that an answer carries. */
+/** Creates the error of an error response. */
 function toError(response: TransportResponse): Error {
   const body = parseJson(response) as { error?: { code?: unknown; message?: unknown; details?: unknown } } | null;
   const { code, message, details } = body?.error ?? {};
   if (typeof code !== "string" || typeof message !== "string" || !Object.hasOwn(errorTable, code))
-    return new UnexpectedAnswerError(`The daemon answered with status ${response.status} and no error that this client knows.`, response);
+    return new UnexpectedAnswerError(`The daemon responded with status ${response.status} and an unknown error.`, response);
   const error = new ApiError(code as ErrorCode, message, { details });
   error.requestId = response.requestId;
   return error;

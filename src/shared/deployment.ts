@@ -1,26 +1,26 @@
-// zod/mini, as the list of workers that it is part of.
+// zod/mini, like the worker list, which contains this schema.
 import * as z from "zod/mini";
 
 export const longestDeployMessage = 500;
 export const longestDeployer = 100;
 
 /**
- * Where a version comes from, as `runtimectl deploy` writes it into the manifest under `deploy`. Nobody has checked what it says.
- * Lazy: most programs that know of it meet none.
+ * The deployment record that `runtimectl deploy` writes to the manifest under `deploy`. Its content is not verified.
+ * Lazy: most programs never parse one.
  */
 export const Deployment = z.lazy(() =>
   z.object({
-    digest: z.string().check(z.regex(/^[0-9a-f]{64}$/), z.describe("SHA-256 of the content, this block aside")),
+    digest: z.string().check(z.regex(/^[0-9a-f]{64}$/), z.describe("SHA-256 of the content without this record")),
     at: z.int().check(z.minimum(0), z.describe("Unix seconds")),
-    commit: z.optional(z.string().check(z.regex(/^[0-9a-f]{7,64}$/), z.describe("The commit that was checked out"))),
-    dirty: z.optional(z.boolean().check(z.describe("Whether there were changes that the commit does not have"))),
+    commit: z.optional(z.string().check(z.regex(/^[0-9a-f]{7,64}$/), z.describe("The checked-out commit"))),
+    dirty: z.optional(z.boolean().check(z.describe("Whether there were uncommitted changes"))),
     message: z.optional(z.string().check(z.maxLength(longestDeployMessage))),
-    by: z.optional(z.string().check(z.maxLength(longestDeployer), z.describe("Who deployed it"))),
+    by: z.optional(z.string().check(z.maxLength(longestDeployer), z.describe("Name of the user (git user.name)"))),
   }),
 );
 export type Deployment = z.output<typeof Deployment>;
 
-/** The deployment in a manifest's keys; undefined when there is none, or it is none: it is a note, and no reason to refuse anything. */
+/** Returns the deployment record of a manifest. Undefined if it is missing or invalid: an invalid record is ignored. */
 export function deploymentIn(declared: Readonly<Record<string, unknown>> | undefined): Deployment | undefined {
   if (declared?.["deploy"] === undefined) return undefined;
   const parsed = z.safeParse(Deployment, declared["deploy"]);

@@ -1,10 +1,10 @@
-/** What the daemon of `runtimectl dev` tells over its channel. */
+/** Messages from the daemon of `runtimectl dev` over its IPC channel. */
 export type DevReport =
   | { readonly kind: "listening"; readonly origin: string }
   | {
       readonly kind: "answered";
       readonly method: string;
-      /** Path and query, as they were asked for. */
+      /** Path and query of the request. */
       readonly target: string;
       readonly status: number;
       readonly durationMs: number;

@@ -1,7 +1,7 @@
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** Milliseconds of `500ms`, `30s`, `5m` (minutes), `1h`, `7d`, or of a number of seconds; undefined when it is none of them. */
+/** Parses `500ms`, `30s`, `5m` (minutes), `1h`, `7d` or a number of seconds to milliseconds. Undefined for other values. */
 export function parseDurationMs(value: string | number): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value * 1000 : undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
@@ -14,7 +14,7 @@ const lifetimePattern = /^([1-9]\d{0,5})([dwmy])$/;
 /** 100 years. */
 const maximumLifetimeSeconds = 100 * lifetimeSeconds.y;
 
-/** Seconds of a key's lifetime such as `30d`, `2w`, `6m` (months of 30 days), `1y` (365 days); undefined when it is malformed or beyond 100 years. */
+/** Parses a lifetime such as `30d`, `2w`, `6m` (30 days each), `1y` (365 days) to seconds. Undefined if malformed or over 100 years. */
 export function parseLifetimeSeconds(text: string): number | undefined {
   const match = lifetimePattern.exec(text);
   if (!match) return undefined;

@@ -1,22 +1,22 @@
-/** The event that ends a stream for good; its data is an error body. */
+/** The event that ends a stream permanently. Its data is an error body. */
 export const endEvent = "end";
-/** A longer line is not one of ours. In characters. */
+/** Maximum line length in characters. The daemon never sends longer lines. */
 const longestLine = 4 * 1024 * 1024;
 
 export interface StreamedEvent {
   readonly id: string | undefined;
-  /** `message` unless the stream names it. */
+  /** The event name. Default: `message`. */
   readonly event: string;
   readonly data: string;
 }
 
-/** An event in the form of `text/event-stream`. */
+/** Formats an event as `text/event-stream`. */
 export function formatEvent({ id, event, data }: { id?: string; event?: string; data: string }): string {
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}${lines.join("")}\n`;
 }
 
-/** The events of a `text/event-stream` as its bytes come; comments are left out, and what is cut off at the end is no event. */
+/** Parses the events of a `text/event-stream`. Skips comments and an incomplete event at the end. */
 export async function* readEventStream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<StreamedEvent, void> {
   const parser = new EventParser();
   const decoder = new TextDecoder();
@@ -31,7 +31,7 @@ class EventParser {
 
   *push(text: string): Generator<StreamedEvent> {
     const buffered = this.#rest + text;
-    // A carriage return at the very end may be half of a line's end.
+    // A carriage return at the end can be the first half of CR LF.
     const isHalf = buffered.endsWith("\r");
     const lines = (isHalf ? buffered.slice(0, -1) : buffered).split(/\r\n|\r|\n/);
     this.#rest = (lines.pop() as string) + (isHalf ? "\r" : "");

@@ -1,6 +1,6 @@
 import type { WorkerMetrics } from "./contract/metrics.js";
 
-/** From this share of failed requests on a worker is degraded, and from the second on it is failing: a bug in one of a hundred, or of four, requests. */
+/** Minimum shares of failed requests for "degraded" (1 in 100) and "failing" (1 in 4). */
 const degradedShare = 0.01;
 const failingShare = 0.25;
 
@@ -8,7 +8,7 @@ export type RequestHealth = "ok" | "degraded" | "failing";
 
 type Counts = Pick<WorkerMetrics["requests"], "total" | "failed" | "perSecond" | "failedPerSecond">;
 
-/** The share of requests that failed, 0 to 1: of the last minute, or since the daemon started when the last minute had none. */
+/** Returns the share of failed requests, 0 to 1, in the last minute, or since the daemon started if the last minute had no requests. */
 export function failureShare(counts: readonly Counts[]): number {
   const sum = (read: (one: Counts) => number) => counts.reduce((total, one) => total + read(one), 0);
   const perSecond = sum((one) => one.perSecond);
@@ -22,7 +22,7 @@ export function requestHealth(share: number): RequestHealth {
   return share >= degradedShare ? "degraded" : "ok";
 }
 
-/** Such as `13 %`; never `0 %` of what failed, nor `100 %` of what partly succeeded. */
+/** Formats a share, such as `13 %`. Never rounds to `0 %` or `100 %`. */
 export function percentOf(share: number): string {
   if (share > 0 && share < 0.01) return "<1 %";
   return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100} %`;

@@ -5,12 +5,12 @@ export function isHost(host: string | undefined): host is string {
   return host !== undefined && hostPattern.test(host) && URL.canParse(`http://${host}`);
 }
 
-/** The name or address of a sound Host header, in lower case and in one spelling. */
+/** Returns the normalized host name or address of a valid Host header. */
 export function hostNameOf(host: string): string {
   return new URL(`http://${host}`).hostname.replace(/\.$/, "");
 }
 
-/** The port of a sound Host header; undefined without one. */
+/** Returns the port of a valid Host header. Undefined without a port. */
 export function portOf(host: string): string | undefined {
   return /:(\d+)$/.exec(host)?.[1];
 }

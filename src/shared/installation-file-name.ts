@@ -1,2 +1,2 @@
-/** The daemon's record of an installation, in the folder of each version that was uploaded. It is never packed. */
+/** The daemon's record of an installation, in the folder of each uploaded version. Never packed. */
 export const installationFileName = ".installed.json";

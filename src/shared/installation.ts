@@ -1,10 +1,10 @@
-// zod/mini, as the list of workers that it is part of.
+// zod/mini, like the worker list, which contains this schema.
 import * as z from "zod/mini";
 
-/** Where an upload came from: a browser with a session, runtimectl, or another client of the API. */
+/** The client of an upload: the panel, runtimectl, or another API client. */
 const installationChannels = ["panel", "cli", "api"] as const;
 
-/** Who installed a version, as the daemon recorded it then. Lazy: most programs that know of it meet none. */
+/** The daemon's record of an installation. Lazy: most programs never parse one. */
 export const Installation = z.lazy(() =>
   z.object({
     at: z.int().check(z.minimum(0), z.describe("Unix seconds")),
@@ -16,7 +16,7 @@ export type Installation = z.output<typeof Installation>;
 
 const channelNames = { panel: "panel", cli: "CLI", api: "API" } as const;
 
-/** Such as `by ci, CLI`. */
+/** Returns a text such as `by ci, CLI`. */
 export function installerOf({ by, via }: Installation): string {
   return `by ${by}, ${channelNames[via]}`;
 }

@@ -1,7 +1,7 @@
 import { Composer, isMap, Parser, type CST, type Document, type Pair, type ParsedNode } from "yaml";
 import { ApiError } from "./api-error.js";
 
-/** Bytes of a manifest at most. */
+/** Maximum size of a manifest. */
 export const longestManifestBytes = 64 * 1024;
 const mostLines = 5_000;
 const mostNodes = 2_000;
@@ -17,14 +17,14 @@ export function invalidMetadata(fileName: string, why: string, cause?: unknown):
   return new ApiError("INVALID_PACKAGE_METADATA", `${fileName} cannot be used: ${why}.`, { cause });
 }
 
-/** Why a text is no manifest, and where, in characters from its start. */
+/** A fault in a manifest. `offset` counts characters from the start. */
 export interface ManifestFault {
   readonly message: string;
   readonly offset?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** The manifest in a text, or all that speaks against it. */
+/** The parsed manifest, or its faults. */
 export type ManifestReading =
   | { readonly manifest: Manifest; readonly faults: readonly [] }
   | { readonly manifest: undefined; readonly faults: readonly [ManifestFault, ...ManifestFault[]] };
@@ -36,7 +36,7 @@ export function parseManifest(text: string, fileName: string): Manifest {
   throw invalidMetadata(fileName, `${faults[0].message}${placeIn(text, faults[0].offset)}`, faults[0].cause);
 }
 
-/** Where a character stands, to be added to a message; empty when it is not known. */
+/** Returns the position of a character for a message. Empty if the position is unknown. */
 export function placeIn(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const before = text.slice(0, offset).split("\n");
@@ -44,9 +44,8 @@ export function placeIn(text: string, offset: number | undefined): string {
 }
 
 /**
- * Like `parseManifest`, with all faults and their places.
- * Size and depth are checked between yaml's two stages: the second is recursive, slow on many keys, and can end the whole process
- * on deep input (V8 gives up compiling a regular expression when the stack is nearly used up, which no `catch` sees).
+ * Like `parseManifest`, but returns all faults. Checks size and depth before composing, which is recursive: deep input can end the process
+ * (V8 aborts if a regular expression is compiled on an almost full stack).
  */
 export function readManifest(text: string): ManifestReading {
   if (text.split("\n", mostLines + 1).length > mostLines) return faulty({ message: `it has more than ${mostLines} lines` });
@@ -73,7 +72,7 @@ function yamlFault(error: Error & { readonly pos?: readonly [number, number] }):
   return { message: `it is not valid YAML: ${error.message}`, offset: error.pos?.[0], cause: error };
 }
 
-/** Walks the tokens without recursion; the parser that made them does not recurse either. */
+/** Walks the tokens without recursion, like the parser that created them. */
 function shapeFault(tokens: readonly CST.Token[]): ManifestFault | undefined {
   const open: [token: CST.Token, depth: number][] = tokens.map((token) => [token, 0]);
   let nodeCount = 0;
@@ -104,7 +103,7 @@ function readFields(document: Document.Parsed): ManifestReading {
   return { manifest: { document, fields }, faults: [] };
 }
 
-/** yaml's own check compares every key with every other. */
+/** Finds repeated keys in linear time: the check of the yaml package compares all pairs. */
 function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): ManifestFault[] {
   const seen = new Set<string>();
   return pairs.flatMap(({ key }) => {
@@ -115,7 +114,7 @@ function repeatedKeys(pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): Ma
   });
 }
 
-/** An alias within what it stands for. Nesting is limited, so this comes to an end soon; what is used twice is no fault. */
+/** Whether a value contains itself through an alias. Ends because nesting is limited. Repeated use of an alias is allowed. */
 function containsItself(value: unknown, within: readonly unknown[] = []): boolean {
   if (typeof value !== "object" || value === null) return false;
   return within.includes(value) || Object.values(value).some((child) => containsItself(child, [...within, value]));

@@ -1,5 +1,5 @@
-/** The names a manifest may have, in the order in which they are looked for. */
+/** The file names of a manifest, in search order. */
 export const manifestFileNames = ["manifest.yaml", "manifest.yml"] as const;
-/** The files that make a folder a package. */
+/** The files that identify a package folder. */
 export const metadataFileNames = [...manifestFileNames, "package.json"] as const;
 export type MetadataFileName = (typeof metadataFileNames)[number];

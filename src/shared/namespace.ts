@@ -5,7 +5,7 @@ export function isNamespace(text: string): boolean {
   return text === "*" || namespacePattern.test(text);
 }
 
-/** Whether a key with these namespaces may see and manage the package of that name. Unscoped packages need `*`. */
+/** Whether a key with these namespaces can manage the package. Unscoped packages require `*`. */
 export function namespacesCover(namespaces: readonly string[], packageName: string): boolean {
   if (namespaces.includes("*")) return true;
   const slash = packageName.indexOf("/");

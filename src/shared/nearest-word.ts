@@ -1,4 +1,4 @@
-/** The candidate that differs from the word by the fewest edits, when that is a plausible typing error. */
+/** Returns the candidate with the smallest edit distance, if it is a plausible typing error. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))

@@ -5,7 +5,7 @@ import { errorTable, type ErrorCode } from "./errors.js";
 
 type Json = Record<string, unknown>;
 
-/** The API as an OpenAPI 3.1 document. `apiBase` is a path such as `/api`. */
+/** Returns the OpenAPI 3.1 document of the API. `apiBase` is a path such as `/api`. */
 export function createOpenApi({ apiBase, version }: { apiBase: string; version: string }): Json {
   const paths: Record<string, Json> = {};
   for (const { id, resource, endpoint } of operations) {
@@ -53,7 +53,7 @@ function toOperation(id: string, resource: string, endpoint: EndpointDefinition)
     operationId: id,
     tags: [resource],
     summary: endpoint.summary,
-    ...(needed.length === 0 ? {} : { description: `Needs the permission ${needed.join(" and ")}.` }),
+    ...(needed.length === 0 ? {} : { description: `Requires the permission ${needed.join(" and ")}.` }),
     security: endpoint.access === "public" ? [] : [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     parameters: [
       ...parametersOf("path", endpoint.params),
@@ -79,13 +79,13 @@ function parametersOf(place: "path" | "query", schema: z.ZodObject | undefined):
 
 function originParameterOf(endpoint: EndpointDefinition): Json[] {
   if (endpoint.method === "GET") return [];
-  const description = "Must name the host that is called. Browsers send it themselves. Not needed with the root key in a header.";
+  const description = "Must match the host of the request. Browsers send it automatically. Not required with the root key in a header.";
   return [{ name: "Origin", in: "header", required: false, description, schema: { type: "string" } }];
 }
 
 function resumeParameterOf(endpoint: EndpointDefinition): Json[] {
   if (!endpoint.events) return [];
-  const description = "The last event that was seen: those after it come. Browsers send it themselves when they reconnect.";
+  const description = "Id of the last received event: the stream continues after it. Browsers send it automatically on reconnect.";
   return [{ name: "Last-Event-ID", in: "header", required: false, description, schema: { type: "string" } }];
 }
 
@@ -124,7 +124,7 @@ function successOf(endpoint: EndpointDefinition): Json {
 function downloadOf(description: string): Json {
   const headers = {
     "X-Request-Id": { description: "Correlation id", schema: { type: "string" } },
-    "Content-Disposition": { description: "The name to save it under", schema: { type: "string" } },
+    "Content-Disposition": { description: "The file name", schema: { type: "string" } },
   };
   return { description, headers, content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
 }

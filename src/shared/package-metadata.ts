@@ -3,19 +3,19 @@ import { isPackageName, isPackageVersion, latestVersion } from "./package-name.j
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a package says about itself, whatever kind of package it is. */
+/** The metadata of a package of any kind. */
 export interface PackageMetadata {
   readonly name: string;
-  /** Strict semver, or `latest` when no version is declared. */
+  /** Strict semver, or `latest` if no version is declared. */
   readonly version: string;
   readonly enabled: boolean;
-  /** The manifest's keys, and those of package.json that the manifest leaves out. */
+  /** The keys of the manifest, and keys of package.json that the manifest does not have. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The manifest's keys alone; undefined when there is only package.json. */
+  /** Only the keys of the manifest. Undefined without a manifest. */
   readonly declared: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Throws `MISSING_PACKAGE_NAME` or `INVALID_PACKAGE_NAME`. */
+/** Returns the package name. Throws `MISSING_PACKAGE_NAME` or `INVALID_PACKAGE_NAME`. */
 export function nameOf(fields: Fields): string {
   const name = fields["name"];
   if (typeof name !== "string" || name === "") {
@@ -33,7 +33,7 @@ export function nameOf(fields: Fields): string {
   return name;
 }
 
-/** Strict semver or `latest`; throws `INVALID_PACKAGE_VERSION`. `writtenAs` is its text in YAML, of which a number keeps only the value. */
+/** Returns the version. Throws `INVALID_PACKAGE_VERSION`. `writtenAs` is its YAML text: parsing `1.10` as a number loses the zero. */
 export function versionOf(fields: Fields, writtenAs: string | undefined): string {
   const version = fields["version"] ?? latestVersion;
   if (typeof version === "number") {
@@ -50,13 +50,13 @@ export function versionOf(fields: Fields, writtenAs: string | undefined): string
   );
 }
 
-/** `1.10` to `1.10.0`: the version that was probably meant. */
+/** Completes `1.10` to `1.10.0`, for the suggestion in the error. */
 function completed(written: string): string {
   if (!/^\d+(\.\d+)?$/.test(written)) return "1.0.0";
   return written.includes(".") ? `${written}.0` : `${written}.0.0`;
 }
 
-/** Throws `INVALID_PACKAGE_METADATA`. */
+/** Returns the `enabled` flag. Throws `INVALID_PACKAGE_METADATA`. */
 export function enabledOf(fields: Fields): boolean {
   const enabled = fields["enabled"] ?? true;
   if (typeof enabled === "boolean") return enabled;

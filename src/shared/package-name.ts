@@ -7,7 +7,7 @@ const maximumNameLength = 214;
 const versionPattern =
   /^(?:latest|(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?)$/;
 const namesNpmReserves = new Set(["node_modules", "favicon.ico"]);
-/** 255 bytes is the longest folder name that Linux takes. */
+/** Below 255 bytes, the longest file name on Linux. */
 const maximumVersionLength = 200;
 
 /** The version of a package that declares none. */
@@ -23,21 +23,21 @@ export function isPackageVersion(text: string): boolean {
   return text.length <= maximumVersionLength && versionPattern.test(text);
 }
 
-/** `@scope` of a scoped name; undefined for an unscoped one. */
+/** Returns the `@scope` of a scoped name. Undefined for an unscoped name. */
 function scopeOf(name: string): string | undefined {
   return name.startsWith("@") ? name.slice(0, name.indexOf("/")) : undefined;
 }
 
-/** The segment that stands for "no scope" in API paths. */
+/** The scope segment of unscoped packages in API paths. */
 const unscopedSegment = "_";
 
-/** The two path segments by which the API addresses a package. */
+/** Returns the two path segments of a package in API paths. */
 export function toPathSegments(name: string): { scope: string; name: string } {
   const scope = scopeOf(name);
   return scope === undefined ? { scope: unscopedSegment, name } : { scope, name: name.slice(scope.length + 1) };
 }
 
-/** The package name behind `:scope/:name` of an API path; what breaks the grammar is left to `isPackageName`. */
+/** Returns the package name of two path segments. Does not validate the name. */
 export function fromPathSegments(segments: { scope: string; name: string }): string {
   return segments.scope === unscopedSegment ? segments.name : `${segments.scope}/${segments.name}`;
 }

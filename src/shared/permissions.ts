@@ -1,4 +1,4 @@
-/** What a key may do, in the order in which forms show it. */
+/** All permissions, in display order. */
 export const permissions = [
   "workers:read",
   "workers:install",
@@ -18,7 +18,7 @@ export type Permission = (typeof permissions)[number];
 export const roles = ["admin", "editor", "viewer", "custom"] as const;
 export type Role = (typeof roles)[number];
 
-/** The permissions that come with a role; `custom` has exactly those chosen when the key is created. */
+/** The permissions of each role. A key with the role `custom` has exactly the permissions chosen at its creation. */
 export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   admin: permissions,
   editor: permissions.filter((permission) => permission.startsWith("workers:") || permission.startsWith("plugins:")),
@@ -27,9 +27,9 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 interface PermissionMeaning {
-  /** What a key with it may do. */
+  /** What the permission allows. */
   readonly meaning: string;
-  /** Whether the specification names it; the others were added. */
+  /** Whether the specification defines the permission. */
   readonly isSpecified: boolean;
 }
 
@@ -48,12 +48,12 @@ export const permissionMeanings: Readonly<Record<Permission, PermissionMeaning>>
     isSpecified: true,
   },
   "plugins:remove": { meaning: "Deletes plugins and files of plugins.", isSpecified: false },
-  "plugins:config": { meaning: "Reads and changes the settings of plugins that have an API for them.", isSpecified: false },
-  "keys:read": { meaning: "Lists keys, roles and permissions, and reads the checks of the daemon.", isSpecified: true },
-  "keys:create": { meaning: "Makes keys that may do no more than the key that makes them.", isSpecified: false },
-  "keys:revoke": { meaning: "Revokes and rotates keys that may do no more than the key that does it.", isSpecified: false },
+  "plugins:config": { meaning: "Reads and changes plugin settings, for plugins with a settings API.", isSpecified: false },
+  "keys:read": { meaning: "Lists keys, roles and permissions, and reads the health checks of the daemon.", isSpecified: true },
+  "keys:create": { meaning: "Creates keys with at most its own permissions.", isSpecified: false },
+  "keys:revoke": { meaning: "Revokes and rotates keys with at most its own permissions.", isSpecified: false },
   "audit:read": { meaning: "Reads the audit log.", isSpecified: false },
 };
 
-/** Told wherever a key with `plugins:install` is made. */
+/** Warning shown when a key with `plugins:install` is created. */
 export const pluginsRunAsDaemon = "A plugin runs as the daemon, with every key and file: a key with plugins:install can do everything.";

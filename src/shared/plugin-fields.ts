@@ -1,19 +1,19 @@
 import type { PackageMetadata } from "./package-metadata.js";
 import { runtimeKeys } from "./plugin-manifest.js";
 
-/** In package.json these are npm's packages, not plugins. */
+/** Keys of package.json that name npm packages and not plugins. */
 const npmKeys = ["dependencies", "optionalDependencies"];
 
-/** What the metadata of a plugin says, before it is known whether that has a meaning. */
+/** The metadata of a plugin before validation. */
 export interface PluginFields {
   readonly name: string;
   readonly version: string;
   readonly enabled: boolean;
-  /** The keys of its manifest; those that are not the runtime's stand below `config`. */
+  /** The keys of the manifest. Keys unknown to the runtime are below `config`. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The fields of a plugin, with those of a manifest that was laid over it, which win key by key. */
+/** Returns the fields of a plugin. Keys of an override manifest replace them one by one. */
 export function pluginFields(metadata: PackageMetadata, overlay: PackageMetadata | undefined): PluginFields {
   const { name, version, enabled, declared = {} } = metadata;
   const npm = Object.entries(metadata.fields).filter(([key]) => !npmKeys.includes(key));
@@ -36,7 +36,7 @@ function withConfig(fields: Readonly<Record<string, unknown>>, declared: Readonl
   return { ...fields, config: merged(own, fields["config"] ?? {}) };
 }
 
-/** What is no mapping stays as it is, for the manifest's schema to refuse. */
+/** Merges two mappings. Returns other values unchanged, for the schema to reject. */
 function merged(base: unknown, over: unknown): unknown {
   return isMapping(base) && isMapping(over) ? { ...base, ...over } : over;
 }

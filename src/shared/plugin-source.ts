@@ -1,4 +1,4 @@
-/** Fields of `GET /plugins` that tell built-in from uploaded plugins. */
+/** Fields of `GET /plugins` that distinguish built-in and uploaded plugins. */
 interface Origin {
   readonly source: "built-in" | "uploaded";
   readonly removable: boolean;

@@ -1,7 +1,7 @@
 const unitBytes = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
 const sizePattern = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i;
 
-/** Bytes of `10mb`, `64kb`, `1gb` (1024 each) or of a number of bytes; undefined when it is none of them. */
+/** Parses `10mb`, `64kb`, `1gb` (factors of 1024) or a number of bytes to bytes. Undefined for other values. */
 export function parseSizeBytes(value: string | number): number | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   const match = sizePattern.exec(value);
@@ -10,7 +10,7 @@ export function parseSizeBytes(value: string | number): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** `12 B`, `48.2 kB`, `1.3 MB`: for people, in units of 1024. */
+/** Formats bytes for display: `12 B`, `48.2 kB`, `1.3 MB`, with factors of 1024. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const units = ["kB", "MB", "GB", "TB"];

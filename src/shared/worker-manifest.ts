@@ -27,7 +27,7 @@ function invalid(context: z.RefinementCtx, value: unknown, wanted: string): neve
   return z.NEVER;
 }
 
-/** A path below the package folder: relative, forward slashes, no climbing. */
+/** A path inside the package folder: relative, with forward slashes, without `..`. */
 export const relativePath = z
   .string()
   .refine(
@@ -38,34 +38,34 @@ export const relativePath = z
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{1,4096}$/;
 
-/** Paths below the base, as `*` and `**` patterns: for any method, or by method. */
+/** Path patterns relative to the base, with `*` and `**`: for all methods, or by method. */
 export const publicRoutes = z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).default([]);
 
 /**
- * What a worker's manifest may say beyond its name, version and `enabled`. All fields are optional; unknown ones are ignored.
- * Durations become milliseconds, sizes bytes.
+ * The manifest of a worker besides name, version and `enabled`. All fields are optional; unknown ones are ignored.
+ * Durations are parsed to milliseconds, sizes to bytes.
  */
 export const WorkerManifest = z.object({
-  entrypoint: relativePath.optional().describe("The file that is served (HTML) or run (JavaScript, TypeScript)."),
+  entrypoint: relativePath.optional().describe("The file to serve (HTML) or run (JavaScript, TypeScript)."),
   env: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .default({})
-    .describe("Variables handed to the app as `env` and `process.env`."),
+    .describe("Variables of the worker, available as `env` and `process.env`."),
   envPrefix: z
     .union([z.string(), z.array(z.string())])
     .transform((value) => (typeof value === "string" ? [value] : value))
     .default(["PUBLIC_", "VITE_"])
-    .describe("Variables whose name starts so are also put into served pages when `injectBase` is on."),
-  timeout: durationMs("30s").describe("How long a request may take until its answer starts, and between two pieces of it."),
-  idleTimeout: durationMs("60s").describe("After how long without a request `onIdle` is called."),
-  ttl: durationMs("10m").describe("How long an isolate without requests is kept; 0 = a fresh isolate for each request."),
-  maxRequests: z.int().min(0).default(0).describe("After how many requests an isolate is replaced; 0 = never."),
-  maxBodySize: sizeBytes("10mb").describe("The largest request body."),
-  memory: sizeBytes("128mb").describe("The isolate's memory limit."),
+    .describe("Prefixes of variables that are also inserted into served pages if `injectBase` is enabled."),
+  timeout: durationMs("30s").describe("Time limit until the response starts, and between two chunks of it."),
+  idleTimeout: durationMs("60s").describe("Time without requests after which `onIdle` is called."),
+  ttl: durationMs("10m").describe("Time without requests after which an isolate is stopped; 0 = a new isolate for each request."),
+  maxRequests: z.int().min(0).default(0).describe("Number of requests after which an isolate is replaced; 0 = never."),
+  maxBodySize: sizeBytes("10mb").describe("Maximum size of a request body."),
+  memory: sizeBytes("128mb").describe("Memory limit of an isolate."),
   permissions: z
     .array(z.string().refine(isIsolatePermission, { error: (issue) => `${JSON.stringify(issue.input)} is not ${isolatePermissionForms}` }))
     .default([])
-    .describe("What the isolate may do beyond reading its own folder and the network, as far as the operator allows it."),
+    .describe("Permissions of the isolate beyond reading its folder and network access, within the operator's limits."),
   network: z
     .object({
       mode: z.enum(["none", "public", "all"]).optional(),
@@ -79,17 +79,17 @@ export const WorkerManifest = z.object({
     })
     .optional()
     .describe(
-      "What the isolate may connect to, as far as the operator allows it: `mode` is `none`, `public` (no loopback, private or link-local address) or `all`; `allow` lists further ones, such as `db.internal:5432` or `unix:/run/redis.sock`.",
+      "Allowed connections of the isolate, within the operator's limits: `mode` is `none`, `public` (no loopback, private or link-local address) or `all`; `allow` adds targets such as `db.internal:5432` or `unix:/run/redis.sock`.",
     ),
   instances: z
     .union([z.int().min(1).max(64), z.literal("auto")], "must be a whole number from 1 to 64, or auto")
     .default(1)
-    .describe("How many isolates serve this worker; `auto` = as many as its load needs, up to the number of processor cores."),
+    .describe("Number of isolates; `auto` = depends on the load, at most the number of processor cores."),
   injectBase: z
     .union([z.boolean(), z.literal("relative")], "must be true, false or relative")
     .default(false)
     .describe(
-      "Puts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = written as `../`, which also holds behind a proxy that adds to the path.",
+      "Inserts `<base href>` into HTML pages, so that relative links work below the worker's base path; `relative` = in the form `../`, which also works behind a proxy that changes the path.",
     ),
   headers: z
     .record(
@@ -97,22 +97,22 @@ export const WorkerManifest = z.object({
       z.string().regex(headerValue, "must be one line of printable ASCII"),
     )
     .default({})
-    .describe("Headers that the files of a static site are sent with."),
+    .describe("Response headers for the files of a static site."),
   immutable: z
     .array(relativePath)
     .default([])
-    .describe("Folders of a static site whose files never change under their name: browsers keep them for a year without asking."),
+    .describe("Folders of a static site whose files never change: browsers cache them for 1 year."),
   hosts: z
     .array(
       z.string().transform((text, context) => normalHostName(text) ?? invalid(context, text, "a DNS host name, such as shop.example.org")),
     )
     .default([])
-    .describe("Host names that the worker wants; the operator adds them with `runtimectl hosts add`."),
-  publicRoutes: publicRoutes.describe("Routes that plugins' request hooks leave alone."),
-  visibility: z.enum(["public", "protected", "internal"]).default("public").describe("How file browsers show the worker."),
+    .describe("Host names that the worker requests. The operator adds them with `runtimectl hosts add`."),
+  publicRoutes: publicRoutes.describe("Routes that the request hooks of plugins skip."),
+  visibility: z.enum(["public", "protected", "internal"]).default("public").describe("Visibility of the worker in file browsers."),
   cron: z
     .array(z.object({ schedule: z.string(), endpoint: z.string(), method: z.string().default("POST") }))
     .default([])
-    .describe("Calls made on a schedule."),
+    .describe("Scheduled requests."),
 });
 export type WorkerManifest = z.output<typeof WorkerManifest>;

@@ -9,22 +9,22 @@ export interface InstalledVersion {
   readonly source: Worker["source"];
   /** Folder of the worker on the server. */
   readonly path: string;
-  /** Undefined when it was not uploaded. */
+  /** Undefined if the version was not uploaded. */
   readonly installation?: Installation | undefined;
 }
 
-/** A worker with its versions, newest first, wherever they come from: the list has a row for each source. */
+/** A worker with all versions, newest first. The API list has separate rows for built-in and uploaded versions. */
 export interface InstalledWorker {
   readonly name: string;
   readonly versions: readonly InstalledVersion[];
 }
 
-/** A worker from all its rows of the list. */
+/** Combines the rows of a worker. */
 export function toInstalledWorker(name: string, rows: readonly Worker[]): InstalledWorker {
   return { name, versions: installedVersions(rows) };
 }
 
-/** The versions of one worker, newest first; the list has a row for those that are built in and one for those that were uploaded. */
+/** Returns the versions of one worker, newest first, from its rows. */
 export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
   return rows
     .flatMap(({ source, path, versions, disabledVersions, installs }) =>
@@ -39,7 +39,7 @@ export function installedVersions(rows: readonly Worker[]): InstalledVersion[] {
     .toSorted((one, other) => newestFirst(one.version, other.version));
 }
 
-/** Which of these versions, newest first, answers: an enabled `latest`, else the highest stable one that is enabled, else the highest. */
+/** Returns the active version: an enabled `latest`, else the highest enabled stable version, else the highest enabled one. */
 export function answeringVersion<Version extends Pick<InstalledVersion, "version" | "enabled">>(
   versions: readonly Version[],
 ): Version | undefined {
@@ -47,7 +47,7 @@ export function answeringVersion<Version extends Pick<InstalledVersion, "version
   return enabled.find(({ version }) => version === latestVersion) ?? enabled.find(isStable) ?? enabled[0];
 }
 
-/** Those that are on and would answer in the stead of `to`, in the order in which they go. */
+/** Returns the enabled versions that take precedence over `to`, in the order in which they must be disabled. */
 export function conflictingVersions(to: InstalledVersion, versions: readonly InstalledVersion[]): InstalledVersion[] {
   const inTheWay: InstalledVersion[] = [];
   let left = versions.map((installed) => (installed === to ? { ...to, enabled: true } : installed));
@@ -62,7 +62,7 @@ export function isStable({ version }: Pick<InstalledVersion, "version">): boolea
   return version !== latestVersion && !version.split("+")[0]?.includes("-");
 }
 
-/** What a server calls a version need not be one; such names stay where they are. */
+/** Compares versions, newest first. Keeps the order of names that are not valid versions. */
 function newestFirst(one: string, other: string): number {
   if (one === latestVersion || other === latestVersion) return Number(other === latestVersion) - Number(one === latestVersion);
   return isPackageVersion(one) && isPackageVersion(other) ? compareBuild(other, one) : 0;

@@ -7,14 +7,14 @@ import { readFileIfThere } from "../config/read-file-if-there.js";
 import { serviceMode } from "../systemd/service-mode.js";
 import { serviceUnit } from "../systemd/unit-files.js";
 
-/** The flags of commands that work on what a daemon of this machine stores. */
+/** The flags of the commands that read or write the files of a daemon on this machine. */
 export const directoryOptions = [
-  { flags: "--state-dir <folder>", description: "The daemon's state directory (default: RUNTIME_STATE_DIR, as the daemon has it)" },
-  { flags: "--worker-dirs <folders>", description: 'Its worker directories, separated by ":" (default: RUNTIME_WORKER_DIRS)' },
-  { flags: "--plugin-dirs <folders>", description: 'Its plugin directories, separated by ":" (default: RUNTIME_PLUGIN_DIRS)' },
+  { flags: "--state-dir <folder>", description: "The daemon's state directory (default: RUNTIME_STATE_DIR or the daemon's default)" },
+  { flags: "--worker-dirs <folders>", description: 'The daemon\'s worker directories, separated by ":" (default: RUNTIME_WORKER_DIRS)' },
+  { flags: "--plugin-dirs <folders>", description: 'The daemon\'s plugin directories, separated by ":" (default: RUNTIME_PLUGIN_DIRS)' },
   {
     flags: "--service <mode>",
-    description: "Take these variables from the installed service instead of the environment",
+    description: "Read these variables from the installed service instead of the environment",
     choices: ["system", "user"],
   },
 ];
@@ -26,28 +26,28 @@ export interface DirectoryOptions {
   readonly service?: "system" | "user";
 }
 
-/** Where systemd keeps state of the machine's services. */
+/** The folder in which systemd stores the state of system services (`%S` in a unit). */
 const systemStateFolder = "/var/lib";
 
-/** Variables as the daemon reads them, to be put over those of the environment: of the service, then of the flags. */
+/** Returns the variables that override the environment. Flags override the variables of the service. */
 export function directoryVariables(
   { directories }: Pick<Context, "directories">,
   { stateDir, workerDirs, pluginDirs, service }: DirectoryOptions,
 ): Record<string, string> {
   const given = { RUNTIME_STATE_DIR: stateDir, RUNTIME_WORKER_DIRS: workerDirs, RUNTIME_PLUGIN_DIRS: pluginDirs };
-  for (const [name, value] of Object.entries(given)) if (value === "") throw usageError(`${name} is empty`, "name a folder");
+  for (const [name, value] of Object.entries(given)) if (value === "") throw usageError(`${name} is empty`, "set it to a folder");
   const chosen = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return { ...(service && serviceVariables(service, directories.home)), ...Object.fromEntries(chosen) };
 }
 
-/** What the unit says, then the file beside the root key; drop-ins are not read. */
+/** Returns the variables of the unit file, overridden by the file `environment` beside the root key. Ignores drop-ins. */
 function serviceVariables(service: "system" | "user", home: string): Record<string, string> {
   const mode = serviceMode(service === "user", home);
   const unit = readFileIfThere(path.join(mode.unitDirectory, serviceUnit));
   if (unit === undefined)
     throw new CommandError("SERVICE_NOT_INSTALLED", `there is no ${mode.name} service ${serviceUnit}`, {
       exitCode: exitCodes.notFound,
-      hint: "name the directories by --state-dir, --worker-dirs and --plugin-dirs",
+      hint: "set the directories with --state-dir, --worker-dirs and --plugin-dirs",
     });
   const variables: Record<string, string> = {};
   for (const [, name = "", value = ""] of unit.matchAll(/^Environment=(RUNTIME_(?:STATE_DIR|WORKER_DIRS|PLUGIN_DIRS))=(.*)$/gm))

@@ -7,13 +7,13 @@ import { exitCodes, type ExitCode } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 import type { BackupJob, BackupOutcome, BackupResults } from "../../shared/backup-program.js";
 
-/** The daemon's own code does the work: only it knows how keys and packages are kept. */
+/** A program of the daemon: the storage formats of keys and packages are part of the daemon's code. */
 const program = installedFile("dist/server/backup/main.js");
 
 const afterEarlyEnd = {
-  backup: "run it again: no backup was written",
-  restore: "run it again: what was begun is undone or finished first",
-  "migrate-keys": "run it again: the primary has all keys or none",
+  backup: "run the command again: no backup was written",
+  restore: "run the command again: it first reverts or completes the interrupted restore",
+  "migrate-keys": "run the command again: the primary has all keys or none",
 } as const;
 
 const exitCodeOf: Readonly<Record<string, ExitCode>> = {
@@ -27,7 +27,7 @@ const exitCodeOf: Readonly<Record<string, ExitCode>> = {
   PRIMARY_UNAVAILABLE: exitCodes.unavailable,
 };
 
-/** Runs one job of the daemon's backup program to its end. */
+/** Runs the daemon's backup program for one job and returns its result. Throws a CommandError if the job fails. */
 export async function runBackupProgram<Action extends keyof BackupResults>(
   context: Context,
   job: BackupJob & { readonly action: Action },
@@ -49,7 +49,7 @@ export async function runBackupProgram<Action extends keyof BackupResults>(
   if (outcome && "result" in outcome) return outcome.result;
   const { code, message, hint } = outcome?.error ?? {
     code: "FAILED",
-    message: `the ${job.action} ended early (${child.signalCode ?? child.exitCode})`,
+    message: `the ${job.action} program stopped unexpectedly (${child.signalCode ?? child.exitCode})`,
     hint: afterEarlyEnd[job.action],
   };
   throw new CommandError(code, message, { exitCode: exitCodeOf[code] ?? exitCodes.failed, hint });

@@ -5,37 +5,37 @@ import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient } from "./http-client.js";
 import { version } from "../version.js";
 
-/** What a worker is asked for, to see whether it works. */
+/** A health check: the path to request and the statuses to accept. */
 export interface AnswerCheck {
-  /** Below the worker's base; starts with a slash. */
+  /** Relative to the worker's base path; starts with a slash. */
   readonly path: string;
   readonly accepts: (status: number) => boolean;
   readonly expected: string;
 }
 
 export interface CheckedAnswer {
-  /** Undefined when there was no answer at all. */
+  /** Undefined if no response arrived. */
   readonly status: number | undefined;
   readonly tookMs: number;
-  /** What is wrong with the answer, if anything. */
+  /** Why the check failed; undefined if the check passed. */
   readonly problem: string | undefined;
 }
 
-/** Without a path to ask for, any answer proves that the worker runs, unless it says itself that it failed. */
+/** The check for a worker without a health path: any status below 500 proves that the worker runs. */
 export const anyAnswer: AnswerCheck = { path: "/", accepts: (status) => status < 500, expected: "a status below 500" };
 
 /** Reads `PATH` or `PATH=STATUS`. */
 export function parseAnswerCheck(text: string): AnswerCheck {
   const [, path = "", wanted] = /^(.*?)(?:=(\d+))?$/.exec(text) ?? [];
   if (!/^\/[\x21-\x22\x24-\x7e]*$/.test(path))
-    throw usageError(`--check ${JSON.stringify(text)} is no path`, "write a path below the worker, such as /health, or /health=204");
+    throw usageError(`--check ${JSON.stringify(text)} is not a path`, "use a path of the worker, such as /health or /health=204");
   if (wanted !== undefined && !/^[1-5]\d\d$/.test(wanted))
     throw usageError(`--check: ${wanted} is not an HTTP status`, "--check /health=204");
   if (wanted === undefined) return { path, accepts: (status) => status >= 200 && status < 400, expected: "a status from 200 to 399" };
   return { path, accepts: (status) => status === Number(wanted), expected: `status ${wanted}` };
 }
 
-/** Asks a worker once, without any key; follows no redirect. `base` is the worker's, such as `/@team/app@1.2.0`. */
+/** Sends one request to a worker, without a key, and follows no redirect. `base` is the worker's path, such as `/@team/app@1.2.0`. */
 export async function checkAnswer(
   { signal, output }: Pick<Context, "signal" | "output">,
   { origin, settings }: { origin: string; settings: Settings },

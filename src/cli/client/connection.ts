@@ -10,23 +10,23 @@ import type { HttpResponse } from "./http-client.js";
 import { HttpTransport } from "./http-transport.js";
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** A path below the origin: no `//host`, no URL, no climbing. A discovery document must not lead a key elsewhere. */
+/** A path of this origin: no `//host`, no URL, no `..`. A discovery document must not redirect the key to another host. */
 const apiBasePattern = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 export interface Connection<Offered extends Operations> {
   readonly settings: Settings;
   readonly origin: string;
-  /** What the daemon says about itself; asked once. */
+  /** Returns the discovery document. The first call sends the request; later calls reuse its result. */
   readonly discover: () => Promise<Discovery>;
-  /** The typed API, signed in when there is a key. */
+  /** The typed API client. Requests include the key if there is one. */
   readonly client: ClientOf<Offered>;
-  /** Any call, signed in. The path starts at the origin. */
+  /** Sends any request with the key. The path is relative to the origin. */
   readonly call: (request: Parameters<Transport>[0]) => Promise<HttpResponse>;
 }
 
 /**
- * Finds the daemon's API and prepares signed-in calls of the operations given. The key is not sent before the address has proved to be
- * a runtimed: now, or for operations that only read when the profile signed in there.
+ * Connects to the daemon's API for the given operations. The key is sent only to an address with a valid discovery document.
+ * For read-only operations, the document received at sign-in is sufficient.
  */
 export async function connect<Offered extends Operations>(context: Context, offered: Offered): Promise<Connection<Offered>> {
   const connection = await connectAnonymously(context, offered);
@@ -34,7 +34,7 @@ export async function connect<Offered extends Operations>(context: Context, offe
   return connection;
 }
 
-/** Like `connect`, but goes without a key when there is none. */
+/** Like `connect`, but without a key if none is configured. */
 export async function connectAnonymously<Offered extends Operations>(
   context: Context,
   offered: Offered,
@@ -43,7 +43,8 @@ export async function connectAnonymously<Offered extends Operations>(
   const settings = known ?? (await resolveSettings(context));
   const origin = settings.origin.value;
   if (settings.key) context.output.redact(settings.key.value);
-  if (settings.insecure) context.output.warn(`--insecure: the certificate of ${origin} is not checked; anyone in between can read the key`);
+  if (settings.insecure)
+    context.output.warn(`--insecure: the certificate of ${origin} is not verified; an attacker on the network can read the key`);
   const transport = new HttpTransport({
     origin,
     settings,
@@ -74,7 +75,7 @@ export async function connectAnonymously<Offered extends Operations>(
     context.onExit(() => transport.close());
     return { settings, origin, discover, call, client };
   } catch (error) {
-    // The dashboard tries again every few seconds: a connection that failed must not stay until it closes.
+    // The dashboard retries every few seconds; without close() each failed attempt would keep its sockets open.
     transport.close();
     throw error;
   }
@@ -85,16 +86,20 @@ async function discoverAt(origin: string, transport: HttpTransport): Promise<Dis
   const anonymous = createClient((request) => transport.send(request, undefined), "", { discovery: { runtime } });
   const discovery = await anonymous.discovery.runtime();
   if (apiBasePattern.test(discovery.api)) return discovery;
-  throw new CommandError("DISCOVERY_REFUSED", `${origin} says that its API is at ${JSON.stringify(discovery.api)}, which is not a path`, {
-    exitCode: exitCodes.failed,
-  });
+  throw new CommandError(
+    "DISCOVERY_REFUSED",
+    `the discovery document of ${origin} has an invalid API path: ${JSON.stringify(discovery.api)}`,
+    {
+      exitCode: exitCodes.failed,
+    },
+  );
 }
 
 function onlyReads(offered: Operations): boolean {
   return Object.values(offered).every((operations) => Object.values(operations).every(({ method }) => method === "GET"));
 }
 
-/** Saves reads the discovery: they go below the base of sign-in, and once more when an answer shows that the API is not there any more. */
+/** Skips the discovery request: uses the API path stored at sign-in. If the response is not from the API, discovers the path and retries. */
 function readingBelow(apiBase: string, call: Transport, discover: () => Promise<Discovery>): Transport {
   return async (request) => {
     const response = await call({ ...request, path: apiBase + request.path });
@@ -114,14 +119,14 @@ function isJson(text: string): boolean {
 }
 
 function readOnly(method: string): CommandError {
-  return new CommandError("READ_ONLY", `nothing is changed in read-only mode: ${method} is not sent`, {
+  return new CommandError("READ_ONLY", `the dashboard is in read-only mode: ${method} request not sent`, {
     exitCode: exitCodes.forbidden,
     hint: "start the dashboard without --readonly",
   });
 }
 
 function notSignedIn(settings: Settings): CommandError {
-  const message = settings.keyWithheld ?? `no key for ${settings.origin.value}`;
+  const message = settings.keyWithheld ?? `no key is configured for ${settings.origin.value}`;
   return new CommandError("NOT_SIGNED_IN", message, {
     exitCode: exitCodes.notAuthenticated,
     hint: `runtimectl auth login${settings.origin.source === "default" ? "" : ` --url ${settings.origin.value}`}, or set RUNTIMECTL_KEY_FILE`,

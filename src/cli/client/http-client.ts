@@ -6,21 +6,21 @@ import type { TransportResponse } from "../../shared/client.js";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** No time limits of undici's own: the caller ends a request by its signal. */
+/** Disables undici's time limits: the caller aborts a request with its signal. */
 const unlimited = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** A request to one origin as it goes out, credential included. */
+/** A complete request to one origin, including the key header. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** From the origin on, with the query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What decides how an origin is reached. */
+/** The settings of TLS, proxy and timeout. */
 export type ConnectSettings = Pick<Settings, "certificateAuthorities" | "insecure" | "proxy" | "timeout">;
 
-/** HTTP to one origin, through the proxy when there is one. Follows no redirect. Keeps its connection for the next request. */
+/** HTTP client for one origin, with keep-alive and an optional proxy. Follows no redirect. */
 export class HttpClient {
   readonly #origin: string;
   readonly #dispatcher: Dispatcher;
@@ -41,7 +41,7 @@ export class HttpClient {
           });
   }
 
-  /** Sends a request and resolves when the head of its response is there. Rejects with the signal's reason when it aborts. */
+  /** Sends a request and resolves when the response headers arrive. If the signal aborts, rejects with its reason. */
   async send(
     { method, path, headers }: OutgoingRequest,
     body: string | AsyncIterable<Uint8Array> | undefined,
@@ -56,7 +56,7 @@ export class HttpClient {
     });
   }
 
-  /** Ends what is under way and closes the connections. */
+  /** Aborts pending requests and closes the connections. */
   close(): void {
     void this.#dispatcher.destroy();
   }
@@ -90,12 +90,15 @@ function headerOf(headers: Headers, name: string): string | undefined {
   return typeof value === "string" ? value : value?.[0];
 }
 
-/** A key must not travel where nobody sent it. */
+/** Throws a CommandError for a redirect: following it could send the key to another host. */
 export function refuseRedirect({ status, location }: HttpResponse, origin: string): void {
   if (status < 300 || status > 399 || location === undefined) return;
   const target = URL.canParse(location, origin) ? new URL(location, origin) : undefined;
-  throw new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirect`, {
+  throw new CommandError("REDIRECTED", `${origin} redirects to ${target?.href ?? location}; runtimectl follows no redirects`, {
     exitCode: exitCodes.failed,
-    hint: target && target.origin !== origin ? `if that is your daemon, use --url ${target.origin} and sign in there` : undefined,
+    hint:
+      target && target.origin !== origin
+        ? `if that is the address of your daemon, use --url ${target.origin} and sign in there`
+        : undefined,
   });
 }

@@ -3,9 +3,9 @@ import { version } from "../version.js";
 import { connectionFailure, timeoutFailure } from "./connection-failure.js";
 import { HttpClient, refuseRedirect, toResponse, type ConnectSettings, type OutgoingRequest, type HttpResponse } from "./http-client.js";
 
-/** An upload is unpacked and installed before it is answered. */
+/** Time limit for the response after an upload: the daemon unpacks and installs the archive before it responds. */
 const uploadAnswerTimeoutMs = 10 * 60_000;
-/** A stream that is silent for longer is lost: the daemon gives a sign of life every 15 s. */
+/** The daemon sends a keep-alive comment every 15 s. After three missing ones the stream counts as broken. */
 const longestSilenceMs = 45_000;
 
 const secretHeaders: ReadonlySet<string> = new Set(["x-api-key", "authorization", "cookie", "set-cookie"]);
@@ -14,11 +14,11 @@ interface TransportOptions {
   readonly origin: string;
   readonly settings: ConnectSettings;
   readonly signal: AbortSignal;
-  /** Told of every call, without credentials; its headers are of level 2. */
+  /** Receives a line for every request (level 1) and header (level 2), without credentials. */
   readonly trace: (line: string, level?: 1 | 2) => void;
 }
 
-/** Sends requests to one origin. Follows no redirect: a key must not travel where nobody sent it. */
+/** Sends requests to one origin. Rejects redirects: following one could send the key to another host. */
 export class HttpTransport {
   readonly #client: HttpClient;
   readonly #options: TransportOptions;
@@ -29,8 +29,8 @@ export class HttpTransport {
   }
 
   /**
-   * Sends one request, with the key when there is one. The time limit is for the whole exchange; during an upload it starts again with each
-   * piece. A response that is streamed may last as long as it likes.
+   * Sends one request, with the key if given. The time limit covers the whole exchange; during an upload it restarts with each chunk.
+   * A streamed response has no time limit after its headers.
    */
   async send(request: TransportRequest, key: string | undefined): Promise<HttpResponse> {
     const { origin, signal, trace } = this.#options;
@@ -44,7 +44,7 @@ export class HttpTransport {
     return response;
   }
 
-  /** Sends a request and reads its response whole. */
+  /** Sends a request and reads the complete response. */
   async #exchange(request: OutgoingRequest, body: TransportRequest["body"]): Promise<HttpResponse> {
     const { origin, signal, trace, settings } = this.#options;
     const limitMs = settings.timeout.value;
@@ -68,7 +68,7 @@ export class HttpTransport {
     }
   }
 
-  /** Sends a request whose response is read as it comes; the time limit is for its head. One other than 200 is read whole. */
+  /** Sends a request and returns a streamed response. The time limit covers the headers. A status other than 200 is read completely. */
   async #open(request: OutgoingRequest, until: AbortSignal): Promise<HttpResponse> {
     const { origin, settings } = this.#options;
     const end = new AbortController();
@@ -99,7 +99,7 @@ export class HttpTransport {
     }
   }
 
-  /** Ends what is under way and closes the connections. */
+  /** Aborts pending requests and closes the connections. */
   close(): void {
     this.#client.close();
   }
@@ -110,7 +110,7 @@ export class HttpTransport {
   }
 }
 
-/** What goes with every request. */
+/** The headers of every request. */
 function headersOf(
   request: Pick<TransportRequest, "headers">,
   { origin, key }: { origin: string; key: string | undefined },
@@ -136,7 +136,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, clock: Clock, pieceTi
   clock.start(Math.max(pieceTimeoutMs, uploadAnswerTimeoutMs));
 }
 
-/** A time limit that can start again. */
+/** A restartable timeout. */
 class Clock {
   readonly #onEnd: (limitMs: number) => void;
   #timer: NodeJS.Timeout | undefined;

@@ -8,17 +8,17 @@ import type { Context } from "../command/command.js";
 const firstWaitMs = 250;
 const longestWaitMs = 5000;
 
-/** Who follows, and until when. */
+/** The callbacks of a stream and the signal that ends it. */
 export interface StreamReader<Event> {
   readonly signal: AbortSignal;
   readonly show: (event: Event) => void;
-  /** The connection is lost; it is tried again from now on. */
+  /** Called when the connection is lost; reconnecting starts. */
   readonly onLost: () => void;
-  /** It is there again. */
+  /** Called when the stream is connected again. */
   readonly onBack: () => void;
 }
 
-/** Shows events as they come until the signal aborts. Goes on by the last one when the connection is lost, or the daemon restarts. */
+/** Passes events to `show` until the signal aborts. After a lost connection or a daemon restart, resumes after the last event id. */
 export async function streamWithReconnect<Event extends { readonly id: number }>(
   { signal, show, onLost, onBack }: StreamReader<Event>,
   follow: (options: FollowOptions) => AsyncIterable<Event>,
@@ -53,20 +53,20 @@ export async function streamWithReconnect<Event extends { readonly id: number }>
   }
 }
 
-/** The daemon restarts, or something on the way to it does. */
+/** Whether a retry can succeed: the daemon or a proxy is restarting. */
 function mayPass(error: unknown): boolean {
   if (error instanceof CommandError) return error.exitCode === exitCodes.unavailable;
   return (error instanceof ApiError || error instanceof UnexpectedAnswerError) && error.status >= 500;
 }
 
-/** Shows events until Ctrl-C, which is how following ends. Resolves with the exit code, without an error message. */
+/** Shows events until Ctrl-C. Resolves with the exit code and prints no error: Ctrl-C is the normal end of a stream. */
 export async function followUntilInterrupted<Event extends { readonly id: number }>(
   { signal, output }: Context,
   show: (event: Event) => void,
   follow: Parameters<typeof streamWithReconnect<Event>>[1],
 ): Promise<ExitCode | undefined> {
-  const onLost = () => output.note("the connection was lost; trying again until it is back");
-  const onBack = () => output.note("connected again");
+  const onLost = () => output.note("connection lost; reconnecting");
+  const onBack = () => output.note("reconnected");
   await streamWithReconnect({ signal, show, onLost, onBack }, follow);
   return signal.reason instanceof CommandError ? signal.reason.exitCode : undefined;
 }

@@ -1,10 +1,10 @@
-/** Other words for nouns, for fingers that know them from elsewhere. Help, completion and suggestions name the nouns themselves. */
+/** Aliases of nouns, for users of similar tools. Help, completion and suggestions show only the nouns themselves. */
 export const nounAliases: Readonly<Record<string, string>> = { worker: "workers", app: "workers", plugin: "plugins", key: "keys" };
 
-/** Other words for verbs: each stands for the first of these that the noun has, unless the noun has a verb of that name itself. */
+/** Aliases of verbs: each selects the first verb in its list that the noun has. A verb of the noun with the same name wins. */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = { ls: ["list"], rm: ["delete", "revoke"] };
 
-/** Words of other tools that stand for a command, and for what is given to it first. */
+/** Command names of other tools, each with the command that runs instead and its first arguments. */
 export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   rollback: ["workers", "rollback"],
   list: ["workers", "list"],
@@ -24,11 +24,11 @@ export const commandAliases: Readonly<Record<string, readonly string[]>> = {
   dashboard: ["tui"],
 };
 
-/** What to do instead, for words of other tools that stand for no command here. */
+/** Hints for command names of other tools that runtimectl does not have. */
 export const commandHints: Readonly<Record<string, string>> = {
-  env: "the variables of a worker are the key env of its manifest.yaml",
-  secret: "the variables of a worker are the key env of its manifest.yaml; there is no store for secrets yet",
-  secrets: "the variables of a worker are the key env of its manifest.yaml; there is no store for secrets yet",
+  env: "set variables of a worker under env in its manifest.yaml",
+  secret: "set variables of a worker under env in its manifest.yaml; there is no secret store yet",
+  secrets: "set variables of a worker under env in its manifest.yaml; there is no secret store yet",
   publish: "runtimectl deploy",
   update: "npm install --global runtimectl@latest",
   upgrade: "npm install --global runtimectl@latest",
@@ -38,7 +38,7 @@ export const commandHints: Readonly<Record<string, string>> = {
   stop: "runtimectl workers disable NAME@VERSION",
   kill: "runtimectl workers restart NAME",
   reload: "runtimectl workers restart NAME; plugins: runtimectl plugins reload",
-  scale: "the number of isolates of a worker is the key instances of its manifest.yaml",
+  scale: "set the number of isolates of a worker with instances in its manifest.yaml",
   releases: "runtimectl workers show NAME",
   versions: "runtimectl workers show NAME",
   inspect: "runtimectl workers show NAME",
@@ -53,20 +53,20 @@ export const commandHints: Readonly<Record<string, string>> = {
   config: "runtimectl profile list; the daemon's settings are environment variables",
 };
 
-/** What to write instead, for options of other tools that a command lacks; by the command's words, then for all commands. */
+/** Hints for options of other tools, by command. The entry `""` applies to all commands. */
 export const optionHints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deploy: {
-    "--all": 'deploy takes one folder: for folder in apps/*/; do runtimectl deploy "$folder"; done',
-    "--env": "the variables of a worker are the key env of its manifest.yaml",
-    "--force": "runtimectl deploy --replace overwrites a version that is there",
+    "--all": 'deploy accepts one folder: for folder in apps/*/; do runtimectl deploy "$folder"; done',
+    "--env": "set variables of a worker under env in its manifest.yaml",
+    "--force": "runtimectl deploy --replace overwrites an existing version",
   },
   "workers logs": {
     "--tail": "runtimectl workers logs <name> --limit <count>",
     "--lines": "runtimectl workers logs <name> --limit <count>",
   },
   "": {
-    "--force": "--yes answers the question in advance",
-    "-f": "--yes answers the question in advance",
-    "--key": "keys are not taken from the command line: use --key-file FILE or RUNTIMECTL_KEY",
+    "--force": "use --yes to skip the confirmation",
+    "-f": "use --yes to skip the confirmation",
+    "--key": "keys are not accepted on the command line: use --key-file FILE or RUNTIMECTL_KEY",
   },
 };

@@ -2,16 +2,16 @@ import { exitCodes, type ExitCode } from "./exit-codes.js";
 
 export interface CommandErrorOptions {
   readonly exitCode: ExitCode;
-  /** What to do next, one sentence or a command line. */
+  /** The next step: one sentence or a command line. */
   readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly cause?: unknown;
-  /** Of the answer that brought the failure, when one did. */
+  /** The status of the failed response, if there was one. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
-/** A failure that the command line itself found. `code` is for scripts, `message` for people. */
+/** An error detected by runtimectl itself. Scripts read `code`, users read `message`. */
 export class CommandError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -32,7 +32,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command line was written wrongly, or needs an answer that nobody is there to give. */
+/** Returns the error for a wrong command line, or for a missing value that runtimectl cannot prompt for. */
 export function usageError(message: string, hint?: string): CommandError {
   return new CommandError("USAGE", message, { exitCode: exitCodes.usage, hint });
 }

@@ -1,6 +1,6 @@
 import type { CommandDefinition } from "./command.js";
 
-/** What each command of the table does. */
+/** The module of each command in the command table. */
 export const commandModules: CommandModules = {
   "auth login": () => import("../commands/auth/login.js"),
   "auth logout": () => import("../commands/auth/logout.js"),
@@ -67,10 +67,10 @@ export const commandModules: CommandModules = {
   help: () => import("../commands/help.js"),
 };
 
-/** What commands do, by their words. A module is loaded only when its command runs. */
+/** Loaders of command modules, by the words of the command. A module is loaded only when its command runs. */
 export type CommandModules = Readonly<Record<string, () => Promise<{ readonly command: CommandDefinition }>>>;
 
-/** Loads the definition of a command that is among the modules. */
+/** Loads the definition of a command. */
 export async function loadCommand(words: string, modules: CommandModules): Promise<CommandDefinition> {
   const load = modules[words];
   if (load === undefined) throw new Error(`no module for ${words}`);

@@ -4,7 +4,7 @@ import type { Io } from "../output/io.js";
 import type { Output, Terminal } from "../output/output.js";
 import type { UserDirectories, Variables } from "../config/user-directories.js";
 
-/** The flags that every command takes. */
+/** The flags that every command accepts. */
 export interface GlobalFlags {
   readonly profile?: string;
   readonly url?: string;
@@ -12,12 +12,12 @@ export interface GlobalFlags {
   readonly cacert?: string;
   readonly insecure?: boolean;
   readonly timeout?: string;
-  /** Set by RUNTIMECTL_OUTPUT, too. */
+  /** Also set by RUNTIMECTL_OUTPUT=json. */
   readonly json?: boolean;
   readonly plain?: boolean;
   readonly header?: boolean;
   readonly quiet?: boolean;
-  /** How often it was given. */
+  /** The number of `-v` flags. */
   readonly verbose?: number;
   /** False with `--no-color`. */
   readonly color: boolean;
@@ -27,24 +27,24 @@ export interface GlobalFlags {
   readonly confirm?: string;
 }
 
-/** What a command works with; nothing else is read from the air. */
+/** The complete input of a command. Commands read no global state beside this context. */
 export interface Context {
   readonly flags: GlobalFlags;
   readonly environment: Environment;
-  /** All variables, for the programs that a command starts. */
+  /** The whole environment, passed to child processes. */
   readonly variables: Variables;
   readonly directories: UserDirectories;
   readonly output: Output;
   readonly io: Io;
   readonly terminal: Terminal;
   readonly workingDirectory: string;
-  /** Nothing is sent to a daemon that could change anything there. */
+  /** Rejects requests with methods other than GET, HEAD and OPTIONS. */
   readonly isReadOnly?: boolean;
-  /** Asks what prompts would ask, where a command runs inside of the dashboard. */
+  /** Replaces the terminal prompts when a command runs inside the dashboard. */
   readonly confirm?: (question: { consequence: string; name: string; isProduction: boolean }) => Promise<boolean>;
-  /** Aborts with a CommandError when the command is interrupted. */
+  /** Aborts with a CommandError on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Runs before the process ends, in any case; must not wait. */
+  /** Registers a synchronous clean-up that always runs before the process exits. */
   readonly onExit: (cleanUp: () => void) => void;
 }
 
@@ -60,9 +60,9 @@ export interface OptionDefinition {
   /** `-o, --out <file>`, `--dry-run`. */
   readonly flags: string;
   readonly description: string;
-  /** May be given more than once; the value is a list. */
+  /** The flag can be repeated; the value is a list. */
   readonly repeatable?: boolean;
-  /** Takes no value and counts how often it was given. */
+  /** The flag has no value; the value is the number of its occurrences. */
   readonly counted?: boolean;
   readonly choices?: readonly string[];
 }
@@ -70,17 +70,17 @@ export interface OptionDefinition {
 export interface CommandDefinition {
   readonly arguments?: readonly ArgumentDefinition[];
   readonly options?: readonly OptionDefinition[];
-  /** The fields of its document that `--json=FIELDS` may choose: of a list those of its rows, otherwise those of the document. */
+  /** The fields that `--json=FIELDS` can select: of the rows if the document is a list, otherwise of the document. */
   readonly fields?: readonly string[];
-  /** Command line and what it does, most usual first: help starts with them. */
+  /** Command lines with a caption each, the most common first. Help starts with them. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
-  /** What the examples cannot say, a sentence a line. */
+  /** Further facts, one per line. */
   readonly notes?: string;
-  /** Resolves with the exit code; nothing is 0. A failure rejects. */
+  /** Resolves with the exit code; undefined means 0. Rejects on failure. */
   run(context: Context, invocation: Invocation): Promise<ExitCode | void>;
 }
 
-/** Positional arguments in the order of their definition, and the command's own options in camel case. */
+/** Positional arguments in the order of their definition, and the options of the command in camel case. */
 export interface Invocation {
   readonly values: readonly (string | readonly string[] | undefined)[];
   readonly options: Readonly<Record<string, unknown>>;
@@ -90,7 +90,7 @@ interface TypedDefinition<Values extends readonly unknown[], Options> extends Om
   run(context: Context, values: Values, options: Options): Promise<ExitCode | void>;
 }
 
-/** Ties what a command declares to the types its `run` works with. */
+/** Types the arguments and options that `run` receives. */
 export function defineCommand<Values extends readonly unknown[], Options = object>(
   definition: TypedDefinition<Values, Options>,
 ): CommandDefinition {

@@ -1,4 +1,4 @@
-/** What the process ends with. Published: docs/reference/runtimectl.md lists them, scripts rely on them. */
+/** Exit codes of the process. Scripts depend on them: docs/reference/runtimectl.md documents each. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -19,7 +19,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The exit code for an HTTP status that reports failure; some error codes say more than their status. */
+/** Returns the exit code for a failed HTTP status. Some error codes are more specific than their status. */
 export function exitCodeOfStatus(status: number, errorCode?: string): ExitCode {
   if (errorCode === "KEY_SELF_REVOKE_FORBIDDEN") return exitCodes.conflict;
   if (status === 401) return exitCodes.notAuthenticated;

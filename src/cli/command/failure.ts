@@ -4,34 +4,33 @@ import { CommandError } from "./command-error.js";
 import { exitCodeOfStatus, exitCodes, type ExitCode } from "./exit-codes.js";
 import type { FailureReport, Output } from "../output/output.js";
 
-const smallerArchive =
-  "leave files out with .runtimeignore, or make one file of the code with --bundle; runtimectl pack --list shows sizes";
+const smallerArchive = "exclude files with .runtimeignore, or bundle the code with --bundle; to see sizes: runtimectl pack --list";
 
-/** What to do next for failures that the daemon reports; it does not know how its caller signs in. */
+/** Hints for errors of the API. The daemon cannot send them: it does not know that its client is runtimectl. */
 const hints: Readonly<Partial<Record<ApiError["code"], string>>> = {
   AUTH_REQUIRED: "the key is unknown, expired or revoked; sign in with: runtimectl auth login",
-  INVALID_KEY: "check the key, or ask for a new one",
-  PERMISSION_DENIED: "see what your key may do with: runtimectl auth status",
-  NAMESPACE_DENIED: "ask for a key with --namespace of this package's @scope",
-  CSRF_ORIGIN_MISMATCH: "a proxy changes the Host header; use the URL that the daemon itself sees, or let the proxy keep Host",
+  INVALID_KEY: "check the key, or request a new key",
+  PERMISSION_DENIED: "to see the permissions of your key: runtimectl auth status",
+  NAMESPACE_DENIED: "request a key created with --namespace and the @scope of this package",
+  CSRF_ORIGIN_MISMATCH: "a proxy changes the Host header: configure it to forward the original Host, or use the daemon's own URL",
   WORKER_NOT_FOUND: "runtimectl workers list",
   WORKER_VERSION_NOT_FOUND: "runtimectl workers list",
   PLUGIN_NOT_FOUND: "runtimectl plugins list",
-  PLUGIN_MANIFEST_NOT_FOUND: "add a manifest.yaml to the plugin's folder, and upload it again",
-  BUILT_IN_PLUGIN_REMOVE_FORBIDDEN: "switch it off with: runtimectl plugins disable",
+  PLUGIN_MANIFEST_NOT_FOUND: "add a manifest.yaml to the plugin folder and upload it again",
+  BUILT_IN_PLUGIN_REMOVE_FORBIDDEN: "to disable it: runtimectl plugins disable NAME",
   PAYLOAD_TOO_LARGE: smallerArchive,
   ARCHIVE_TOO_LARGE: smallerArchive,
   KEY_NOT_FOUND: "runtimectl keys list",
 };
 
-/** Says what failed on stderr; returns the exit code for it. The one place where failures become exit codes. */
+/** Prints a failure to stderr and returns its exit code. All failures are converted to exit codes here. */
 export function reportFailure(error: unknown, output: Output): ExitCode {
   const report = describeFailure(error);
   output.failure({ ...report, docs: "runtimectl help exit-codes" }, error instanceof Error ? error.stack : undefined);
   return report.exitCode;
 }
 
-/** What is known about a failure, and the exit code for it. */
+/** Returns the report and the exit code of a failure. */
 export function describeFailure(error: unknown): Omit<FailureReport, "docs"> & { exitCode: ExitCode } {
   if (error instanceof CommandError)
     return {
@@ -72,7 +71,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Details as lines: the daemon sends strings, or objects with a path and a message. */
+/** Converts details to lines. The daemon sends strings, or objects with a path and a message. */
 function detailsOf(details: unknown): { details?: readonly string[] } {
   if (details === undefined) return {};
   const list = Array.isArray(details) ? details : [details];

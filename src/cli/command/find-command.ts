@@ -4,16 +4,16 @@ import { globalFlagsWithValue } from "./global-options.js";
 import { nounHelp, rootHelp } from "./help.js";
 import type { HelpStyle } from "./help-layout.js";
 
-/** What the words of a command line name. */
+/** The result of matching a command line to a command. */
 export type CommandMatch =
   | { readonly kind: "command"; readonly words: string; readonly summary: string; readonly rest: readonly string[] }
   | { readonly kind: "help"; readonly text: (style: HelpStyle) => string }
   | { readonly kind: "version" }
-  /** A shell asks how its last word could go on. */
+  /** A shell requests completions for the last word. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   | { readonly kind: "unknown"; readonly word: string; readonly noun: string | undefined; readonly candidates: readonly string[] };
 
-/** Finds the command by its words; flags may stand before, between and after them. */
+/** Finds the command by its words. Flags can appear before, between and after them. */
 export function matchCommand(given: readonly string[]): CommandMatch {
   if (given[0] === "__complete") return { kind: "completion", words: given.slice(1) };
   const positions = wordPositions(given);
@@ -38,7 +38,7 @@ export function matchCommand(given: readonly string[]): CommandMatch {
   };
 }
 
-/** The verb of this name, or that this is another word for. */
+/** Returns the verb with this name or alias. */
 function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; readonly summary: string } | undefined {
   for (const name of [word, ...(ownValue(verbAliases, word) ?? [])]) {
     const entry = ownValue(verbs, name);
@@ -47,19 +47,19 @@ function verbOf({ verbs }: NounEntry, word: string): { readonly name: string; re
   return undefined;
 }
 
-/** Words are the user's to choose: `constructor` is none of ours. */
+/** Returns an own property: a user can type `constructor`, which every object inherits. */
 function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
-/** Only flags, or nothing at all. */
+/** Matches a command line without words: only flags, or empty. */
 function withoutWords(given: readonly string[]): CommandMatch {
   if (given.includes("-V") || given.includes("--version")) return { kind: "version" };
   if (given.length === 0 || given.includes("-h") || given.includes("--help")) return { kind: "help", text: rootHelp };
   return { kind: "unknown", word: given[0] ?? "", noun: undefined, candidates: [] };
 }
 
-/** Where the first two words stand that are neither flags nor values of global flags. */
+/** Returns the indexes of the first two words that are neither flags nor values of global flags. */
 function wordPositions(given: readonly string[]): number[] {
   const positions: number[] = [];
   for (let index = 0; index < given.length && positions.length < 2; index += 1) {

@@ -1,28 +1,28 @@
 import type { Terminal } from "../output/output.js";
 
-/** How help is laid out. */
+/** Width and color of the help. */
 export interface HelpStyle {
   readonly widthColumns: number;
   readonly hasColor: boolean;
 }
 
-/** For a terminal: in color only where help itself is seen there, and not in a pipe. */
+/** Returns the style for a terminal. Help in a pipe has no color. */
 export function helpStyleOf({ widthColumns, hasColor, stdoutIsTty }: Terminal): HelpStyle {
   return { widthColumns, hasColor: hasColor && stdoutIsTty };
 }
 
 const leastWidth = 40;
-/** Longer lines are hard to read. */
+/** In columns; longer lines are hard to read. */
 const mostWidth = 110;
-/** Of the width, for the words on the left; longer ones stand on a line of their own. */
+/** Maximum share of the width for the left column. A longer left cell gets its own line. */
 const leftShare = 0.42;
 
-/** Parts with a title each. */
+/** Joins parts, each under its title. */
 export function sections(parts: readonly (readonly [title: string, body: string])[], { hasColor }: HelpStyle): string {
   return `${parts.map(([title, body]) => `${hasColor ? `\x1b[1m${title}:\x1b[0m` : `${title}:`}\n${body}`).join("\n\n")}\n`;
 }
 
-/** Words and what they mean, in two columns within the width of the terminal. */
+/** Lays out terms and descriptions in two columns within the terminal width. */
 export function columns(rows: readonly (readonly [left: string, right: string])[], style: HelpStyle): string {
   const width = widthOf(style);
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= width * leftShare);
@@ -37,7 +37,7 @@ export function columns(rows: readonly (readonly [left: string, right: string])[
     .join("\n");
 }
 
-/** Lines of running text within the width of the terminal, indented unless `indent` says otherwise. */
+/** Wraps text to the terminal width and indents it. */
 export function paragraphs(text: string, style: HelpStyle, indent = "  "): string {
   return text
     .split("\n")
@@ -50,7 +50,7 @@ function widthOf({ widthColumns }: HelpStyle): number {
   return Math.min(mostWidth, Math.max(leastWidth, widthColumns));
 }
 
-/** A word that is longer than a line keeps its length: it may be a command to copy. */
+/** Wraps text at spaces. Does not split a word longer than a line: it can be a command to copy. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -3,68 +3,68 @@ import { environmentVariables } from "../config/environment.js";
 import { exitCodes } from "./exit-codes.js";
 
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  ok: "Done; an empty list is done too",
-  failed: "Failed for a reason that none of the others names",
-  usage: "Wrong usage, or an answer is needed and the run is not interactive",
-  declined: "Declined at a question; nothing was changed",
-  notAuthenticated: "No key, or the daemon does not accept it",
-  forbidden: "The key may not do this",
-  notFound: "What the command names does not exist",
-  conflict: "In conflict with what is there",
-  unavailable: "Not reachable, too slow, or failing: a retry may help",
-  partlyDone: "Partly done: stdout or the details list what was done and what failed",
-  changesPending: "With --exit-code: a deployment would change something",
-  rolledBack: "A check failed; everything is as it was before",
-  notRolledBack: "A check failed, and what was done is still there",
+  ok: "Success, also for an empty list",
+  failed: "Failed for a reason without its own exit code",
+  usage: "Wrong usage, or input is required and the run is not interactive",
+  declined: "Declined at a confirmation; nothing changed",
+  notAuthenticated: "No key, or the daemon rejects the key",
+  forbidden: "The key does not have the permission",
+  notFound: "The named resource does not exist",
+  conflict: "Conflict with the current state",
+  unavailable: "The daemon is unreachable, too slow or failing; a retry can help",
+  partlyDone: "Partial success: stdout or the details list successes and failures",
+  changesPending: "With --exit-code: the deployment would change something",
+  rolledBack: "A check failed and the previous state was restored",
+  notRolledBack: "A check failed and the changes were not reverted",
   interrupted: "Interrupted by Ctrl-C",
-  terminated: "Ended by SIGTERM",
+  terminated: "Terminated by SIGTERM",
 };
 
-/** What Node does with variables of its own, and what nobody does. */
-export const nodeVariables = "Node itself reads NODE_EXTRA_CA_CERTS: authorities to trust besides the usual ones. HTTP_PROXY is not read.";
+/** A note on variables that Node.js reads, and on HTTP_PROXY, which has no effect. */
+export const nodeVariables = "Node.js reads NODE_EXTRA_CA_CERTS: additional certificate authorities to trust. HTTP_PROXY is ignored.";
 
-/** Of config.yaml. */
+/** The settings of a profile in config.yaml. */
 const profileSettings: Readonly<Record<keyof Profile, string>> = {
   url: "The daemon's origin",
-  cacert: "A PEM file with the certificate authorities to trust instead of the usual ones",
-  production: "true: what cannot be undone needs the profile's name, typed or by --confirm",
-  readonly: "true: commands that change something are refused",
+  cacert: "A PEM file with the certificate authorities to trust instead of the default ones",
+  production: "true: destructive commands require the profile name, typed or in --confirm",
+  readonly: "true: commands that change data are rejected",
 };
 
-/** Where settings are kept, for help and the reference. */
+/** The configuration files, for the help and the reference. */
 export const configFiles: readonly (readonly [string, string])[] = [
   [
     "config.yaml",
-    `Profiles (${Object.keys(profileSettings).join(", ")}), and which is current. No secrets; comments are kept. In $XDG_CONFIG_HOME/runtimectl.`,
+    `Profiles (${Object.keys(profileSettings).join(", ")}) and the current profile. No secrets. Changes preserve comments. In $XDG_CONFIG_HOME/runtimectl.`,
   ],
   [
     "credentials.json",
-    "One key a profile, each for one origin only, and where the API was found there. Mode 0600; refused when others can read it. Beside config.yaml.",
+    "One key per profile, with its origin and the API path of that origin. Must have mode 0600. In the same folder as config.yaml.",
   ],
-  [".runtimectl.yaml", "In a project: profile: NAME. It may name a profile, never a URL, key or certificate."],
-  [".runtimeignore", "In a project: what workers upload leaves out, in the syntax of .gitignore."],
+  [".runtimectl.yaml", "In a project: `profile: NAME`. The file can select a profile, but cannot set a URL, key or certificate."],
+  [".runtimeignore", "In a project: files that an upload excludes, in the syntax of .gitignore."],
 ];
 
 const formatting: readonly (readonly [string, string])[] = [
-  ["on a terminal", "Lists are tables; columns that do not fit are left out from the right"],
-  ["in a pipe, --plain", "Lists are values between tabs, a row a line; --header begins with the names of the columns"],
-  ["--json", "Exactly one document on stdout; of what goes on until it is interrupted, a document a line"],
-  ["--json=name,version", "The same with these fields only, of each row or of the document"],
+  ["on a terminal", "Lists are tables; columns that do not fit are omitted, starting at the right"],
+  ["in a pipe, --plain", "Lists are tab-separated values, one row per line; --header adds a line of column names"],
+  ["--json", "One document on stdout; streaming commands print one document per line"],
+  ["--json=name,version", "The same with only these fields, of each row or of the document"],
   ["RUNTIMECTL_OUTPUT", environmentVariables.RUNTIMECTL_OUTPUT],
   ["RUNTIMECTL_OUTPUT_FILE", environmentVariables.RUNTIMECTL_OUTPUT_FILE],
   [
     "stderr",
-    "Everything else: notes (not with -q), warnings, failures (a document with --json), HTTP calls with -v, their headers with -vv",
+    "Everything else: notes (not with -q), warnings, errors (a document with --json), HTTP requests with -v, their headers with -vv",
   ],
-  ["times", "In documents RFC 3339 under a name, and as Unix seconds under the name with Seconds"],
+  ["times", "In documents as RFC 3339 text, and as Unix seconds in a second field whose name ends in Seconds"],
 ];
 
-/** Where a key comes from, the first that is there. */
+/** The sources of a key, in order of precedence. */
 const keySources: readonly (readonly [string, string])[] = [
   ["--key-file FILE", "A file that holds the key"],
   ["RUNTIMECTL_KEY", environmentVariables.RUNTIMECTL_KEY],
   ["RUNTIMECTL_KEY_FILE", environmentVariables.RUNTIMECTL_KEY_FILE],
-  ["credentials.json", "What runtimectl auth login kept for the profile: asked for hidden, from --key-stdin or from --key-file"],
+  ["credentials.json", "The key that runtimectl auth login stored for the profile, from its prompt, --key-stdin or --key-file"],
 ];
 
 const deploymentFromCi = `Deploy from CI:
@@ -84,22 +84,22 @@ With GitHub Actions:
 To see what a deployment would change: runtimectl deploy . --dry-run --exit-code (10 = something).
 Replace the key before it expires: runtimectl keys rotate ID.`;
 
-/** What `runtimectl help TOPIC` says beyond commands. */
+/** The topics of `runtimectl help` that are not commands. */
 export const helpTopics = {
   "exit-codes": () =>
     `Exit codes:\n${table(Object.entries(exitCodes).map(([name, code]) => [String(code), exitCodeMeanings[name as keyof typeof exitCodes]]))}\n\n` +
-    `With --json a failure is one document on stderr: {"error":{"code","message","hint","status","requestId","exitCode"}}; stdout stays empty, except with 9.\n`,
+    `With --json an error is one document on stderr: {"error":{"code","message","hint","status","requestId","exitCode"}}. Then stdout is empty, except with exit code 9.\n`,
   environment: () =>
     `Variables:\n${table(Object.entries(environmentVariables))}\n\nPrecedence: flag > variable > project file (.runtimectl.yaml) > profile > default.\n${nodeVariables}\n`,
   formatting: () =>
-    `${table(formatting)}\n\nFields that --json=FIELDS can choose are listed by: runtimectl <command> --help\n` +
-    "Names from a server are shown with control characters written out, and JSON escapes them; neither can steer a terminal.\n",
+    `${table(formatting)}\n\nTo list the fields for --json=FIELDS: runtimectl <command> --help\n` +
+    "Control characters in names from a server are escaped, so they cannot control your terminal.\n",
   config: () =>
     `Files:\n${table(configFiles)}\n\nSettings of a profile:\n${table(Object.entries(profileSettings))}\n\n` +
-    "Precedence: flag > variable > project file > profile > default. runtimectl auth status shows what is in use, and where it comes from.\n" +
-    "A key is for the origin where it was kept: it is sent to no other, and no redirect is followed.\n",
+    "Precedence: flag > variable > project file > profile > default. runtimectl auth status shows each value in use and its source.\n" +
+    "A stored key is sent only to the origin it was stored for. Redirects are not followed.\n",
   keys: () =>
-    `${table(keySources)}\n\nA key on the command line is refused: others on the machine would see it, and the shell would keep it.\n`,
+    `${table(keySources)}\n\nA key on the command line is rejected: other users could read it in the process list, and the shell would save it in its history.\n`,
   ci: () => `${deploymentFromCi}\n`,
 };
 

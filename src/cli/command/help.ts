@@ -4,7 +4,7 @@ import { commandTable, type CommandEntry, type NounEntry } from "./command-table
 import { globalOptions, versionOption } from "./global-options.js";
 import { columns, paragraphs, sections, type HelpStyle } from "./help-layout.js";
 
-/** Commands by what they are for; each of the table stands in one of these. */
+/** The commands grouped by purpose. Each command of the table belongs to one group. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Build and deploy", ["init", "dev", "validate", "pack", "deploy"]],
   ["Manage", ["workers", "hosts", "plugins", "files", "keys"]],
@@ -28,11 +28,11 @@ export function rootHelp(style: HelpStyle): string {
         "Examples",
         columns(
           [
-            ["runtimectl auth login", "sign in; the key is asked for and kept"],
-            ["runtimectl deploy ./dir", "pack a folder, upload it, check it, print its URL"],
-            ["runtimectl workers logs app -f", "what a worker writes, as it comes"],
-            ["runtimectl keys create --role editor", "a key for a colleague or CI, 90 days"],
-            ["runtimectl doctor", "what is wrong between here and the daemon"],
+            ["runtimectl auth login", "sign in; prompt for the key and store it"],
+            ["runtimectl deploy ./dir", "pack a folder, upload it and print its URL"],
+            ["runtimectl workers logs app -f", "stream the log of a worker"],
+            ["runtimectl keys create --role editor", "create a key that is valid for 90 days"],
+            ["runtimectl doctor", "diagnose the connection to the daemon"],
           ],
           style,
         ),
@@ -48,7 +48,7 @@ export function rootHelp(style: HelpStyle): string {
       ],
       [
         "More",
-        `  runtimectl <command> --help\n  runtimectl help environment|exit-codes|formatting|config|keys\n${paragraphs(`short: ${shortWords()}`, style)}`,
+        `  runtimectl <command> --help\n  runtimectl help environment|exit-codes|formatting|config|keys\n${paragraphs(`aliases: ${shortWords()}`, style)}`,
       ],
     ],
     style,
@@ -61,7 +61,7 @@ function shortWords(): string {
     .join(", ");
 }
 
-/** Every alias and what it stands for. */
+/** Returns every alias with its meaning. */
 export function aliasPairs(): readonly (readonly [alias: string, meaning: string])[] {
   const verbs = Object.entries(verbAliases).map(([alias, meanings]) => [alias, meanings.join(" or ")] as const);
   const commands = Object.entries(commandAliases).map(([alias, words]) => [alias, words.join(" ")] as const);
@@ -80,7 +80,7 @@ export function nounHelp(name: string, noun: NounEntry, style: HelpStyle): strin
   )}`;
 }
 
-/** One line with the other words for this noun and its verbs, if there are any. */
+/** Returns a line with the aliases of this noun and its verbs, or an empty text. */
 function shortWordsOf(name: string, { verbs }: NounEntry): string {
   const nouns = Object.keys(nounAliases).filter((alias) => nounAliases[alias] === name);
   const short = Object.entries(verbAliases).flatMap(([alias, meanings]) => {
@@ -88,10 +88,10 @@ function shortWordsOf(name: string, { verbs }: NounEntry): string {
     return meaning === undefined ? [] : [`${alias} = ${meaning}`];
   });
   const parts = [...nouns.map((alias) => `${alias} = ${name}`), ...short];
-  return parts.length === 0 ? "" : `\nshort: ${parts.join(", ")}`;
+  return parts.length === 0 ? "" : `\naliases: ${parts.join(", ")}`;
 }
 
-/** The help of one command: examples first. */
+/** The help of one command. Examples come first. */
 export function commandHelp(words: string, summary: string, command: CommandDefinition, style: HelpStyle): string {
   const given = command.arguments ?? [];
   const usage = ["runtimectl", words, ...given.map((argument) => argument.syntax), "[flags]"].join(" ");

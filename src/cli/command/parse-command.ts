@@ -11,7 +11,7 @@ export interface ParsedCommand {
   readonly invocation: Invocation;
 }
 
-/** Reads the words after the command's name; undefined when they ask for help, which `onHelp` is then given. */
+/** Parses the words after the command name. For `--help`, passes the help to `onHelp` and returns undefined. */
 export function parseCommand(
   command: { readonly words: string; readonly summary: string; readonly definition: CommandDefinition },
   given: readonly string[],
@@ -54,7 +54,7 @@ function hintOf({ code, message }: CommanderError, words: string): string {
   return optionHints[words]?.[option] ?? optionHints[""]?.[option] ?? `runtimectl ${words} --help`;
 }
 
-/** commander's words without its prefix; the suggestion that it puts on a line of its own joins the sentence. */
+/** Returns commander's message without its prefix, with its suggestion on the same line. */
 function sentenceOf(error: CommanderError): string {
   return error.message.replace(/^error: /, "").replace(/\n/g, " ");
 }

@@ -1,14 +1,14 @@
 import type { GlobalFlags } from "./command.js";
 import { shellWord } from "../output/shell-word.js";
 
-/** First words of commands that talk to a daemon. */
+/** First words of the commands that connect to a daemon. */
 const connected = "api|audit|auth|deploy|doctor|events|files|keys|plugins|rollback|status|tui|workers";
-/** A command in a text, up to the next one or the end of its line. */
+/** Matches a command in a text, up to the next command or the end of the line. */
 const commandInText = new RegExp(String.raw`\bruntimectl (?=(?:${connected})\b)([^\n]*?)(?=\bruntimectl |\n|$)`, "g");
 
 /**
- * A text whose `runtimectl` commands reach the same daemon as the one that runs: with its `--profile`, `--url` and `--key-file`. A command
- * that names a daemon itself stays as it is.
+ * Adds the `--profile`, `--url` and `--key-file` of the running command to the `runtimectl` commands in a text, so that they connect to
+ * the same daemon. A command that already has one of these flags is unchanged.
  */
 export function repeatFlags(text: string, { profile, url, keyFile }: Pick<GlobalFlags, "profile" | "url" | "keyFile">): string {
   const flags = [

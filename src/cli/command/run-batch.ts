@@ -5,30 +5,30 @@ import { exitCodes } from "./exit-codes.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 
 export interface Target {
-  /** What messages call it, such as `key 7 (ci)`. */
+  /** The name in messages, such as `key 7 (ci)`. */
   readonly label: string;
-  /** What documents say of it, such as `{ id: 7 }`. */
+  /** The fields in documents, such as `{ id: 7 }`. */
   readonly fields: object;
 }
 
 interface Action<Item extends Target> {
   readonly items: readonly Item[];
-  /** Under which documents list the items: the noun. */
+  /** The name of the item list in documents. */
   readonly noun: string;
-  /** What is true of an item afterwards, such as `revoked`. */
+  /** The past participle of the action, such as `revoked`. */
   readonly done: string;
   readonly act: (item: Item) => Promise<unknown>;
 }
 
 interface Outcome<Item extends Target> {
   readonly item: Item;
-  /** Why it was not done; undefined when it was. */
+  /** Undefined on success. */
   readonly failure: Error | undefined;
 }
 
 /**
- * Does the same to several things, one after the other, and shows what became of each. What the daemon refuses for one does not keep the
- * others; any other failure ends it. When nothing was done, the first failure is the command's; when some was, the command ends with 9.
+ * Runs an action on several items in sequence and shows the result of each. Continues after an API error and stops at any other error.
+ * If all items fail, throws the first error. If some fail, throws PARTLY_DONE.
  */
 export async function runBatch<Item extends Target>(context: Context, { items, noun, done, act }: Action<Item>): Promise<void> {
   const outcomes: Outcome<Item>[] = [];
@@ -61,7 +61,7 @@ async function failureOf(act: () => Promise<unknown>): Promise<Error | undefined
 }
 
 function notTried(): Error {
-  return new CommandError("NOT_TRIED", "not tried after the failure before", { exitCode: exitCodes.failed });
+  return new CommandError("NOT_TRIED", "not attempted: an earlier item failed", { exitCode: exitCodes.failed });
 }
 
 function showOutcomes<Item extends Target>(
@@ -74,7 +74,7 @@ function showOutcomes<Item extends Target>(
     ...(failure && { error: { code: codeOf(failure), message: failure.message } }),
   }));
   const rows = outcomes.map(({ item, failure }) => [item.label, failure ? codeOf(failure) : done]);
-  // Whoever named one thing knows what it was.
+  // For a single item the note is sufficient: no table.
   output.table({ [noun]: documents }, [noun.toUpperCase(), "OUTCOME"], rows.length === 1 ? [] : rows);
 }
 

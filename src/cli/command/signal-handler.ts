@@ -1,12 +1,12 @@
 import { CommandError } from "./command-error.js";
 import { exitCodes } from "./exit-codes.js";
 
-/** How long a command may take to come to an end after a signal before the process ends anyway. */
+/** Time a command has to stop after a signal, before the process exits. */
 const gracePeriodMs = 2000;
 
 /**
- * Turns SIGINT and SIGTERM of this process into an abort that the running command ends by; a second signal, or 2 s, ends the process.
- * SIGHUP ends the process at once, because its terminal is gone.
+ * Aborts the running command on SIGINT and SIGTERM. The process exits after 2 s or on a second signal.
+ * On SIGHUP the process exits immediately, because its terminal is closed.
  */
 export class SignalHandler {
   readonly #controller = new AbortController();
@@ -23,7 +23,7 @@ export class SignalHandler {
     return this.#controller.signal;
   }
 
-  /** Registers what must happen when the process ends without waiting for the command. */
+  /** Registers a clean-up for an exit that does not wait for the command. */
   get onExit(): (cleanUp: () => void) => void {
     return this.#cleanUps.add;
   }
@@ -34,10 +34,10 @@ export class SignalHandler {
     this.#controller.abort(new CommandError(word.toUpperCase(), word, { exitCode }));
   }
 
-  /** Dies of the signal itself: on its own way out Node resets the terminal, and aborts when that is gone. */
+  /** Ends the process by the signal itself: on a normal exit Node.js resets the terminal, and aborts if the terminal is closed. */
   #onTerminalClosed(): void {
     this.#cleanUps.run();
-    // Ink listens, too.
+    // Ink also has a SIGHUP listener.
     process.removeAllListeners("SIGHUP");
     process.kill(process.pid, "SIGHUP");
   }
@@ -48,16 +48,16 @@ export class SignalHandler {
   }
 }
 
-/** What must happen before a command is over, in any case, such as deleting its temporary files. */
+/** Clean-ups that always run at the end of a command, such as the deletion of temporary files. */
 export class CleanUps {
   readonly #pending: (() => void)[] = [];
 
-  /** Registers a clean-up; it must not wait. */
+  /** Registers a synchronous clean-up. */
   readonly add = (cleanUp: () => void): void => {
     this.#pending.push(cleanUp);
   };
 
-  /** Runs each clean-up once, the newest first. */
+  /** Runs each clean-up once, the last registered first. */
   run(): void {
     for (const cleanUp of this.#pending.splice(0).toReversed()) cleanUp();
   }

@@ -19,31 +19,31 @@ interface Options {
 export const command = defineCommand<[method: string, target: string], Options>({
   arguments: [
     { syntax: "<method>", description: methods.join(", ") },
-    { syntax: "<path>", description: "Below the API (workers or /workers), or with it (/api/workers)" },
+    { syntax: "<path>", description: "Path without the API prefix (workers or /workers) or with it (/api/workers)" },
   ],
   options: [
-    { flags: "-d, --data <body>", description: "The body: text, @file, or - or @- for standard input" },
-    { flags: "--content-type <type>", description: "The body's type (default: application/json)" },
+    { flags: "-d, --data <body>", description: "Request body: text, @file, or - or @- for standard input" },
+    { flags: "--content-type <type>", description: "Content type of the body (default: application/json)" },
     {
       flags: "-H, --add-header <header>",
-      description: "Another header, such as 'If-None-Match: \"a1\"'; repeat for more",
+      description: "Add a request header, such as 'If-None-Match: \"a1\"'; repeatable",
       repeatable: true,
     },
-    { flags: "-i, --include", description: "Show status and headers, too" },
+    { flags: "-i, --include", description: "Also show status and headers" },
   ],
   examples: [
-    ["runtimectl api GET workers", "any call below the API, signed in"],
-    ["runtimectl api POST keys -d @key.json", "with a body from a file"],
-    ["echo '{…}' | runtimectl api POST keys -d -", "with a body from another program"],
-    ["runtimectl api GET openapi.json -i", "with status and headers"],
+    ["runtimectl api GET workers", "send an authenticated GET request"],
+    ["runtimectl api POST keys -d @key.json", "read the body from a file"],
+    ["echo '{…}' | runtimectl api POST keys -d -", "read the body from standard input"],
+    ["runtimectl api GET openapi.json -i", "show status and headers"],
   ],
   notes:
-    "Prints the answer's body as it is. A failure status ends with its exit code, and the body goes to stderr.\n" +
-    "With --json the document is the body when that is JSON, and {status, body} otherwise; with --include it is {status, headers, body}.\n" +
-    "The key is sent by itself, to this daemon only: whole URLs, paths that climb and headers with credentials are refused.",
+    "Prints the response body unchanged. If the status reports a failure, the error goes to stderr and the exit code is that of the status.\n" +
+    "With --json, the document is the body if the body is JSON, otherwise {status, body}. With --include, it is {status, headers, body}.\n" +
+    "The key is sent automatically, and only to this daemon: full URLs, paths with .. and headers with credentials are rejected.",
   async run(context, [method, target], options) {
     const verb = method.toUpperCase();
-    if (!methods.includes(verb)) throw usageError(`${method} is not a method`, methods.join(" "));
+    if (!methods.includes(verb)) throw usageError(`${method} is not a supported method`, `use ${methods.join(", ")}`);
     const body = options.data === undefined ? undefined : await readBody(context, options.data);
     const added = Object.fromEntries((options.addHeader ?? []).map(toHeader));
     const { call, discover } = await connectAnonymously(context, {});
@@ -61,24 +61,24 @@ export const command = defineCommand<[method: string, target: string], Options>(
   },
 });
 
-/** The path from the origin on. A whole URL is refused: the key is for this daemon only. */
+/** Returns the path with the API prefix. Rejects a full URL: the key must only be sent to this daemon. */
 function toPath(target: string, apiBase: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith("//"))
-    throw usageError(`${target} is a URL; api takes a path`, "choose the daemon with --url or --profile");
-  if (/[^\x21-\x7e]/.test(target)) throw usageError("the path holds characters that must be percent-encoded");
-  if (/(^|\/)(\.|%2e){1,2}(?=[/?]|$)/i.test(target)) throw usageError(`${target} climbs out of the API`, "write the path without . and ..");
+    throw usageError(`${target} is a URL; use a path`, "select the daemon with --url or --profile");
+  if (/[^\x21-\x7e]/.test(target)) throw usageError("the path contains characters that must be percent-encoded");
+  if (/(^|\/)(\.|%2e){1,2}(?=[/?]|$)/i.test(target)) throw usageError(`${target} contains . or .. segments`, "use a path without . and ..");
   const isFromOrigin = target === apiBase || target.startsWith(`${apiBase}/`) || target.startsWith("/.well-known/");
   return isFromOrigin ? target : `${apiBase}/${target.replace(/^\//, "")}`;
 }
 
-/** Sent by runtimectl itself, or by nobody: a credential in an argument is seen by others. */
+/** Headers that only runtimectl sets. Other users could read a credential in an argument. */
 const ownHeaders =
   /^(x-api-key|authorization|proxy-authorization|cookie|host|origin|connection|content-length|transfer-encoding|upgrade|expect)$/;
 
 function toHeader(text: string): [name: string, value: string] {
   const [, name = "", value = ""] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e]*?)[ \t]*$/.exec(text) ?? [];
-  if (name === "") throw usageError("--add-header: that is not a header", "write -H 'Name: value'");
-  if (ownHeaders.test(name.toLowerCase())) throw usageError(`--add-header: ${name} is set by runtimectl itself`);
+  if (name === "") throw usageError("--add-header: invalid header", "use -H 'Name: value'");
+  if (ownHeaders.test(name.toLowerCase())) throw usageError(`--add-header: ${name} is reserved; runtimectl sets it`);
   return [name.toLowerCase(), value];
 }
 
@@ -96,7 +96,7 @@ function show({ output, terminal, flags }: Context, response: HttpResponse): voi
   const { status, text, bytes } = response;
   const json = parseJson(response);
   if (flags.json) return output.result(json ?? { status, body: text });
-  // JSON is a line of text for the next program; other bytes stay as they are.
+  // In a pipe, JSON ends with a line feed; other bytes are unchanged.
   if (!terminal.stdoutIsTty)
     return output.raw(json === undefined || text.endsWith("\n") ? bytes : Buffer.concat([bytes, Buffer.from("\n")]));
   if (json !== undefined) output.result(json, JSON.stringify(json, undefined, 2));

@@ -21,21 +21,24 @@ const mostEntries = 1000;
 
 export const command = defineCommand<[], Options>({
   options: [
-    { flags: "-f, --follow", description: "Go on with what comes, until Ctrl-C" },
-    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a time such as 2026-01-31T08:00:00Z" },
-    { flags: "--action <actions>", description: "Such as key.created, or key for all of keys; several between commas" },
-    { flags: "--principal <key>", description: "What the key of this name or id did" },
-    { flags: "--limit <count>", description: `The newest that many, at most ${mostEntries} (default: 100)` },
+    { flags: "-f, --follow", description: "Stream new entries until Ctrl-C" },
+    { flags: "--since <time>", description: "Only entries after this time: 10m, 2h, 1d, or 2026-01-31T08:00:00Z" },
+    {
+      flags: "--action <actions>",
+      description: "Only these actions, separated by commas, such as key.created, or key for all key actions",
+    },
+    { flags: "--principal <key>", description: "Only actions of the key with this name or id" },
+    { flags: "--limit <count>", description: `Show the newest N entries (1 to ${mostEntries}, default 100)` },
   ],
   examples: [
-    ["runtimectl audit --since 1h", "who changed what in the last hour, and who was refused"],
-    ["runtimectl audit --action key,worker.deleted", "what was done to keys, and which workers were deleted"],
-    ["runtimectl audit --principal deployer -f", "what this key does, as it does it"],
-    ["runtimectl audit --json | jq '.entries[] | select(.outcome != \"done\")'", "attempts that came to nothing"],
+    ["runtimectl audit --since 1h", "changes and rejected attempts of the last hour"],
+    ["runtimectl audit --action key,worker.deleted", "key actions and deletions of workers"],
+    ["runtimectl audit --principal deployer -f", "stream the actions of a key"],
+    ["runtimectl audit --json | jq '.entries[] | select(.outcome != \"done\")'", "failed and rejected attempts"],
   ],
   notes:
-    "Needs audit:read, which the role admin has. Columns in a pipe: time, action, outcome, subject, who, from where, request id.\n" +
-    "From where is the address of the connection: behind a proxy the proxy's; --json has forwardedFor too.",
+    "Requires the permission audit:read (role admin). Columns in a pipe: time, action, outcome, subject, principal, address, request id.\n" +
+    "The address is that of the TCP connection, so behind a proxy it is the proxy. --json also has forwardedFor.",
   async run(context, _values, options) {
     const query = queryOf(options);
     const { client } = await connect(context, { audit: { list } });
@@ -48,8 +51,8 @@ export const command = defineCommand<[], Options>({
     const { entries, hasMore } = await client.audit.list({ query });
     const rows = entries.map((entry) => auditCells(entry, time(entry)));
     output.table({ entries: entries.map(changeDocument), hasMore }, auditHeadings, rows);
-    if (entries.length === 0) output.note("no entry fits; try without --since, --action and --principal");
-    if (hasMore) output.footer("there is more; raise --limit, or narrow it down with --since, --action or --principal");
+    if (entries.length === 0) output.note("no matching entries; try without --since, --action and --principal");
+    if (hasMore) output.footer("more entries match; raise --limit, or filter with --since, --action or --principal");
     return exitCodes.ok;
   },
 });
@@ -57,9 +60,9 @@ export const command = defineCommand<[], Options>({
 function queryOf({ since, action, principal, limit }: Options) {
   const known = new Set<string>(auditActions.flatMap((one) => [one, nounOf(one)]));
   const unknown = action?.split(",").find((one) => !known.has(one));
-  if (unknown !== undefined) throw usageError(`--action ${JSON.stringify(unknown)} is none`, `one of ${[...known].join(", ")}`);
+  if (unknown !== undefined) throw usageError(`--action ${JSON.stringify(unknown)} is not an action`, `use ${[...known].join(", ")}`);
   const count = limit === undefined ? undefined : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count !== undefined && (count < 1 || count > mostEntries))
-    throw usageError(`--limit ${JSON.stringify(limit)} is not accepted`, `it takes a whole number from 1 to ${mostEntries}`);
+    throw usageError(`--limit ${JSON.stringify(limit)} is not valid`, `use a whole number from 1 to ${mostEntries}`);
   return { since: timeOption("--since", since), action, principal: principal === "" ? undefined : principal, limit: count };
 }

@@ -8,46 +8,49 @@ import { WorkerTarget } from "../deploy/worker-target.js";
 import { openPackage } from "../pack/open-package.js";
 
 export const command = defineCommand<[source: string], GivenOptions>({
-  arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
+  arguments: [{ syntax: "[path]", description: "A folder or a .tgz, .tar.gz or .zip archive (default: .)", default: "." }],
   options: [
-    { flags: "--kind <kind>", description: "What it is, when its manifest does not tell", choices: ["worker", "plugin"] },
-    { flags: "--name <name>", description: "Deploy it under this name, whatever its manifest says" },
-    { flags: "--version <version>", description: "Deploy it as this version, whatever its manifest says" },
-    { flags: "--message <text>", description: "Note this with the deployment" },
-    { flags: "--bundle", description: "Make one file of a worker's code and what it imports, and leave node_modules out" },
-    { flags: "--dry-run", description: "Show what would be done and every file with its rule; change nothing" },
-    { flags: "--exit-code", description: "With --dry-run: end with 10 when something would change" },
-    { flags: "--if-changed", description: "Send nothing when the same content is there as the same version" },
-    { flags: "--replace", description: "Overwrite this version when it is there already" },
-    { flags: "--no-enable", description: "Install it switched off; what is served stays the same" },
-    { flags: "--check <path[=status]>", description: "Below its URL, this must answer with that status (default: 200 to 399)" },
-    { flags: "--no-check", description: "Do not have the code loaded once before it is served" },
-    { flags: "--check-timeout <duration>", description: "How long to go on asking (default: 30s)" },
-    { flags: "--rollback-on-fail", description: "When the check fails, switch the new version off, so that the one before answers" },
-    { flags: "--keep <count>", description: "Afterwards delete the oldest uploaded versions, all but so many" },
+    { flags: "--kind <kind>", description: "Override the package kind that the manifest implies", choices: ["worker", "plugin"] },
+    { flags: "--name <name>", description: "Override the name in the manifest" },
+    { flags: "--version <version>", description: "Override the version in the manifest" },
+    { flags: "--message <text>", description: "Store this message with the deployment" },
+    { flags: "--bundle", description: "Bundle a worker's code and its imports into one file, without node_modules" },
+    { flags: "--dry-run", description: "Show the planned action and every file with its rule; change nothing" },
+    { flags: "--exit-code", description: "With --dry-run: exit with 10 if something would change" },
+    { flags: "--if-changed", description: "Upload nothing if the version is installed with the same content" },
+    { flags: "--replace", description: "Overwrite the version if it exists" },
+    { flags: "--no-enable", description: "Install the version disabled; the active version stays the same" },
+    { flags: "--check <path[=status]>", description: "After the upload, request this path and expect this status (default: 200 to 399)" },
+    { flags: "--no-check", description: "Skip the load test of the code before the version is served" },
+    { flags: "--check-timeout <duration>", description: "Repeat a failing --check for up to this time (default: 30s)" },
+    {
+      flags: "--rollback-on-fail",
+      description: "If the check fails, disable the new version, so that the previous version is active again",
+    },
+    { flags: "--keep <count>", description: "After the deployment, keep N uploaded versions and delete the oldest" },
   ],
   fields: ["kind", "name", "version", "action", "enabled", "url", "before", "digest", "sizeBytes", "check", "deleted", "undo", "dryRun"],
   examples: [
-    ["runtimectl deploy", "pack this folder, upload it, print its URL"],
-    ["runtimectl deploy ./dir --check /health --rollback-on-fail", "be sure that it answers, or as before"],
-    ['runtimectl deploy --if-changed --message "$CI_COMMIT"', "in CI: the same content is sent once"],
-    ["runtimectl deploy --dry-run --exit-code", "would something change? 10 = yes"],
-    ["runtimectl deploy --no-enable", "put it there; runtimectl workers enable NAME@VERSION serves it"],
+    ["runtimectl deploy", "pack this folder, upload it and print its URL"],
+    ["runtimectl deploy ./dir --check /health --rollback-on-fail", "roll back if /health fails"],
+    ['runtimectl deploy --if-changed --message "$CI_COMMIT"', "in CI: skip an unchanged package"],
+    ["runtimectl deploy --dry-run --exit-code", "exit with 10 if something would change"],
+    ["runtimectl deploy --no-enable", "install only; to serve it: runtimectl workers enable NAME@VERSION"],
   ],
   notes:
-    "A plugin is told from a worker by its manifest, see runtimectl validate --help. What is packed: see runtimectl workers upload --help.\n" +
-    "A version that is there is never overwritten without --replace; a plugin has one version at a time, and a new one takes its place.\n" +
-    "The digest of the content, the commit, whether it was dirty, the message, the time and git's user.name go along in the manifest and are shown in lists.\n" +
-    "The daemon loads a worker's code once before it is served; code that cannot be loaded is refused, and nothing changes.\n" +
-    "--check asks without a key. A check that fails ends with 12, or with 11 when the deployment was rolled back.\n" +
-    "--keep never deletes the version that answers, nor the one just deployed. On a production profile --replace and --keep need --confirm.",
+    "How the package kind is detected: runtimectl validate --help. Which files are packed: runtimectl workers upload --help.\n" +
+    "Without --replace, an existing version is never overwritten. Only one version of a plugin is installed: a new version replaces it.\n" +
+    "The manifest records the content digest, the commit and its dirty state, the message, the time and git's user.name; lists show them.\n" +
+    "The daemon loads a worker's code once before it serves the version. If the code cannot be loaded, the upload is rejected and nothing changes.\n" +
+    "--check sends no key. If the check fails, the exit code is 12, or 11 after a rollback.\n" +
+    "--keep never deletes the active version or the new version. On a production profile, --replace and --keep require --confirm.",
   async run(context, [given], written) {
     const options = parseDeployOptions(written);
     const opened = await openPackage(context, given, written.kind);
     if (options.keep !== undefined && opened.kind === "plugin")
-      throw usageError("--keep is for workers: a plugin has one version at a time");
+      throw usageError("--keep is for workers: only one version of a plugin is installed");
     const deployable = await prepareDeployable(context, opened, options);
-    if (deployable.isOff && options.check) throw usageError("the manifest says enabled: false, so there is nothing that --check could ask");
+    if (deployable.isOff && options.check) throw usageError("--check needs an enabled version, but the manifest has enabled: false");
     const { facts } = deployable.plan;
     const target = opened.kind === "worker" ? await WorkerTarget.open(context, facts) : await PluginTarget.open(context, facts);
     const action = chooseAction(target, deployable, options);

@@ -24,28 +24,28 @@ interface Options {
 export const command = defineCommand<[folder: string], Options>({
   arguments: [{ syntax: "[path]", description: "The worker's folder (default: .)", default: "." }],
   options: [
-    { flags: "--port <port>", description: "Listen on this port (default: 8787, or the next that is free; 0 = any)" },
+    { flags: "--port <port>", description: "Listen on this port (default: 8787 or the next free port; 0 = any)" },
     { flags: "--host <address>", description: "Listen on this address (default: 127.0.0.1)" },
-    { flags: "--bundle", description: "Make one file of the code and what it imports, as upload --bundle does" },
-    { flags: "--vars-file <file>", description: "Set the variables in this file, too" },
+    { flags: "--bundle", description: "Bundle the code and its imports into one file, like upload --bundle" },
+    { flags: "--vars-file <file>", description: "Also set the variables in this file" },
   ],
   examples: [
-    ["runtimectl dev", "serve this folder, print its URL, follow its output"],
-    ["runtimectl dev ./dir --bundle", "TypeScript or JavaScript with dependencies"],
-    ["runtimectl dev --port 3000", "on another port"],
+    ["runtimectl dev", "serve this folder, print its URL and show its output"],
+    ["runtimectl dev ./dir --bundle", "bundle TypeScript or JavaScript with dependencies"],
+    ["runtimectl dev --port 3000", "use another port"],
   ],
   notes:
-    "A daemon of its own serves the folder, packed as upload packs it; it needs no other daemon, no profile and no key, and nothing of it stays.\n" +
-    "Each change reloads the worker. Code that cannot be loaded is shown, and the last good code goes on serving.\n" +
-    "Variables: env of the manifest, then .dev.vars in the folder, then --vars-file; later ones win. Neither file is ever packed.\n" +
-    "The URL goes to stdout; the worker's output, requests and reloads go to stderr. Keys: r reload, o open the browser, c clear, q quit.",
+    "Starts a temporary daemon that serves the folder, packed like an upload. Requires no other daemon, no profile and no key.\n" +
+    "Each change reloads the worker. If the code cannot be loaded, the error is shown and the previous code stays active.\n" +
+    "Variables: env of the manifest, then .dev.vars in the folder, then --vars-file; the last one wins. Neither file is ever packed.\n" +
+    "The URL goes to stdout. Worker output, requests and reloads go to stderr. Keys: r reload, o open the browser, c clear, q quit.",
   async run(context, [given], options) {
     const folder = await findFolder(context, given);
     const { port, taken } = await choosePort(options.host ?? "127.0.0.1", options.port);
     const directory = await mkdtemp(path.join(context.directories.temporary, "runtimectl-dev-"));
     context.onExit(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 }));
     const daemon = await startDaemon(context, { directory, host: options.host ?? "127.0.0.1", port });
-    if (taken !== undefined) context.output.note(`port ${taken} is in use; this is ${new URL(daemon.origin).port}`);
+    if (taken !== undefined) context.output.note(`port ${taken} is in use; using ${new URL(daemon.origin).port}`);
     return await serve(context, daemon, { folder, directory, options });
   },
 });
@@ -54,7 +54,9 @@ async function findFolder({ workingDirectory }: Context, given: string): Promise
   const folder = path.resolve(workingDirectory, given);
   const stats = await stat(folder).catch(() => undefined);
   if (stats?.isDirectory()) return folder;
-  throw new CommandError("PATH_NOT_FOUND", stats ? `${given} is not a folder` : `${given} is not there`, { exitCode: exitCodes.notFound });
+  throw new CommandError("PATH_NOT_FOUND", stats ? `${given} is not a folder` : `${given} does not exist`, {
+    exitCode: exitCodes.notFound,
+  });
 }
 
 async function startDaemon(context: Context, place: { directory: string; host: string; port: number }): Promise<DevDaemon> {
@@ -72,12 +74,12 @@ function noteIfAny({ output }: Context, text: string | undefined): void {
   if (text !== undefined) output.note(text);
 }
 
-/** Our own calls are no news. */
+/** Whether a request is for the worker and not an API request of `dev` itself. */
 function ofWorker({ target }: Answered): boolean {
   return !target.startsWith(`${apiBase}/`);
 }
 
-/** Serves until a key or a signal ends it, which is no failure, or the daemon fails. Resolves with the exit code. */
+/** Serves until the user quits, a signal arrives or the daemon fails. Resolves with the exit code. */
 async function serve(
   context: Context,
   daemon: DevDaemon,
@@ -90,7 +92,7 @@ async function serve(
     const before = url;
     url = `${origin}/${name}/`;
     if (isFirst) output.result({ name, version, url }, url);
-    else output.note(`reloaded in ${tookMs} ms${before === url ? "" : `; it answers at ${url}`}`);
+    else output.note(`reloaded in ${tookMs} ms${before === url ? "" : `; the new URL is ${url}`}`);
   };
   let reloader: Reloader | undefined;
   const ended = new Promise<ExitCode>((resolve, reject) => {
@@ -117,14 +119,14 @@ async function serve(
   try {
     return await ended;
   } finally {
-    // No reload begins any more; one that is under way fails with the daemon, and must not write when the folder goes.
+    // Stops the daemon, so that a running reload fails, and waits for that reload: it must not write while the folder is deleted.
     const closed = reloader?.close();
     await daemon.stop();
     await closed;
   }
 }
 
-/** An address that stands for all of a machine's is none to go to. */
+/** Replaces a wildcard address, to which a client cannot connect, with the loopback address. */
 function reachable(origin: string): string {
   return origin.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }

@@ -14,22 +14,22 @@ interface Options {
 }
 
 export const command = defineCommand<[], Options>({
-  options: [{ flags: "--bundle <file>", description: "Write a report without keys to this new file, to show to somebody else" }],
+  options: [{ flags: "--bundle <file>", description: "Write a report without keys to this new file, for a bug report" }],
   fields: ["ok", "findings", "bundle"],
   examples: [
-    ["runtimectl doctor", "what is wrong between here and the daemon, and what to do"],
-    ["runtimectl doctor --profile prod", "of another profile"],
-    ["runtimectl doctor --bundle report.json", "the same for a bug report: settings, profiles and findings, without keys"],
+    ["runtimectl doctor", "find problems and their fixes"],
+    ["runtimectl doctor --profile prod", "check another profile"],
+    ["runtimectl doctor --bundle report.json", "write settings, profiles and findings, without keys, to a file"],
   ],
   notes:
-    "Checks Node, who may read your files, name, connection, certificate, discovery, versions, clocks, readiness, origin and key, in this order.\n" +
-    "Changes nothing. Ends with 1 when something failed; warnings alone are no failure.",
+    "Checks Node.js, file permissions, DNS, connection, certificate, discovery, versions, clocks, readiness, origin and key, in this order.\n" +
+    "Changes nothing. Exits with 1 if a check failed, and with 0 if there are only warnings.",
   async run(context, _values, options) {
     const { findings, settings } = await examine(context);
     const isWell = findings.every(({ status }) => status !== "fail");
     const bundle = options.bundle === undefined ? undefined : await writeReport(context, options.bundle, findings, settings);
     show(context, { ok: isWell, findings, ...(bundle === undefined ? {} : { bundle }) });
-    if (bundle !== undefined) context.output.note(`the report is in ${bundle}; look at it before you give it away`);
+    if (bundle !== undefined) context.output.note(`report written to ${bundle}; review it before you share it`);
     return isWell ? exitCodes.ok : exitCodes.failed;
   },
 });

@@ -16,18 +16,18 @@ interface Options {
 
 export const command = defineCommand<[], Options>({
   options: [
-    { flags: "--type <types>", description: "Such as worker.crashed, or key for all of keys; several between commas" },
-    { flags: "--worker <name>", description: "What concerns this worker" },
-    { flags: "--since <time>", description: "First those of the last 10m, 2h, or since a Unix time, as far as they are kept" },
+    { flags: "--type <types>", description: "Only these types, separated by commas, such as worker.crashed, or key for all key events" },
+    { flags: "--worker <name>", description: "Only events of this worker" },
+    { flags: "--since <time>", description: "Start with stored events after this time: 10m, 2h, or a Unix time" },
   ],
   examples: [
-    ["runtimectl events", "what happens from now on, until Ctrl-C"],
-    ["runtimectl events --type worker.crashed,worker.start-failed", "workers in trouble"],
-    ["runtimectl events --worker @team/app --json | jq .type", "a document a line"],
+    ["runtimectl events", "stream new events until Ctrl-C"],
+    ["runtimectl events --type worker.crashed,worker.start-failed", "crashes and failed starts"],
+    ["runtimectl events --worker @team/app --json | jq .type", "one JSON document per line"],
   ],
   notes:
-    "Shows what the key may see: workers:read, plugins:read and keys:read each show their own. What was long ago is in: runtimectl audit.\n" +
-    "Goes on when the connection is lost, and when the daemon restarts; stream.gap says where events may be missing.",
+    "Events of workers, plugins and keys require workers:read, plugins:read and keys:read. For older changes, use runtimectl audit.\n" +
+    "The stream reconnects after a lost connection or a daemon restart. The event stream.gap marks possibly missing events.",
   async run(context, _values, options) {
     const query = queryOf(options);
     const { client } = await connect(context, { events: { stream } });
@@ -44,6 +44,6 @@ export const command = defineCommand<[], Options>({
 function queryOf({ since, type, worker }: Options) {
   const known = new Set<string>(eventTypes.flatMap((one) => [one, nounOf(one)]));
   const unknown = type?.split(",").find((one) => !known.has(one));
-  if (unknown !== undefined) throw usageError(`--type ${JSON.stringify(unknown)} is none`, `one of ${[...known].join(", ")}`);
+  if (unknown !== undefined) throw usageError(`--type ${JSON.stringify(unknown)} is not an event type`, `use ${[...known].join(", ")}`);
   return { since: timeOption("--since", since), type, worker: worker === "" ? undefined : worker };
 }

@@ -10,10 +10,10 @@ export const command = defineCommand<[words: readonly string[]]>({
   arguments: [{ syntax: "[topic...]", description: `A command, or one of the topics ${Object.keys(helpTopics).join(", ")}` }],
   fields: ["topic", "text"],
   examples: [
-    ["runtimectl help workers upload", "the help of a command"],
-    ["runtimectl help exit-codes", "what a script can rely on"],
-    ["runtimectl help environment", "the variables that are read"],
-    ["runtimectl help config", "the files, and what a profile holds"],
+    ["runtimectl help workers upload", "show the help of a command"],
+    ["runtimectl help exit-codes", "list the exit codes"],
+    ["runtimectl help environment", "list the environment variables"],
+    ["runtimectl help config", "list the configuration files and profile settings"],
   ],
   async run(context, [words]) {
     const style = helpStyleOf(context.terminal);
@@ -28,6 +28,7 @@ async function helpOn(words: readonly string[], style: HelpStyle): Promise<strin
   if (Object.hasOwn(helpTopics, first)) return helpTopics[first as keyof typeof helpTopics]();
   const found = matchCommand(words);
   if (found.kind === "help") return found.text(style);
-  if (found.kind !== "command") throw usageError(`there is no help on ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
+  if (found.kind !== "command")
+    throw usageError(`there is no command or topic ${words.join(" ")}`, `topics: ${Object.keys(helpTopics).join(", ")}`);
   return commandHelp(found.words, found.summary, await loadCommand(found.words, commandModules), style);
 }

@@ -13,32 +13,34 @@ interface Options {
 }
 
 export const command = defineCommand<[directory: string], Options>({
-  arguments: [{ syntax: "[dir]", description: "Where to write it; made when it is missing (default: .)", default: "." }],
+  arguments: [{ syntax: "[dir]", description: "Target folder; created if it does not exist (default: .)", default: "." }],
   options: [
-    { flags: "--template <template>", description: "What to begin with, see below (default: fetch)", choices: templateNames },
-    { flags: "--name <name>", description: "Its name, such as @team/app (default: the folder's)" },
+    { flags: "--template <template>", description: "The template; see the notes (default: fetch)", choices: templateNames },
+    { flags: "--name <name>", description: "Package name, such as @team/app (default: the folder name)" },
   ],
   fields: ["folder", "name", "template", "files", "next"],
   examples: [
-    ["runtimectl init hello", "a worker: a module with fetch"],
-    ["runtimectl init site --template static", "pages and files"],
-    ["runtimectl init guard --template plugin --name @team/guard", "a plugin, under another name than the folder's"],
+    ["runtimectl init hello", "create a worker: a module with fetch"],
+    ["runtimectl init site --template static", "create a static site"],
+    ["runtimectl init guard --template plugin --name @team/guard", "create a plugin with another name than its folder"],
   ],
   notes:
     `${templateNames.map((name) => `Template ${name}: ${templateMeanings[name]}.`).join("\n")}\n` +
-    "Overwrites nothing: when one of its files is there already, nothing is written. At a terminal it asks before it writes into a folder that holds other files.",
+    "Overwrites nothing: if one of the files exists, nothing is written. On a terminal, init asks before it writes into a folder with other files.",
   async run(context, [given], { template = "fetch", name }) {
     const { output, workingDirectory } = context;
     const folder = path.resolve(workingDirectory, given);
     const chosen = name ?? path.basename(folder).toLowerCase();
     if (!isPackageName(chosen))
       throw usageError(
-        `${JSON.stringify(chosen)} cannot name a package`,
-        "--name hello: lower case, digits, - . _, optionally @scope/ in front",
+        `${JSON.stringify(chosen)} is not a valid package name`,
+        "use lower-case letters, digits, - . _, optionally with a scope: --name @scope/hello",
       );
     const files = templateFiles(template, chosen);
     if (canAsk(context) && (await holdsFiles(folder)))
-      await confirmOnMachine(context, { consequence: `${folder} holds other files; write ${Object.keys(files).join(", ")} beside them` });
+      await confirmOnMachine(context, {
+        consequence: `${folder} contains other files. Write ${Object.keys(files).join(", ")} beside them`,
+      });
     await writeNewFiles(folder, files);
     const shown = path.relative(workingDirectory, folder) || ".";
     const word = shellWord(shown);

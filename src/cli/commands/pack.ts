@@ -22,26 +22,26 @@ interface Options {
 }
 
 export const command = defineCommand<[source: string], Options>({
-  arguments: [{ syntax: "[path]", description: "The folder (default: .)", default: "." }],
+  arguments: [{ syntax: "[path]", description: "The folder to pack (default: .)", default: "." }],
   options: [
     { flags: "-o, --out <file>", description: "Write the archive to this file (default: NAME-VERSION.tgz)" },
-    { flags: "-n, --dry-run", description: "The same as --list" },
-    { flags: "--list", description: "List every file, its size and the rule that kept or dropped it; write nothing" },
-    { flags: "--kind <kind>", description: "What it is, when its manifest does not tell", choices: ["worker", "plugin"] },
+    { flags: "-n, --dry-run", description: "Same as --list" },
+    { flags: "--list", description: "List every file with its size and the rule that included or excluded it; write nothing" },
+    { flags: "--kind <kind>", description: "Override the package kind that the manifest implies", choices: ["worker", "plugin"] },
   ],
   fields: ["file", "name", "version", "files", "sizeBytes", "unpackedBytes", "sha256", "digest"],
   examples: [
-    ["runtimectl pack", "the archive that upload would send, and its SHA-256"],
-    ["runtimectl pack ./dir --list", "what goes in, what not, and why"],
-    ["runtimectl pack ./dir -o app.tgz | sha256sum -c", "check what was written"],
+    ["runtimectl pack", "write the archive and print its SHA-256"],
+    ["runtimectl pack ./dir --list", "list included and excluded files with the reason"],
+    ["runtimectl pack ./dir -o app.tgz | sha256sum -c", "verify the written archive"],
   ],
   notes:
-    "The same content gives the same bytes, wherever the folder lies and whatever its times and modes.\n" +
-    "What is packed: see runtimectl workers upload --help. Archives that pack wrote into the folder are never packed themselves.",
+    "The same content produces the same bytes: location, times and modes of the folder do not matter.\n" +
+    "Which files are packed: runtimectl workers upload --help. Archives that pack wrote into the folder are excluded.",
   async run(context, [given], { out, dryRun = false, list = dryRun, kind }) {
     const folder = await findFolder(context, given);
     if (list && out !== undefined)
-      throw usageError("--list and --dry-run write nothing, so there is no use for -o", "leave out one of them");
+      throw usageError("-o cannot be used with --list or --dry-run, which write nothing", "remove one of the flags");
     const plan = await planPack(folder, { kind: kind ?? (await findPackageKind(folderSource(folder))) });
     warnOfSecrets(context, plan);
     if (list) {
@@ -64,15 +64,16 @@ export const command = defineCommand<[source: string], Options>({
 async function findFolder(context: Context, given: string): Promise<string> {
   const located = await locatePackage(context, given);
   if (located.isFolder) return located.path;
-  throw usageError(`${given} is an archive already`, `runtimectl validate ${given}`);
+  throw usageError(`${given} is already an archive`, `runtimectl validate ${given}`);
 }
 
-/** Warns of what no rule keeps out by itself. */
+/** Warns about packed files that look like secrets. */
 function warnOfSecrets({ output }: Context, { files }: PackPlan): void {
-  for (const file of files) if (looksSecret(file.path)) output.warn(`${file.path} looks like a secret; .runtimeignore leaves it out`);
+  for (const file of files)
+    if (looksSecret(file.path)) output.warn(`${file.path} looks like a secret; to exclude it, add it to .runtimeignore`);
 }
 
-/** An archive in the folder that it is made of would be in the next one. */
+/** Rejects a chosen target inside the folder: the next archive would contain it. */
 async function refuseTarget(
   target: string,
   { plan, folder, isChosen }: { plan: PackPlan; folder: string; isChosen: boolean },
@@ -82,12 +83,12 @@ async function refuseTarget(
   const inFolder = path.relative(folder, target);
   if (!isChosen || inFolder.startsWith("..") || inFolder === archiveName(plan.facts)) return;
   throw usageError(
-    "the archive would lie in the folder that is packed, and be in the next one",
-    "name a file outside of it, or leave out -o",
+    "the archive would be inside the packed folder, and the next archive would contain it",
+    "use a file outside of the folder, or remove -o",
   );
 }
 
-/** Whoever looks at the target sees the whole archive, or what was there before. */
+/** Writes the archive atomically: readers of the target see the complete archive or the previous file. */
 async function writeWhole(context: Context, plan: PackPlan, target: string): Promise<WrittenArchive> {
   const unfinished = `${target}.${randomUUID().slice(0, 8)}~`;
   try {
@@ -100,7 +101,7 @@ async function writeWhole(context: Context, plan: PackPlan, target: string): Pro
     if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR" && code !== "EROFS") throw error;
     throw new CommandError("NOT_WRITTEN", `${target} cannot be written (${code})`, {
       exitCode: exitCodes.failed,
-      hint: "name another file by -o",
+      hint: "choose another file with -o",
     });
   }
 }

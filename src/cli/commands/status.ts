@@ -8,7 +8,7 @@ interface Options {
 }
 
 export const command = defineCommand<[], Options>({
-  options: [{ flags: "-w, --watch", description: "Look every 2 s, and show what changed, until interrupted" }],
+  options: [{ flags: "-w, --watch", description: "Poll every 2 s and show changes until Ctrl-C" }],
   fields: [
     "url",
     "profile",
@@ -24,13 +24,13 @@ export const command = defineCommand<[], Options>({
     "load",
   ],
   examples: [
-    ["runtimectl status", "health, version, who I am, what is installed"],
-    ["runtimectl status --json=ready,readiness", "for monitoring; ends with 8 when it is not ready"],
-    ["runtimectl status --watch --json", "a document a line, whenever something has changed"],
+    ["runtimectl status", "show health, version, principal and installed packages"],
+    ["runtimectl status --json=ready,readiness", "for monitoring; exits with 8 if the daemon is not ready"],
+    ["runtimectl status --watch --json", "print one document per line, for each change"],
   ],
   notes:
-    "Works without a key, and then says less. Ends with 8 when the daemon is not ready or not there.\n" +
-    "With --watch a daemon that goes away is shown as that, and looked for again; a change of the load alone is no new line of --json.",
+    "Without a key, the command shows less. Exits with 8 if the daemon is unreachable or not ready.\n" +
+    "With --watch, an unreachable daemon is shown as such and polled again. With --json, a change of the load alone prints no line.",
   async run(context, _values, options) {
     const { signal } = context;
     const connection = await connectForStatus(context);

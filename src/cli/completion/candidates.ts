@@ -7,12 +7,12 @@ import { connect } from "../client/connection.js";
 import { uploadedWorkers } from "../uploaded-workers.js";
 import { readProfiles } from "../config/read-profiles.js";
 
-/** No command has this name: what is found instead of it names those that could stand there. */
+/** A word that no command has. Matching this word returns the candidates for its position. */
 const noCommand = "\0";
 
 const kindsOfNouns: Readonly<Record<string, ValueKind>> = { plugins: "plugin", keys: "key", profile: "profile" };
 
-/** Everything that could stand in the place of the last word, whatever it begins with. */
+/** Returns all candidates for the last word, regardless of the text already typed. */
 export async function candidatesFor(context: Context, words: readonly string[], modules: CommandModules): Promise<readonly Candidate[]> {
   const [before, typed] = [words.slice(0, -1), words.at(-1) ?? ""];
   const found = matchCommand([...before, noCommand]);
@@ -41,7 +41,7 @@ async function valuesOf(
   return kind === undefined ? [] : liveValues(context, kind, typed);
 }
 
-/** The last of several fields is the one that is being typed. */
+/** Completes the last field of `--json=a,b,`. */
 function fieldsOf(definition: CommandDefinition | undefined, typed: string): readonly Candidate[] {
   const chosen = typed.slice(0, Math.max(typed.lastIndexOf(","), typed.indexOf("=")) + 1);
   return (definition?.fields ?? []).map((field) => ({ value: chosen + field }));
@@ -59,7 +59,7 @@ function optionNeedingValue(options: readonly OptionDefinition[], word: string |
   return word === undefined ? undefined : options.find(({ flags }) => flags.includes("<") && names(flags).includes(word));
 }
 
-/** How many of the words are arguments, neither flags nor their values. */
+/** Counts the words that are neither flags nor values of flags. */
 function positionalCount(words: readonly string[], options: readonly OptionDefinition[]): number {
   return words.filter((word, index) => !word.startsWith("-") && optionNeedingValue(options, words[index - 1]) === undefined).length;
 }
@@ -82,7 +82,7 @@ const sources: Readonly<Record<ValueKind, Source>> = {
   file: () => [{ value: ":files" }],
 };
 
-/** What there is of a kind now, as the daemon and the files of the caller say. `typed` is the unfinished word. */
+/** Returns the existing values of a kind, from the daemon or local files. `typed` is the unfinished word. */
 async function liveValues(context: Context, kind: ValueKind, typed: string): Promise<readonly Candidate[]> {
   return sources[kind](context, typed);
 }
@@ -90,7 +90,7 @@ async function liveValues(context: Context, kind: ValueKind, typed: string): Pro
 async function topics(): Promise<readonly Candidate[]> {
   const { helpTopics } = await import("../command/help-topics.js");
   const commands = Object.entries(commandTable).map(([value, { summary }]) => ({ value, description: summary }));
-  return [...Object.keys(helpTopics).map((value) => ({ value, description: "a topic" })), ...commands];
+  return [...Object.keys(helpTopics).map((value) => ({ value, description: "help topic" })), ...commands];
 }
 
 async function installedWorkers(context: Context) {
@@ -105,7 +105,7 @@ async function workerNames(context: Context): Promise<readonly Candidate[]> {
 
 async function workerVersions(context: Context): Promise<readonly Candidate[]> {
   return (await installedWorkers(context)).flatMap(({ name, versions, disabledVersions }) =>
-    versions.map((version) => ({ value: `${name}@${version}`, description: disabledVersions.includes(version) ? "off" : "on" })),
+    versions.map((version) => ({ value: `${name}@${version}`, description: disabledVersions.includes(version) ? "disabled" : "enabled" })),
   );
 }
 
@@ -126,10 +126,10 @@ async function profiles(context: Context): Promise<readonly Candidate[]> {
   return [...config.profiles].map(([value, { url }]) => ({ value, description: url }));
 }
 
-/** What can stand for a value on the command line, as far as it can be suggested. */
+/** Kinds of values that completion can suggest. */
 type ValueKind = "worker" | "worker with version" | "worker version" | "plugin" | "key" | "profile" | "file" | "topic";
 
-/** What a placeholder such as `<name[@version]>` or `<file>` stands for among the arguments and flags of a noun's commands. */
+/** Returns the kind of value for a placeholder such as `<name[@version]>` or `<file>` in a command of this noun. */
 function valueKind(noun: string, syntax: string): ValueKind | undefined {
   const [placeholder = ""] = /(?<=[<[]).*(?=[>\]])/.exec(syntax.toLowerCase()) ?? [];
   const word = placeholder.replace(/\.\.\.$/, "");

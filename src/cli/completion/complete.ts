@@ -6,12 +6,12 @@ import { Output } from "../output/output.js";
 import { sanitizeForTerminal } from "../output/sanitize-for-terminal.js";
 import { candidatesFor } from "./candidates.js";
 
-/** Somebody has pressed a key and waits. */
+/** Time limit: the user waits for the shell after a keystroke. */
 const longestMs = 300;
 
 /**
- * Prints what could stand in the place of the last word, a line each; for all but bash with a tab and a description behind it. Says nothing
- * of failures: whoever types has asked nothing. Never asks, and ends in time.
+ * Prints the candidates for the last word, one per line, for zsh and fish with a tab and a description.
+ * Prints no errors, which would disturb the command line. Never prompts, and returns within `longestMs`.
  */
 export async function complete(
   [shell, ...words]: readonly string[],
@@ -23,7 +23,7 @@ export async function complete(
   const output = new Output({ ...terminal, writeStdout: () => undefined, writeStderr: () => undefined }, { format: "plain", quiet: true });
   const context = { ...surroundings, output, flags: connectionFlags(words.slice(0, -1)), signal };
   const candidates = candidatesFor(context, words, modules).catch(() => []);
-  // The signal does not end everything, such as the lookup of a host name.
+  // The signal does not abort every operation, such as a DNS lookup.
   const found = await Promise.race([candidates, delay(longestMs, [])]);
   const typed = words.at(-1) ?? "";
   const lines = found
@@ -35,12 +35,12 @@ export async function complete(
   return exitCodes.ok;
 }
 
-/** Names come from servers and files: what a shell or a terminal could obey is left out. */
+/** Whether a candidate is safe to print: names come from servers and files, and could contain shell or terminal control sequences. */
 function isPlain(value: string): boolean {
   return /^[\w@/.,:=+-]+$/.test(value);
 }
 
-/** Of what is on the line already, what says where the daemon is. */
+/** Returns the connection flags among the words already typed. */
 function connectionFlags(words: readonly string[]): GlobalFlags {
   const valueOf = (...names: readonly string[]) => {
     const index = words.findLastIndex((word) => names.includes(word));

@@ -1,4 +1,4 @@
-/** The shells that can be served, each with what its start-up file needs. They ask `runtimectl __complete SHELL WORD...`, the last word unfinished. */
+/** The completion script of each shell. A script runs `runtimectl __complete SHELL WORD...` with the unfinished word last. */
 export const completionScripts = {
   bash: `# runtimectl completion for bash. Put into ~/.bashrc:  source <(runtimectl completion bash)
 _runtimectl() {
@@ -6,7 +6,7 @@ _runtimectl() {
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   current=\${words[\${#words[@]}-1]}
-  # Readline begins a word behind the last of these characters, or with it where that is an @, and wants only that word.
+  # Readline starts a word after the last of these characters, or at the character if it is an @, and expects only that word.
   [[ -n $breaks ]] && kept=\${current%"\${current##*["$breaks"]}"} kept=\${kept%@}
   COMPREPLY=()
   compopt +o default 2>/dev/null

@@ -20,7 +20,7 @@ const Ui = z.object({
   refresh: z.optional(z.string()),
   keys: z.optional(z.record(z.string(), z.string())),
 });
-/** How the dashboard is to be: for screen readers, how often it asks, which keys do what. */
+/** Settings of the dashboard: screen reader mode, polling interval, key bindings. */
 export type Ui = z.output<typeof Ui>;
 
 const Config = z.object({
@@ -29,14 +29,14 @@ const Config = z.object({
   ui: z.optional(Ui),
 });
 
-/** What config.yaml says. */
+/** The content of config.yaml. */
 export interface Profiles {
   readonly current: string | undefined;
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly ui?: Ui | undefined;
 }
 
-/** config.yaml: profiles without their secrets. People edit it too, so changes keep comments and order. */
+/** The file config.yaml: profiles without secrets. Users edit the file, so changes preserve comments and order. */
 export class ConfigFile implements Profiles {
   readonly file: string;
   readonly #document: yaml.Document.Parsed | yaml.Document;
@@ -52,7 +52,7 @@ export class ConfigFile implements Profiles {
     this.ui = config.ui;
   }
 
-  /** Reads the file; none is an empty one. */
+  /** Reads the file. A missing file counts as empty. */
   static open(directory: string): ConfigFile {
     const file = configFile(directory);
     const document = yaml.parseDocument(readFileIfThere(file) ?? "");
@@ -76,7 +76,7 @@ export class ConfigFile implements Profiles {
     this.#document.set("current", name);
   }
 
-  /** Writes the changes in one step: other readers see the old file or the new one. */
+  /** Writes the file atomically: readers see the old or the new content. */
   async save(): Promise<void> {
     mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 });
     const { default: writeFileAtomic } = await import("write-file-atomic");
@@ -87,6 +87,6 @@ export class ConfigFile implements Profiles {
 function badConfig(file: string, problem: string): CommandError {
   return new CommandError("CONFIG_INVALID", `${file} cannot be used: ${problem}`, {
     exitCode: exitCodes.usage,
-    hint: "correct the file, or move it away and sign in again",
+    hint: "correct the file, or rename it and sign in again",
   });
 }

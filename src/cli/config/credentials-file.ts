@@ -4,15 +4,15 @@ import { CommandError } from "../command/command-error.js";
 import { readFileIfThere } from "./read-file-if-there.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** A key and the only origin that it may be sent to. */
+/** A key and the only origin to which runtimectl sends the key. */
 export interface Credential {
   readonly origin: string;
   readonly key: string;
-  /** Where the API was when this was saved. Saves a request; absent in files of older versions. */
+  /** The API path at the time of sign-in, which saves the discovery request. Absent in files of older versions. */
   readonly api?: string | undefined;
 }
 
-/** credentials.json: one key a profile. Nobody but its owner may read it; otherwise it is not used. */
+/** The file credentials.json: one key per profile. Not used if other users can read the file. */
 export class CredentialsFile {
   readonly file: string;
   readonly #profiles: Map<string, Credential>;
@@ -27,7 +27,7 @@ export class CredentialsFile {
     refuseUnsafeFile(file);
     const text = readFileIfThere(file);
     const profiles = text === undefined ? {} : profilesIn(text);
-    if (profiles === undefined) throw unusable(file, "it is not the file that runtimectl wrote", "delete it and sign in again");
+    if (profiles === undefined) throw unusable(file, "its content is not valid", "delete it and sign in again");
     return new CredentialsFile(file, new Map(Object.entries(profiles)));
   }
 
@@ -39,7 +39,7 @@ export class CredentialsFile {
     this.#profiles.set(profile, credential);
   }
 
-  /** Whether there was one to delete. */
+  /** Deletes the key of a profile. Returns whether there was one. */
   delete(profile: string): boolean {
     return this.#profiles.delete(profile);
   }
@@ -58,12 +58,12 @@ function refuseUnsafeFile(file: string): void {
   if (stats === undefined) return;
   if (!stats.isFile()) throw unusable(file, "it is not a regular file", "delete it and sign in again");
   if (process.getuid !== undefined && stats.uid !== process.getuid())
-    throw unusable(file, "it belongs to another user", "use a folder of your own (RUNTIMECTL_CONFIG_DIR)");
+    throw unusable(file, "it belongs to another user", "set RUNTIMECTL_CONFIG_DIR to a folder that you own");
   if (process.platform !== "win32" && (stats.mode & 0o077) !== 0)
     throw unusable(
       file,
-      `others can read it (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
-      `chmod 600 ${file}; if others may have read it, revoke its keys and sign in again`,
+      `other users can read it (mode ${(stats.mode & 0o777).toString(8).padStart(4, "0")})`,
+      `chmod 600 ${file}; if another user could have read the file, revoke its keys and sign in again`,
     );
 }
 
@@ -71,7 +71,7 @@ function unusable(file: string, reason: string, hint: string): CommandError {
   return new CommandError("CREDENTIALS_UNSAFE", `${file} is not used: ${reason}`, { exitCode: exitCodes.notAuthenticated, hint });
 }
 
-/** Undefined when the text is not what `save` writes. Checked by hand: every command reads this, and a schema takes longer to make. */
+/** Parses the file. Returns undefined for invalid content. Checked without a schema library, which would slow the start of every command. */
 function profilesIn(text: string): Record<string, Credential> | undefined {
   const content = parseJson(text);
   if (!isMap(content)) return undefined;

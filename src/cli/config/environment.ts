@@ -1,38 +1,38 @@
-/** The variables that runtimectl reads. Names are fixed; empty counts as unset. */
+/** The environment variables that runtimectl reads, by their published names. An empty variable counts as unset. */
 export const environmentVariables = {
   RUNTIMECTL_PROFILE: "The profile to use, like --profile.",
   RUNTIMECTL_URL: "The origin of the daemon, like --url.",
-  RUNTIMECTL_KEY: "The key, for CI. Any program of the same user can read it; prefer a key file.",
-  RUNTIMECTL_KEY_FILE: "A file that holds the key, like --key-file.",
-  RUNTIMECTL_CACERT: "A file with certificates of a private authority, like --cacert.",
-  RUNTIMECTL_TIMEOUT: "How long to wait for the daemon, like --timeout.",
-  RUNTIMECTL_OUTPUT: "`json` is like --json, `plain` like --plain; `table` is an aligned table in a pipe, too.",
-  RUNTIMECTL_OUTPUT_FILE: "A file to which each result and each failure is added as a line of JSON. Keys are left out.",
-  RUNTIMECTL_NO_INPUT: "Set to anything: never ask, like --no-input.",
-  RUNTIMECTL_DEBUG: "Set to anything: like -vv, and the stack of a failure.",
-  RUNTIMECTL_CONFIG_DIR: "The folder of config.yaml and credentials.json; default $XDG_CONFIG_HOME/runtimectl.",
+  RUNTIMECTL_KEY: "The key, for CI. Any program of the same user can read this variable; prefer a key file.",
+  RUNTIMECTL_KEY_FILE: "A file that contains the key, like --key-file.",
+  RUNTIMECTL_CACERT: "A PEM file with the certificates of a private authority, like --cacert.",
+  RUNTIMECTL_TIMEOUT: "Time limit for a response of the daemon, like --timeout.",
+  RUNTIMECTL_OUTPUT: "`json` is like --json, `plain` is like --plain, `table` prints aligned tables also in a pipe.",
+  RUNTIMECTL_OUTPUT_FILE: "A file to which runtimectl appends each result and each error as a line of JSON, without keys.",
+  RUNTIMECTL_NO_INPUT: "Any value: never prompt, like --no-input.",
+  RUNTIMECTL_DEBUG: "Any value: like -vv, plus the stack trace of an error.",
+  RUNTIMECTL_CONFIG_DIR: "The folder of config.yaml and credentials.json (default: $XDG_CONFIG_HOME/runtimectl).",
   HTTPS_PROXY:
-    "The HTTP proxy on the way to https origins, such as http://proxy.example:3128; https_proxy wins. http origins are reached directly.",
+    "The HTTP proxy for https origins, such as http://proxy.example:3128. https_proxy wins. Connections to http origins are direct.",
   https_proxy: "Like HTTPS_PROXY.",
-  NO_PROXY: "Hosts that are reached without a proxy: names with all that end in them, between commas; * is all. no_proxy wins.",
+  NO_PROXY: "Hosts without a proxy, separated by commas. A name includes its subdomains; * matches all hosts. no_proxy wins.",
   no_proxy: "Like NO_PROXY.",
-  CI: "Set to anything but false: never ask.",
-  NO_COLOR: "Set to anything: no colour.",
-  FORCE_COLOR: "Colour without a terminal, too; 0 is no colour. NO_COLOR wins.",
-  GITHUB_ACTIONS: "Set by GitHub: a new key is masked in its log before it is shown.",
-  GITHUB_OUTPUT: "Set by GitHub: `deploy` adds url, version and digest to this file.",
-  GITHUB_STEP_SUMMARY: "Set by GitHub: `deploy` adds a table to this file.",
-  INK_SCREEN_READER: "true is like `tui --accessible`.",
-  DISPLAY: "Set on a desktop, like WAYLAND_DISPLAY: `workers open` starts a browser.",
+  CI: "Any value except false: never prompt.",
+  NO_COLOR: "Any value: no color.",
+  FORCE_COLOR: "Any value: color also without a terminal. 0: no color. NO_COLOR wins.",
+  GITHUB_ACTIONS: "Set by GitHub: runtimectl masks a new key in the workflow log.",
+  GITHUB_OUTPUT: "Set by GitHub: `deploy` appends url, version and digest to this file.",
+  GITHUB_STEP_SUMMARY: "Set by GitHub: `deploy` appends a table to this file.",
+  INK_SCREEN_READER: "true: like `tui --accessible`.",
+  DISPLAY: "Set on a desktop: `workers open` starts a browser.",
   WAYLAND_DISPLAY: "Like DISPLAY.",
-  TERM: "dumb is no colour and no progress bar.",
-  COLUMNS: "How wide tables may be; default the terminal's width.",
+  TERM: "dumb: no color and no progress bar.",
+  COLUMNS: "Maximum width of tables (default: the width of the terminal).",
 } as const;
 
 export type VariableName = keyof typeof environmentVariables;
 export type Environment = Readonly<Partial<Record<VariableName, string>>>;
 
-/** Takes what runtimectl reads out of the process environment. */
+/** Returns the variables of runtimectl from the process environment. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const known = Object.keys(environmentVariables).map((name) => [name, variables[name]] as const);
   return Object.fromEntries(known.filter(([, value]) => value !== undefined && value !== ""));

@@ -1,2 +1,2 @@
-/** The YAML parser as a module of its own, so that the command line loads it only where there is a file to parse. */
+/** Separate module, so that runtimectl loads the YAML parser only if there is a file to parse. */
 export { parse } from "yaml";

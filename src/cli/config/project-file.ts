@@ -4,7 +4,7 @@ import { usageError } from "../command/command-error.js";
 import { readFileIfThere } from "./read-file-if-there.js";
 
 const projectFileName = ".runtimectl.yaml";
-/** A cloned repository must not decide where a key is sent, or whom to trust. */
+/** Keys that a project file must not have: a cloned repository must not control where a key is sent or which authority is trusted. */
 const forbiddenKeys = ["url", "key", "keyFile", "cacert", "insecure"] as const;
 
 export interface Project {
@@ -12,7 +12,7 @@ export interface Project {
   readonly profile: string | undefined;
 }
 
-/** The nearest project file, from the folder up to the root of its repository or to the home folder. */
+/** Finds the nearest project file, from the folder up to the repository root or the home folder. */
 export async function findProject(from: string, home: string): Promise<Project | undefined> {
   const file = path.join(from, projectFileName);
   const text = readFileIfThere(file);
@@ -23,22 +23,22 @@ export async function findProject(from: string, home: string): Promise<Project |
 }
 
 async function profileIn(file: string, text: string): Promise<string | undefined> {
-  // Most commands run where no such file is; they need not load the parser.
+  // Loads the parser only if there is a project file, to keep the start of other commands fast.
   const { parse } = await import("./parse-yaml.js");
   const settings = mapIn(() => parse(text) as unknown);
   const profile = settings?.["profile"];
   if (settings === undefined || (profile !== undefined && typeof profile !== "string"))
-    throw usageError(`${file} cannot be used: it must be a YAML map, and profile a name`);
+    throw usageError(`${file} is not valid: it must be a YAML map in which profile is a name`);
   const forbidden = forbiddenKeys.find((key) => key in settings);
   if (forbidden !== undefined)
     throw usageError(
-      `${file} sets ${forbidden}; a project file may name a profile, never a URL, key or certificate`,
-      `remove ${forbidden} from it`,
+      `${file} sets ${forbidden}; a project file can only select a profile, not a URL, key or certificate`,
+      `remove ${forbidden} from the file`,
     );
   return profile;
 }
 
-/** The map that is parsed, an empty one for an empty file; undefined when it is anything else. */
+/** Returns the parsed map, or an empty map for an empty file. Undefined for other content. */
 function mapIn(parse: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parse() ?? {};

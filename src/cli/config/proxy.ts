@@ -2,7 +2,7 @@ import { usageError } from "../command/command-error.js";
 import type { Environment } from "./environment.js";
 import type { ResolvedSetting } from "./settings.js";
 
-/** The proxy on the way to an https origin, where the environment names one; http origins are always reached directly. */
+/** Returns the proxy for an https origin from the environment. Connections to http origins are always direct. */
 export function chooseProxy(origin: string, environment: Environment): ResolvedSetting<string> | undefined {
   const { protocol, hostname, port } = new URL(origin);
   if (protocol !== "https:") return undefined;
@@ -13,20 +13,20 @@ export function chooseProxy(origin: string, environment: Environment): ResolvedS
   return { value: parseProxy(text, name), source: name };
 }
 
-/** `proxy:3128` is an http proxy, as curl takes it. */
+/** Parses a proxy URL. Like curl, reads `proxy:3128` as `http://proxy:3128`. */
 function parseProxy(text: string, source: string): string {
   const given = text.includes("://") ? text : `http://${text}`;
   const url = URL.canParse(given) ? new URL(given) : undefined;
-  // The text may hold a password.
+  // The error message must not contain the URL, which can contain a password.
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "")
     throw usageError(
       `${source} is not the URL of a proxy such as http://proxy.example:3128`,
-      `unset ${source}, or name the host in NO_PROXY`,
+      `unset ${source}, or add the host to NO_PROXY`,
     );
   return url.href;
 }
 
-/** Entries of NO_PROXY: `*`, a host with all that end in it, either with a port, between commas or blanks. */
+/** Whether NO_PROXY has an entry for the host. Entries: `*`, or a host including its subdomains, each with an optional port. */
 function isExempt({ hostname, port }: { hostname: string; port: string }, list: string): boolean {
   return list
     .toLowerCase()

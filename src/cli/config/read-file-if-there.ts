@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The text of a file, or undefined when there is none. Read at once: nothing else goes on, and loading the other API takes longer. */
+/** Returns the text of a file, or undefined if it does not exist. Synchronous: loading `node:fs/promises` would take longer. */
 export function readFileIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");

@@ -13,27 +13,27 @@ import { readProfiles } from "./read-profiles.js";
 const defaultOrigin = "http://127.0.0.1:8000";
 const defaultTimeoutMs = 30_000;
 
-/** A value and where it comes from, in words for `auth status`. */
+/** A value and its source, as text for `auth status`. */
 export interface ResolvedSetting<Value> {
   readonly value: Value;
   readonly source: string;
 }
 
-/** Everything that decides where a call goes and who makes it: flag > environment > project file > profile > default. */
+/** Connection settings. Precedence: flag, environment, project file, profile, default. */
 export interface Settings {
   readonly profile: ResolvedSetting<string> | undefined;
   readonly isProduction: boolean;
-  /** Calls that change something are refused, whatever the key may do. */
+  /** Rejects requests that change data, regardless of the permissions of the key. */
   readonly isReadOnly: boolean;
   readonly origin: ResolvedSetting<string>;
   readonly key: ResolvedSetting<string> | undefined;
-  /** Where the API was when the key was kept; a hint only, it may have moved. */
+  /** The API path at the time of sign-in. Can be outdated. */
   readonly apiBase: string | undefined;
-  /** Why a key that is there is not used. */
+  /** Why the stored key is not used; undefined if it is used or there is none. */
   readonly keyWithheld: string | undefined;
   readonly certificateAuthorities: string | undefined;
   readonly insecure: boolean;
-  /** Its URL may hold a password: never shown. */
+  /** Never print this URL: it can contain a password. */
   readonly proxy: ResolvedSetting<string> | undefined;
   readonly timeout: ResolvedSetting<number>;
 }
@@ -46,12 +46,12 @@ export async function resolveSettings(context: Context): Promise<Settings> {
   const profile = profileName && config.profiles.get(profileName.value);
   if (profileName !== undefined && profile === undefined)
     throw usageError(
-      `there is no profile ${profileName.value} (named by ${profileName.source})`,
+      `there is no profile ${profileName.value} (from ${profileName.source})`,
       `runtimectl auth login --profile ${profileName.value} --url URL`,
     );
   const origin = chooseOrigin(context, profileName && profile && { name: profileName.value, profile });
   const isProduction = profile?.production ?? false;
-  if (flags.insecure && isProduction) throw usageError("--insecure is refused for a production profile", "use --cacert FILE");
+  if (flags.insecure && isProduction) throw usageError("--insecure is not allowed with a production profile", "use --cacert FILE");
   return {
     profile: profileName,
     isProduction,
@@ -90,7 +90,7 @@ function chooseOrigin({ flags, environment }: Context, chosen: { name: string; p
   return { value: parseOrigin(chosen.profile.url, source), source };
 }
 
-/** The origin of a daemon's URL; anything beyond an origin is refused, so that no part of it is silently dropped. */
+/** Returns the origin of a URL. Rejects a URL with more than an origin, so that no part is silently ignored. */
 export function parseOrigin(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
@@ -98,9 +98,9 @@ export function parseOrigin(text: string, source: string): string {
       `${source}: ${text} is not a URL such as https://rt.example.org`,
       /^[\w.-]+(:\d+)?$/.test(text) ? `http://${text}` : undefined,
     );
-  if (url.username !== "" || url.password !== "") throw usageError(`${source}: a URL must not hold a user or password`);
+  if (url.username !== "" || url.password !== "") throw usageError(`${source}: the URL must not contain a user or password`);
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
-    throw usageError(`${source}: give the origin only, without a path`, url.origin);
+    throw usageError(`${source}: the URL must be an origin, without a path`, url.origin);
   return url.origin;
 }
 
@@ -129,7 +129,7 @@ function chooseKey(
   return { ...none, key: { value: stored.key, source: credentials.file }, apiBase: stored.api };
 }
 
-/** The key in a file: its only word. */
+/** Reads a key file, which must contain only the key. */
 function readKeyFile(file: string): string {
   try {
     return parseKey(readFileSync(file, "utf8"), file);
@@ -138,16 +138,17 @@ function readKeyFile(file: string): string {
   }
 }
 
-/** A usage error for a file that was named and cannot be read; failures that have their words already pass through. */
+/** Returns a usage error for an unreadable file. Returns a CommandError unchanged. */
 function unreadable(what: string, file: string, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof CommandError ? error : usageError(`${what} ${file} cannot be read: ${code ?? String(error)}`);
 }
 
-/** Checks that the text can be a key: it becomes a header. */
+/** Returns the trimmed key. Throws a usage error for text that is not a valid header value. */
 export function parseKey(text: string, source: string): string {
   const key = text.trim();
-  if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw usageError(`${source} does not hold a key: it must be one word of visible characters`);
+  if (!/^[\x21-\x7e]{1,512}$/.test(key))
+    throw usageError(`${source} does not contain a key: a key is one word of printable ASCII characters`);
   return key;
 }
 

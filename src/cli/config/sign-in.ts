@@ -10,7 +10,7 @@ import type { Settings } from "./settings.js";
 export interface VerifiedKey {
   readonly key: string;
   readonly principal: Principal;
-  /** Where the API of the daemon is. */
+  /** The API path of the daemon. */
   readonly api: string;
 }
 
@@ -23,7 +23,7 @@ interface KeptKey {
   readonly settings: Settings;
 }
 
-/** Asks the daemon who the key is; rejects when the daemon rejects the key. `source` is where it came from, for messages. */
+/** Returns the principal of the key. Throws AUTH_REQUIRED if the daemon rejects the key. Messages name `source`. */
 export async function verifyKey(context: Context, settings: Settings, key: string, source: string): Promise<VerifiedKey> {
   const asGiven = { ...settings, key: { value: key, source }, apiBase: undefined };
   const { client, discover } = await connectAnonymously(context, { session: { show } }, asGiven);
@@ -31,7 +31,7 @@ export async function verifyKey(context: Context, settings: Settings, key: strin
   return { key, principal, api: (await discover()).api };
 }
 
-/** Keeps a verified key, and makes its profile the current one. */
+/** Stores a verified key and makes its profile the current one. */
 export async function keepKey({ key, api }: VerifiedKey, { config, credentials, name, profile, settings }: KeptKey): Promise<void> {
   const origin = settings.origin.value;
   config.setProfile(name, { url: origin, ...profile });

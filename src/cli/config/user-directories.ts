@@ -1,13 +1,13 @@
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 
-/** Variables of a process, as they are given to it. */
+/** The environment variables of a process. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Folders of the user who runs the command. */
+/** The folders of the user who runs the command. */
 export interface UserDirectories {
   readonly home: string;
-  /** Holds config.yaml and credentials.json. */
+  /** The folder of config.yaml and credentials.json. */
   readonly config: string;
   readonly cache: string;
   /** The parent of temporary folders. */
@@ -16,7 +16,7 @@ export interface UserDirectories {
 
 const name = "runtimectl";
 
-/** Finds the folders by the variables: on Linux by the XDG Base Directory Specification 0.8. */
+/** Returns the user's folders. On Linux, follows the XDG Base Directory Specification 0.8. */
 export function userDirectories(variables: Variables): UserDirectories {
   const isWindows = process.platform === "win32";
   const home = variables[isWindows ? "USERPROFILE" : "HOME"] || homedir();

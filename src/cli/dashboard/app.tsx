@@ -18,19 +18,21 @@ interface Props {
   readonly onSuspend: () => void;
 }
 
-/** The dashboard on a terminal of any size; below the least one it only asks for room, and keeps what it has. */
+/** The root component. On a terminal below the minimum size it hides the screens, which keep their state, and shows the required size. */
 export function App({ dashboard, firstScreen, terminalSize, keyboard, onSuspend }: Props) {
   const size = useSyncExternalStore(terminalSize.subscribe, terminalSize.current);
   const { sessions } = dashboard;
   const state = useSyncExternalStore(sessions.subscribe, sessions.state);
   const isTooSmall = size.columns < leastSize.columns || size.rows < leastSize.rows;
-  // A frame as high as the terminal would scroll it.
+  // One row less than the terminal: a frame of full height would scroll.
   const room = isTooSmall ? leastSize : { columns: size.columns, rows: size.rows - 1 };
   return (
     <DashboardContext.Provider value={dashboard}>
       <SessionContext.Provider value={state.kind === "open" ? state.session : undefined}>
         <SizeContext.Provider value={room}>
-          {isTooSmall && <Text>{`room for ${leastSize.columns}x${leastSize.rows} is needed, here ${size.columns}x${size.rows}`}</Text>}
+          {isTooSmall && (
+            <Text>{`the terminal is too small: ${size.columns}x${size.rows}, required ${leastSize.columns}x${leastSize.rows}`}</Text>
+          )}
           <Box display={isTooSmall ? "none" : "flex"} width={room.columns} height={room.rows}>
             <Shell firstScreen={firstScreen} session={state.kind === "open" ? state.session : undefined} />
           </Box>

@@ -1,7 +1,7 @@
 import type { Context } from "../command/command.js";
 import type { Terminal } from "../output/output.js";
 
-/** Where a command writes when the dashboard runs it: tables as people read them, and nobody to ask. */
+/** Returns the terminal of a command that the dashboard runs: captures output as aligned tables, and has no prompts. */
 export function capturingTerminal({ terminal }: Pick<Context, "terminal">, write: (text: string | Uint8Array) => void): Terminal {
   return {
     stdinIsTty: false,

@@ -3,24 +3,24 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { connect } from "../client/connection.js";
 import { writeAll } from "../output/process-io.js";
 
-/** Where the dashboard reads keys from. */
+/** The input of the dashboard. */
 export type KeySource = NodeJS.ReadableStream & Pick<ReadStream, "setRawMode">;
 
-/** Where the dashboard draws. Emits `resize` and `error`. */
+/** The output of the dashboard. Emits `resize` and `error`. */
 export type DrawingSurface = Pick<WriteStream, "columns" | "rows"> &
   Pick<EventEmitter, "on" | "off"> & { readonly write: (text: string) => unknown };
 
-/** The process, its terminal and its connection, as far as the dashboard uses them. Tests pass their own. */
+/** The parts of the process that the dashboard uses. Tests pass their own. */
 export interface DashboardHost {
   readonly stdin: KeySource;
   readonly stdout: DrawingSurface;
   /** Emits `SIGTSTP`, `SIGWINCH`, `exit` and `uncaughtExceptionMonitor`, as `process` does. */
   readonly events: Pick<EventEmitter, "on" | "off">;
-  /** Writes to the terminal before it returns: the process may end right after. */
+  /** Writes synchronously: the process can exit immediately after the call. */
   readonly writeNow: (text: string) => void;
-  /** Ends the process because its terminal is gone, as the system does by SIGHUP unless another process receives the signal. */
+  /** Ends the process by SIGHUP after its terminal was closed. The kernel signals only the session leader and the foreground processes. */
   readonly onTerminalClosed: () => void;
-  /** Stops the processes of this terminal until the shell continues them. */
+  /** Stops the process group until the shell continues it. */
   readonly stop: () => void;
   readonly connect: typeof connect;
 }

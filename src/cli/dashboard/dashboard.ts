@@ -6,11 +6,11 @@ import type { PaletteHistory } from "./palette/palette-history.js";
 import type { Sessions } from "./session/sessions.js";
 import type { Undo } from "./actions/action.js";
 
-/** What every part of the dashboard works with. */
+/** The shared state of the dashboard. */
 export interface Dashboard {
   readonly context: Context;
   readonly isReadOnly: boolean;
-  /** For a screen reader: what was shown stays in the terminal. */
+  /** Screen reader mode: output stays in the terminal. */
   readonly isAccessible: boolean;
   readonly keymap: Keymap;
   readonly dispatcher: KeyDispatcher;
@@ -18,8 +18,8 @@ export interface Dashboard {
   readonly sessions: Sessions;
   readonly undo: Undo;
   readonly history: PaletteHistory;
-  /** Puts text into the clipboard of the person's terminal. */
+  /** Copies text to the clipboard of the user's terminal. */
   readonly copy: (text: string) => void;
-  /** Ends the dashboard. */
+  /** Closes the dashboard. */
   readonly quit: () => void;
 }

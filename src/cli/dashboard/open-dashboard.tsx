@@ -29,7 +29,7 @@ export interface DashboardOptions {
   readonly isAccessible: boolean | undefined;
 }
 
-/** Shows the dashboard until somebody quits it. The terminal is then as it was, also after a failure. */
+/** Shows the dashboard until the user quits. Restores the terminal, also after an error. */
 export async function openDashboard(outer: Context, options: DashboardOptions, host: DashboardHost = processHost()): Promise<void> {
   const context = { ...outer, isReadOnly: options.isReadOnly };
   const { ui } = await readProfiles(context.directories.config);
@@ -73,7 +73,7 @@ interface Drawing {
   readonly ended: Promise<void>;
 }
 
-/** Has the terminal until the end, or until something fails. */
+/** Draws the dashboard until `ended` resolves or rendering fails. */
 async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, ended }: Drawing): Promise<void> {
   const painter = new TerminalPainter(host.stdout);
   const terminalSize = new TerminalSize(host.stdout);
@@ -93,7 +93,7 @@ async function draw(dashboard: Dashboard, { host, firstScreen, isAccessible, end
   });
   dashboard.context.onExit(() => fullScreen.leave());
   fullScreen.enter();
-  // Node says nothing of a window that has its old size again by now, but what was on it has moved.
+  // Node.js emits no `resize` if a window is back at its old size, but the terminal has already moved its content.
   host.events.on("SIGWINCH", () => painter.repaint());
   const app = <App {...{ dashboard, firstScreen, terminalSize, keyboard }} onSuspend={() => fullScreen.suspend()} />;
   const ink = render(app, {
@@ -120,6 +120,6 @@ function refreshOf(ui: Ui | undefined): number | undefined {
   if (ui?.refresh === undefined) return undefined;
   const refreshMs = parseDurationMs(ui.refresh);
   if (refreshMs === undefined || refreshMs < 1000)
-    throw usageError(`ui.refresh in config.yaml: ${ui.refresh} is not a duration of at least 1s`, "write 2s");
+    throw usageError(`ui.refresh in config.yaml: ${ui.refresh} is not a duration of at least 1s`, "use a duration such as 2s");
   return refreshMs;
 }

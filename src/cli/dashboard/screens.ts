@@ -24,7 +24,7 @@ interface Screen {
   readonly title: string;
   readonly action: ActionId;
   readonly component: ComponentType;
-  /** Can be shown without a daemon. */
+  /** Whether the screen works without a session. */
   readonly needsNoSession?: boolean;
 }
 

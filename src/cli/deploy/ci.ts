@@ -13,7 +13,7 @@ interface GitFacts {
   readonly by?: string;
 }
 
-/** What git says about a folder; nothing where there is no git, no repository or no commit. */
+/** Returns commit, dirty state and user of a folder. Empty without git, a repository or a commit. */
 export async function readGitFacts(folder: string, variables: Variables): Promise<GitFacts> {
   const git = (...words: readonly string[]) => runGit(words, folder, variables);
   const [commit, status, by] = await Promise.all([
@@ -28,7 +28,7 @@ export async function readGitFacts(folder: string, variables: Variables): Promis
   };
 }
 
-/** A repository may name programs that git runs for it; the one for a quicker status is not needed. */
+/** Runs git without `core.fsmonitor`: with it, a repository could make git run a program. */
 async function runGit(words: readonly string[], folder: string, env: Variables): Promise<string | undefined> {
   const args = ["--no-optional-locks", "-c", "core.fsmonitor=false", ...words];
   return promisify(execFile)("git", args, { cwd: folder, env, timeout: gitTimeoutMs, maxBuffer: 16 * 1024 * 1024 }).then(
@@ -37,7 +37,7 @@ async function runGit(words: readonly string[], folder: string, env: Variables):
   );
 }
 
-/** What the next steps of a workflow want to know of a deployment. */
+/** The properties of a deployment for the next steps of a workflow. */
 interface DeploymentFacts {
   readonly kind: string;
   readonly name: string;
@@ -47,7 +47,7 @@ interface DeploymentFacts {
   readonly digest: string;
 }
 
-/** In GitHub Actions: the outputs `url`, `version` and `digest` of the step, and a table in the summary of the job. */
+/** In GitHub Actions, writes the step outputs `url`, `version` and `digest`, and a table to the job summary. */
 export async function tellGitHub(context: Context, facts: DeploymentFacts): Promise<void> {
   const { GITHUB_OUTPUT: outputs, GITHUB_STEP_SUMMARY: summary } = context.environment;
   const { url, version, digest } = facts;
@@ -58,7 +58,7 @@ export async function tellGitHub(context: Context, facts: DeploymentFacts): Prom
   await append(context, "GITHUB_STEP_SUMMARY", summary, table);
 }
 
-/** The deployment is there, whatever becomes of these lines. */
+/** Appends text to a file. Only warns on failure: the deployment has already succeeded. */
 async function append(context: Context, variable: string, file: string | undefined, text: string): Promise<void> {
   if (file === undefined) return;
   try {

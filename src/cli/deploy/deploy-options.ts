@@ -10,7 +10,7 @@ import type { Settings } from "../config/settings.js";
 
 const labelWidth = 10;
 
-/** As they are written. */
+/** The options as given on the command line. */
 export interface GivenOptions {
   readonly kind?: PackageKind;
   readonly name?: string;
@@ -30,7 +30,7 @@ export interface GivenOptions {
   readonly keep?: string;
 }
 
-/** As they are meant. */
+/** The parsed options. */
 export interface DeployOptions {
   readonly identity: PackageIdentity;
   readonly message: string | undefined;
@@ -40,27 +40,27 @@ export interface DeployOptions {
   readonly onlyIfChanged: boolean;
   readonly mayReplace: boolean;
   readonly isOff: boolean;
-  /** The code is loaded once before it takes the place of what is served. */
+  /** Whether the daemon loads the code once before the version is served. */
   readonly isChecked: boolean;
   readonly check: HealthCheck | undefined;
   readonly rollsBack: boolean;
   readonly keep: number | undefined;
 }
 
-/** Refuses what has no meaning, before anything is read or sent. */
+/** Parses and checks the options. Throws a usage error for invalid values and combinations. */
 export function parseDeployOptions(given: GivenOptions): DeployOptions {
   const { name, version, message, keep, dryRun = false, exitCode = false, enable = true, rollbackOnFail = false } = given;
   if (name !== undefined && !isPackageName(name))
-    throw usageError(`--name: ${JSON.stringify(name)} cannot name a package`, "--name @team/app");
+    throw usageError(`--name: ${JSON.stringify(name)} is not a valid package name`, "--name @team/app");
   if (version !== undefined && !isPackageVersion(version))
     throw usageError(`--version: ${JSON.stringify(version)} is not a version`, "--version 1.2.0");
   if (message !== undefined && message.length > longestDeployMessage)
     throw usageError(`--message is longer than ${longestDeployMessage} characters`);
   if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw usageError(`--keep: ${keep} is not a number of versions`, "--keep 3");
-  if (exitCode && !dryRun) throw usageError("--exit-code is for --dry-run", "add --dry-run");
+  if (exitCode && !dryRun) throw usageError("--exit-code requires --dry-run", "add --dry-run");
   const check = parseHealthCheck(given.check === false ? undefined : given.check, given.checkTimeout);
-  if (check && !enable) throw usageError("--no-enable serves nothing that --check could ask", "leave out one of them");
-  if (rollbackOnFail && !check) throw usageError("--rollback-on-fail needs something that can fail", "add --check /");
+  if (check && !enable) throw usageError("--no-enable and --check cannot be used together", "remove one of the flags");
+  if (rollbackOnFail && !check) throw usageError("--rollback-on-fail requires --check", "add --check /");
   return {
     identity: { ...(name !== undefined && { name }), ...(version !== undefined && { version }) },
     message,
@@ -77,12 +77,12 @@ export function parseDeployOptions(given: GivenOptions): DeployOptions {
   };
 }
 
-/** One line of what a deployment does, for people. */
+/** Prints one step of a deployment. */
 export function noteStep({ output }: Context, label: string, text: string): void {
   output.note(text, { text: `  ${label.padEnd(labelWidth)}`, style: "bold" });
 }
 
-/** What is deployed, and to where. */
+/** Prints the package, the target and the number of files. */
 export function notePackage(
   context: Context,
   { facts, files, leftOut }: PackPlan,
@@ -91,5 +91,5 @@ export function notePackage(
   const profile = settings.profile ? `, profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   noteStep(context, "Package", `${facts.name} ${facts.version}, ${kind}, to ${settings.origin.value}${profile}`);
-  noteStep(context, "Files", `${files.length} packed, ${leftOut.length} left out, ${formatSize(sizeBytes)}`);
+  noteStep(context, "Files", `${files.length} packed, ${leftOut.length} excluded, ${formatSize(sizeBytes)}`);
 }

@@ -1,24 +1,24 @@
 import type { UploadSource } from "../../shared/contract/endpoint.js";
 
-/** Where a version answers, and why it does not take part, if it does not. */
+/** The URL of a version, and the load error if it failed to load. */
 export interface Located {
   readonly url: string;
   readonly trouble?: string | undefined;
 }
 
-/** What a daemon has of the package that is deployed, and what can be done with it. */
+/** The state of the package on the daemon, and the operations on it. */
 export interface DeployTarget {
-  /** The same version, when it is there already. */
+  /** The same version, if it is already installed. */
   readonly existing: { readonly isEnabled: boolean; readonly digest: string | undefined } | undefined;
-  /** The version that was in force before. */
+  /** The active version before the deployment. */
   readonly before: string | undefined;
-  /** Why what is there now could not be brought back after the upload; undefined when nothing is lost by it. */
+  /** Why the current state cannot be restored after the upload. Undefined if it can. */
   readonly loss: string | undefined;
-  /** The code of a worker that `isChecked` is loaded once first; nothing has changed when that fails. Plugins always are. */
+  /** Uploads the package. With `isChecked`, the daemon first loads a worker's code once and rejects the upload if that fails. */
   upload(source: UploadSource, options: { readonly isChecked: boolean }): Promise<void>;
   setEnabled(enabled: boolean): Promise<void>;
-  /** Warns of what keeps the version from being served, but for being off where that is expected. */
+  /** Returns the URL. Warns if the version is not served, unless it is disabled on purpose (`isOff`). */
   locate(expected: { readonly isOff: boolean }): Promise<Located>;
-  /** The command lines that take the version out of service, and into it. */
+  /** The command lines that disable and enable the version. */
   readonly lines: { readonly off: string; readonly on: string };
 }

@@ -21,8 +21,8 @@ import { findSyntaxError } from "../validate/syntax-errors.js";
 
 const actionWords: Readonly<Record<Exclude<DeployAction, "none">, string>> = {
   install: "be installed",
-  replace: "replace what is there",
-  enable: "be switched on",
+  replace: "replace the installed version",
+  enable: "be enabled",
 };
 
 interface Parts {
@@ -33,7 +33,7 @@ interface Parts {
   readonly action: DeployAction;
 }
 
-/** One deployment, from what was found to what is there in the end. */
+/** Runs one deployment. */
 export class DeploymentRun {
   readonly #context: Context;
   readonly #parts: Parts;
@@ -44,13 +44,13 @@ export class DeploymentRun {
     this.#parts = parts;
   }
 
-  /** Shows what would be done. Resolves with the exit code. */
+  /** Shows the planned action and files (dry run). Resolves with the exit code. */
   async show(): Promise<ExitCode> {
     const { opened, options, deployable, action, target } = this.#parts;
     const archive = await writeArchive(deployable.plan.files, path.join(opened.workspace, "package.tgz"), this.#context.signal);
     const isPending = action !== "none";
     const document = { dryRun: true, action, kind: opened.kind, digest: deployable.digest, before: target.before ?? null };
-    const note = isPending ? `dry run: it would ${actionWords[action]}; nothing was changed` : "dry run: nothing would change";
+    const note = isPending ? `dry run: the package would ${actionWords[action]}; nothing changed` : "dry run: nothing would change";
     showFiles(this.#context.output, deployable.plan, archive, { document, note });
     return isPending && options.hasExitCode ? exitCodes.changesPending : exitCodes.ok;
   }
@@ -64,14 +64,18 @@ export class DeploymentRun {
     const { url, trouble } = await target.locate(deployable);
     if (trouble !== undefined) await this.#fail(trouble);
     const { version } = deployable.plan.facts;
-    const offReason = options.isOff ? "as --no-enable says" : "as its manifest says (enabled: false)";
-    noteStep(this.#context, "Enable", deployable.isOff ? `${version} is off, ${offReason}` : `${version} is on${this.#beforeWords()}`);
+    const offReason = options.isOff ? "because of --no-enable" : "because of enabled: false in the manifest";
+    noteStep(
+      this.#context,
+      "Enable",
+      deployable.isOff ? `${version} is disabled ${offReason}` : `${version} is enabled${this.#beforeWords()}`,
+    );
     const health = options.check && (await this.#check(url));
     const deleted = options.keep === undefined ? [] : await this.#deleteOld(options.keep);
     await this.#tell({ sizeBytes, health, deleted, url });
   }
 
-  /** Asks for what cannot be undone, on production profiles. */
+  /** On production profiles, asks for confirmation of irreversible changes. */
   async #confirm(): Promise<void> {
     const { action, deployable, options, target } = this.#parts;
     const { settings } = target.connection;
@@ -104,19 +108,18 @@ export class DeploymentRun {
     return outcome;
   }
 
-  /** Ends the command; rolled back when that was asked for. */
+  /** Rolls back if requested and throws the error that ends the command. */
   async #fail(reason: string): Promise<never> {
     const { deployable, options, target } = this.#parts;
     const { name, version } = deployable.plan.facts;
-    if (!options.rollsBack)
-      throw failed(`${name}@${version} is installed, but ${reason}`, `to take it out of service: ${target.lines.off}`);
+    if (!options.rollsBack) throw failed(`${name}@${version} is installed, but ${reason}`, `to disable it: ${target.lines.off}`);
     await target.setEnabled(false).catch((error: unknown) => {
-      throw failed(`${reason}; it could not be rolled back`, target.lines.off, [error instanceof Error ? error.message : String(error)]);
+      throw failed(`${reason}; the rollback failed`, target.lines.off, [error instanceof Error ? error.message : String(error)]);
     });
-    const now = target.before === undefined ? "nothing answers, as before" : `${target.before} answers again`;
+    const now = target.before === undefined ? "no version is active, as before" : `${target.before} is the active version again`;
     throw new CommandError("CHECK_FAILED_ROLLED_BACK", `${reason}; rolled back: ${now}`, {
       exitCode: exitCodes.rolledBack,
-      hint: `${name}@${version} is installed and off; what it wrote: runtimectl workers logs ${name}@${version}`,
+      hint: `${name}@${version} is installed but disabled; to see its log: runtimectl workers logs ${name}@${version}`,
     });
   }
 
@@ -157,7 +160,7 @@ export class DeploymentRun {
     const undo = line === null ? null : this.#context.output.repeatFlags(line);
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(1);
     const { output } = this.#context;
-    if (action === "none") output.note(`${name}@${version} is there with the same content; nothing was sent`);
+    if (action === "none") output.note(`${name}@${version} is already installed with the same content; nothing was uploaded`);
     else output.note(`in ${seconds} s`, { text: "Done", style: "green" });
     if (undo !== null && !deployable.isOff) output.undo(undo);
     if (undo !== null && deployable.isOff) output.note(undo, { text: "To serve it:", style: "bold" });
@@ -183,7 +186,7 @@ export class DeploymentRun {
     const { before } = this.#parts.target;
     const { version } = this.#parts.deployable.plan.facts;
     if (before === undefined || before === version) return "";
-    return this.#parts.opened.kind === "worker" ? `, ${before} is kept` : `, in place of ${before}`;
+    return this.#parts.opened.kind === "worker" ? `, ${before} stays installed` : ` and replaces ${before}`;
   }
 }
 
@@ -191,21 +194,21 @@ function failed(message: string, hint: string, details?: readonly string[]): Com
   return new CommandError("CHECK_FAILED", message, { exitCode: exitCodes.notRolledBack, hint, details });
 }
 
-/** The error of an upload as it is shown: one of code that cannot be loaded says that nothing changed, and has the lines at fault. */
+/** Returns the error of an upload. For code that cannot be loaded, adds the faulty lines. */
 async function loadFailure(
   error: unknown,
   { folder, files }: { readonly folder: string; readonly files: readonly PackedFile[] },
 ): Promise<unknown> {
   if (!(error instanceof ApiError) || error.code !== "WORKER_START_FAILED") return error;
   const place = error.message.includes("SyntaxError") ? await findSyntaxError(folder, files) : undefined;
-  return new CommandError(error.code, `${asSentence(error.message)} Nothing was changed.`, {
+  return new CommandError(error.code, `${asSentence(error.message)} Nothing changed.`, {
     exitCode: exitCodes.failed,
     details: place?.details,
-    hint: "runtimectl dev shows the code's whole output; --no-check deploys it nevertheless",
+    hint: "to see the full output, use runtimectl dev; to skip the load test, use --no-check",
   });
 }
 
-/** What code throws seldom ends with a full stop. */
+/** Adds a full stop if the text has none: messages of thrown errors usually lack it. */
 function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

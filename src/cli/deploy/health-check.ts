@@ -6,12 +6,12 @@ import type { Context } from "../command/command.js";
 import type { Settings } from "../config/settings.js";
 
 const defaultTimeoutMs = 30_000;
-/** One that hangs is asked again while there is time. */
+/** Time limit of one attempt. A hanging request is retried until the total time is over. */
 const attemptTimeoutMs = 10_000;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** What must answer, and how, before a deployment counts as done, and how long it may take to come to that. */
+/** The check of a new version: path, expected status and total time limit. */
 export interface HealthCheck extends AnswerCheck {
   readonly timeoutMs: number;
 }
@@ -20,7 +20,7 @@ export type HealthOutcome =
   | { readonly passed: true; readonly url: string; readonly status: number; readonly durationMs: number }
   | { readonly passed: false; readonly url: string; readonly reason: string };
 
-/** Reads `PATH[=STATUS]` and the time that there is. */
+/** Parses `--check` and `--check-timeout`. */
 export function parseHealthCheck(text: string | undefined, timeout: string | undefined): HealthCheck | undefined {
   const timeoutMs = timeout === undefined ? defaultTimeoutMs : parseDurationMs(timeout);
   if (timeoutMs === undefined || timeoutMs === 0)
@@ -28,7 +28,7 @@ export function parseHealthCheck(text: string | undefined, timeout: string | und
   return text === undefined ? undefined : { ...parseAnswerCheck(text), timeoutMs };
 }
 
-/** Asks until the answer is the one wanted or the time is over. Sends no key: it is what everybody sees. `base` is the worker's URL. */
+/** Repeats the check until it passes or the time is over. Sends no key. `base` is the worker's URL. */
 export async function checkHealth(
   context: Context,
   check: HealthCheck,
@@ -41,11 +41,11 @@ export async function checkHealth(
   let reason: string | undefined;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     const leftMs = untilMs - performance.now();
-    if (leftMs <= 0) return { passed: false, url, reason: reason ?? "there was no time to ask" };
+    if (leftMs <= 0) return { passed: false, url, reason: reason ?? "the time limit was over before the first attempt" };
     const timeout = { value: Math.min(attemptTimeoutMs, Math.ceil(leftMs)), source: "--check-timeout" };
     const { status, tookMs, problem } = await checkAnswer(context, { origin, settings: { ...settings, timeout } }, { base: worker, check });
     if (status !== undefined && problem === undefined) return { passed: true, url, status, durationMs: tookMs };
-    // That the last one was cut short says less than what the one before answered.
+    // Keeps the reason of an earlier response: it is more useful than the timeout of the last attempt.
     if (status !== undefined || reason === undefined) reason = problem;
     await delay(Math.max(0, Math.min(pauseMs, untilMs - performance.now())), undefined, { signal: context.signal });
   }

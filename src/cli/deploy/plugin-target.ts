@@ -6,7 +6,7 @@ import type { DeployTarget, Located } from "./deploy-target.js";
 
 const operations = { plugins: { list, loaded, upload, enable, disable } };
 
-/** A plugin, which has one version at a time. */
+/** A plugin on the daemon. Only one version of a plugin is installed. */
 export class PluginTarget implements DeployTarget {
   readonly connection: Connection<typeof operations>;
   readonly #name: string;
@@ -33,7 +33,7 @@ export class PluginTarget implements DeployTarget {
   }
 
   get loss(): string | undefined {
-    return this.#installed && `a plugin has one version at a time, and ${this.#name}@${this.#installed.version} cannot be brought back`;
+    return this.#installed && `the upload replaces ${this.#name}@${this.#installed.version}, which cannot be restored`;
   }
 
   get lines(): DeployTarget["lines"] {
@@ -53,7 +53,7 @@ export class PluginTarget implements DeployTarget {
     const [plugins, atWork] = await Promise.all([client.plugins.list(), client.plugins.loaded()]);
     const state = plugins.find(({ name }) => name === this.#name);
     const base = atWork.find(({ name }) => name === this.#name)?.base ?? "";
-    const trouble = state?.status === "failed" ? `it could not be loaded: ${state.error ?? "the daemon's log says why"}` : undefined;
+    const trouble = state?.status === "failed" ? `it failed to load: ${state.error ?? "see the daemon's log"}` : undefined;
     return { url: `${origin}${base}/`, trouble };
   }
 }

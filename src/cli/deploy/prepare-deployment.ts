@@ -18,15 +18,15 @@ import type { DeployTarget } from "./deploy-target.js";
 import { isMap, isScalar, type Document } from "yaml";
 import { createTarStream } from "../pack/tar-writer.js";
 
-/** What would be sent, before it is packed. */
+/** A package that is ready to be packed. */
 export interface Deployable {
   readonly plan: PackPlan;
   readonly digest: string;
-  /** Whether the daemon would serve it: not when its manifest says so itself. */
+  /** Whether the version is installed disabled, by an option or by its manifest. */
   readonly isOff: boolean;
 }
 
-/** Judges the package as the daemon will, and gives it the name and version asked for. Nothing is sent when it is not valid. */
+/** Validates the package with the daemon's rules and applies the given name and version. Throws if the package is not valid. */
 export async function prepareDeployable(context: Context, opened: OpenedPackage, options: DeployOptions): Promise<Deployable> {
   const { problems, plan } = await validatePackage(opened, options);
   for (const problem of problems) if (problem.severity === "warning") context.output.warn(describeProblem(problem));
@@ -36,7 +36,7 @@ export async function prepareDeployable(context: Context, opened: OpenedPackage,
   return { plan: adapted, digest: digestOf(adapted), isOff };
 }
 
-/** Packs it with a note on where it comes from. */
+/** Packs a package and records the deployment in its manifest. */
 export async function packDeployable(
   context: Context,
   opened: OpenedPackage,
@@ -47,14 +47,14 @@ export async function packDeployable(
   const file = path.join(opened.workspace, "package.tgz");
   const archive = await packWithProgress(context, noted.files, file);
   if (archive.digest !== digest)
-    throw new CommandError("FILE_CHANGED", "the folder changed while it was packed; nothing was uploaded", {
+    throw new CommandError("FILE_CHANGED", "the folder changed during packing; nothing was uploaded", {
       exitCode: exitCodes.failed,
       hint: "try again",
     });
   return { ...archive, file, filename: archiveName(plan.facts), plan: noted, deployment };
 }
 
-/** An archive that was ready says nothing of the folder that it was made of. */
+/** Returns the record of a deployment. For an archive, the git state is unknown. */
 async function describeDeployment(
   { variables }: Context,
   { folder, isArchive }: OpenedPackage,
@@ -71,33 +71,33 @@ async function describeDeployment(
   };
 }
 
-/** none: what is there is the same; enable: it is, but off. */
+/** The action of a deployment. `none`: the same content is installed. `enable`: the same, but disabled. */
 export type DeployAction = "install" | "replace" | "enable" | "none";
 
-/** What is to be done with what is there. Refuses to overwrite a version, and to promise a way back that there is not. */
+/** Chooses the action. Throws if a version would be overwritten without `--replace`, or if a rollback would be impossible. */
 export function chooseAction(target: DeployTarget, { plan, digest, isOff }: Deployable, options: DeployOptions): DeployAction {
   const { existing, loss } = target;
   const isSame = existing !== undefined && existing.digest === digest;
   if (isSame && (options.onlyIfChanged || options.isDryRun)) return existing.isEnabled || isOff ? "none" : "enable";
   if (existing && !options.mayReplace) throw versionExists(plan.facts, isSame);
   if (options.rollsBack && loss !== undefined)
-    throw new CommandError("NO_WAY_BACK", `--rollback-on-fail cannot be kept: ${loss}`, {
+    throw new CommandError("NO_WAY_BACK", `--rollback-on-fail is not possible: ${loss}`, {
       exitCode: exitCodes.conflict,
-      hint: existing ? "deploy it as another version, or leave out --rollback-on-fail" : "leave out --rollback-on-fail",
+      hint: existing ? "deploy another version, or remove --rollback-on-fail" : "remove --rollback-on-fail",
     });
   return existing ? "replace" : "install";
 }
 
 function versionExists({ name, version }: { name: string; version: string }, isSame: boolean): CommandError {
   const next = version === latestVersion ? "1.0.0" : semver.inc(version, "patch");
-  const bump = `set version: ${next} in its manifest or add --version ${next}; --replace overwrites what is there`;
-  return new CommandError("VERSION_EXISTS", `${name}@${version} is installed already; nothing was uploaded`, {
+  const bump = `set version: ${next} in the manifest, add --version ${next}, or overwrite the version with --replace`;
+  return new CommandError("VERSION_EXISTS", `${name}@${version} is already installed; nothing was uploaded`, {
     exitCode: exitCodes.conflict,
-    hint: isSame ? `its content is the same, which --if-changed lets pass; else ${bump}` : bump,
+    hint: isSame ? `the content is the same: use --if-changed to accept this; otherwise ${bump}` : bump,
   });
 }
 
-/** The digest of what a plan packs, whatever an earlier deployment noted in the manifest. Reads every file. */
+/** Returns the content digest of a plan, without the deployment record in the manifest. Reads every file. */
 function digestOf(plan: PackPlan): string {
   const { file, document } = readManifestOf(plan);
   const digestedAs = textWithoutDeployment(document);
@@ -107,7 +107,7 @@ function digestOf(plan: PackPlan): string {
   return digest.hex();
 }
 
-/** The plan with a manifest that says where the version comes from; with `isOff`, also that it is not to be served. */
+/** Returns the plan with a deployment record in the manifest and, with `isOff`, with `enabled: false`. */
 async function withDeployment(
   plan: PackPlan,
   directory: string,
@@ -118,11 +118,11 @@ async function withDeployment(
   if (isOff) document.set("enabled", false);
   document.set("deploy", blockOf(document, deployment));
   const content = document.toString({ lineWidth: 0 });
-  const manifest = await writtenFile(directory, { path: file, content, rule: "the manifest, with a note on this deployment" });
+  const manifest = await writtenFile(directory, { path: file, content, rule: "the manifest, with a record of this deployment" });
   return withFiles(plan, [{ ...manifest, digestedAs }]);
 }
 
-/** As YAML writes it, so that it is the same for a manifest that YAML wrote before. Empty when it says nothing else. */
+/** Returns the manifest without its deployment record, normalized by the YAML writer. Empty if nothing else is in it. */
 function textWithoutDeployment(document: Document): string {
   const copy = document.clone();
   copy.delete("deploy");
@@ -130,7 +130,7 @@ function textWithoutDeployment(document: Document): string {
   return isEmpty ? "" : copy.toString({ lineWidth: 0 });
 }
 
-/** All texts in quotes: a commit could be a number to YAML. */
+/** Quotes all strings: YAML would read some commit hashes as numbers. */
 function blockOf(document: Document, deployment: Deployment): unknown {
   const block = document.createNode(deployment);
   if (isMap(block))

@@ -15,7 +15,7 @@ interface Identity {
   readonly version: string;
 }
 
-/** A version of a worker, beside which the others stay installed. */
+/** A version of a worker on the daemon. Other versions stay installed. */
 export class WorkerTarget implements DeployTarget {
   readonly #context: Context;
   readonly connection: Connection<typeof operations>;
@@ -45,7 +45,7 @@ export class WorkerTarget implements DeployTarget {
 
   get loss(): string | undefined {
     const { name, version } = this.#identity;
-    return this.existing && `what ${name}@${version} is now cannot be brought back`;
+    return this.existing && `the upload replaces ${name}@${version}, which cannot be restored`;
   }
 
   get lines(): DeployTarget["lines"] {
@@ -67,7 +67,7 @@ export class WorkerTarget implements DeployTarget {
     return { url: await activeUrl(this.#context, this.connection, this.#identity, { isToldOfOff: isOff }) };
   }
 
-  /** Deletes the oldest uploaded versions, all but `count`; never this one, never the one that answers. Says which are gone. */
+  /** Keeps `count` uploaded versions and deletes the oldest. Never deletes this version or the active one. */
   async deleteOldVersions(count: number, onDeleted: (version: string) => void): Promise<void> {
     const { name, version } = this.#identity;
     const rows = (await this.connection.client.workers.list()).filter((worker) => worker.name === name);
@@ -83,7 +83,7 @@ export class WorkerTarget implements DeployTarget {
   }
 }
 
-/** By the time of their deployment; those that were not deployed are older, the highest version first. */
+/** Sorts versions by deployment time, newest first. Versions without a record come last, the highest first. */
 function newestFirst({ versions, deploys = {} }: Worker): string[] {
   return versions.toSorted((a, b) => (deploys[b]?.at ?? 0) - (deploys[a]?.at ?? 0));
 }

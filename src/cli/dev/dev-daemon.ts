@@ -11,7 +11,7 @@ import type { Variables } from "../config/user-directories.js";
 import { createServer } from "node:net";
 
 const program = installedFile("dist/server/dev-daemon.js");
-/** From the request to stop to SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const stopTimeoutMs = 1500;
 
 const usualPort = 8787;
@@ -20,22 +20,22 @@ const triedPorts = 100;
 export type Answered = Extract<DevReport, { kind: "answered" }>;
 
 interface DevDaemonOptions {
-  /** Private, and made for this daemon alone. */
+  /** A private folder for this daemon only. */
   readonly directory: string;
   readonly host: string;
   readonly port: number;
-  /** Variables of the command; of these the daemon receives PATH. */
+  /** The environment of the command. The daemon receives only PATH. */
   readonly variables: Variables;
-  /** A line of its log: JSON, or the words that it ends with. */
+  /** Receives each log line: JSON, or the plain text of a fatal error. */
   readonly onLine: (line: string) => void;
   readonly onAnswered: (answered: Answered) => void;
 }
 
-/** The package's own daemon as a child process. It ends when we do, however we end: its channel to us closes then. */
+/** The daemon of this package as a child process. The daemon stops when the IPC channel closes, so it never outlives this process. */
 export class DevDaemon {
   readonly origin: string;
   readonly rootKey: string;
-  /** Resolves with the last of what it said, when it ends. */
+  /** Resolves with the last log line when the daemon ends. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
 
@@ -46,13 +46,13 @@ export class DevDaemon {
     this.#child = parts.child;
   }
 
-  /** Starts it and waits until it listens. */
+  /** Starts the daemon and waits until it listens. */
   static async start({ directory, host, port, variables, onLine, onAnswered }: DevDaemonOptions): Promise<DevDaemon> {
     const rootKey = randomBytes(32).toString("base64url");
     const rootKeyFile = path.join(directory, "root.key");
     await writeFile(rootKeyFile, rootKey, { flag: "wx", mode: 0o600 });
     const child = spawn(process.execPath, [program, directory], {
-      // Ctrl-C is for us: we end it.
+      // Own process group: Ctrl-C must reach only this process, which then stops the daemon.
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       env: {
@@ -65,7 +65,7 @@ export class DevDaemon {
         RUNTIME_STATE_DIR: path.join(directory, "state"),
         RUNTIME_CHECK_UPLOADS: "true",
         RUNTIME_WORKER_NETWORK_ALLOW: "loopback",
-        // With what workers write for their developers.
+        // Includes debug output of workers.
         RUNTIME_LOG_LEVEL: "debug",
       },
     });
@@ -83,7 +83,7 @@ export class DevDaemon {
     return new DevDaemon({ origin, rootKey, child, ended });
   }
 
-  /** Lets it end what runs, for a moment. */
+  /** Stops the daemon: SIGTERM, then SIGKILL after `stopTimeoutMs`. */
   async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
     const timer = setTimeout(() => this.kill(), stopTimeoutMs);
@@ -97,18 +97,20 @@ export class DevDaemon {
 }
 
 export function daemonEnded(words: string): CommandError {
-  return new CommandError("DAEMON_ENDED", `the local daemon ended${words === "" ? "" : `: ${words}`}`, { exitCode: exitCodes.failed });
+  return new CommandError("DAEMON_ENDED", `the local daemon stopped unexpectedly${words === "" ? "" : `: ${words}`}`, {
+    exitCode: exitCodes.failed,
+  });
 }
 
-/** The port that was asked for, when nothing listens there; without one the usual one, or the next that is free. */
+/** Returns the given port if it is free. Without one, returns the default port or the next free one. */
 export async function choosePort(host: string, given: string | undefined): Promise<{ port: number; taken: number | undefined }> {
   if (given !== undefined) {
     const port = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
-    if (!(port <= 65_535)) throw usageError(`--port: ${given} is not a port; it takes a number from 0 (any free one) to 65535`);
+    if (!(port <= 65_535)) throw usageError(`--port: ${given} is not a port; use a number from 0 (any free port) to 65535`);
     if (await isFree(host, port)) return { port, taken: undefined };
     throw new CommandError("PORT_TAKEN", `port ${port} is in use by another program`, {
       exitCode: exitCodes.conflict,
-      hint: "choose another one, or leave out --port: then the next free one is taken",
+      hint: "choose another port, or remove --port to use the next free one",
     });
   }
   for (let port = usualPort; port < usualPort + triedPorts; port += 1)
@@ -121,7 +123,7 @@ function isFree(host: string, port: number): Promise<boolean> {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EADDRINUSE" || error.code === "EACCES") resolve(false);
-      else reject(usageError(`--host: ${host} is no address of this machine (${error.code})`));
+      else reject(usageError(`--host: ${host} is not an address of this machine (${error.code})`));
     });
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
   });

@@ -9,11 +9,11 @@ const warnLevel = 40;
 interface KeyActions {
   reload(): void;
   quit(): void;
-  /** What `o` opens; undefined while nothing is served. */
+  /** Returns the URL that `o` opens. Undefined before the worker is served. */
   url(): string | undefined;
 }
 
-/** Acts on single keys until the command ends. Only for a person at a terminal. */
+/** Handles single keys until the command ends. Requires a terminal. */
 export function listenForKeys({ io, terminal, variables, onExit }: Context, actions: KeyActions): void {
   const keys: Readonly<Record<string, () => void>> = {
     r: () => actions.reload(),
@@ -23,7 +23,7 @@ export function listenForKeys({ io, terminal, variables, onExit }: Context, acti
     },
     c: () => terminal.writeStderr(clearScreen),
     q: () => actions.quit(),
-    // The terminal makes no signal of it while it hands over every key.
+    // In raw mode the terminal sends Ctrl-C as a character instead of a signal.
     [interrupt]: () => process.kill(process.pid, "SIGINT"),
   };
   const { stdin } = io;
@@ -37,14 +37,14 @@ export function listenForKeys({ io, terminal, variables, onExit }: Context, acti
   });
 }
 
-/** What a line of the local daemon's log says to a developer; undefined when it is nothing about the worker, and no trouble. */
+/** Returns the text of a daemon log line for the developer. Undefined for lines that are neither from the worker nor a warning. */
 export function describeLogLine(line: string): string | undefined {
   const entry = parse(line);
   if (entry === undefined) return line === "" ? undefined : line;
   const { worker, level, msg, source, err, path } = entry;
   if (typeof msg !== "string") return undefined;
   if (worker !== undefined && source === "app") return msg;
-  // A call of the API that failed is ours, and we say so ourselves.
+  // Skips failed API requests: they come from this command, which reports the failure itself.
   if (typeof level !== "number" || level < warnLevel || path !== undefined) return undefined;
   const cause = (err as { message?: unknown } | undefined)?.message;
   return typeof cause === "string" ? `${msg}\n${cause}` : msg;

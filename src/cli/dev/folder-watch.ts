@@ -1,9 +1,9 @@
 import { readdirSync, statSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
-/** A change is told when nothing more came for so long: editors write in several steps. */
+/** Quiet time before a change is reported: editors write a file in several steps. */
 const quietMs = 50;
-/** A folder that never comes to rest is told all the same. */
+/** Maximum delay of a report while changes continue. */
 const longestWaitMs = 500;
 
 interface Watched {
@@ -12,8 +12,8 @@ interface Watched {
 }
 
 /**
- * Tells of changes below a folder, many at once as one. Watches folder by folder, because a recursive watch would take in node_modules;
- * a folder that came with a change is seen by the next `follow`, which the one who is told calls before looking at the files.
+ * Reports changes below a folder, several at once as one. Watches each folder separately, to skip node_modules.
+ * New folders are watched after the next `follow`, which the listener calls before it reads the files.
  */
 export class FolderWatch {
   readonly #root: string;
@@ -21,7 +21,7 @@ export class FolderWatch {
   readonly #watched = new Map<string, Watched>();
   #quietTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
-  /** Why not all is watched: the system gives no more watches. */
+  /** The error if the system limit of watches was reached and some folders are not watched. */
   problem: string | undefined;
 
   constructor(root: string, onChange: () => void) {
@@ -29,7 +29,7 @@ export class FolderWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches the folders that are there now, except for those whose path below the root is `ignored`, and what lies in them. */
+  /** Watches all existing folders, except ignored ones and their content. `isIgnored` receives the path relative to the root. */
   follow(isIgnored: (directory: string) => boolean): void {
     const found = new Set<string>();
     this.#visit("", isIgnored, found);
@@ -55,7 +55,7 @@ export class FolderWatch {
         if (entry.isDirectory() && !isIgnored(below)) this.#visit(below, isIgnored, found);
       }
     } catch (error) {
-      // What is gone meanwhile is a change of its own.
+      // A folder deleted during the walk causes its own change event.
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOSPC" || code === "EMFILE") this.problem = message;
     }

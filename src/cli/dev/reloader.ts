@@ -16,27 +16,27 @@ import { parseEnv } from "node:util";
 import { usageError } from "../command/command-error.js";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 
-/** Files that are being written are looked at again after this time. */
+/** Delay before a retry if a file changed during packing. */
 const retryMs = 100;
-/** Failures that no change of the code will mend: another folder was meant, or another flag. */
+/** Error codes that no change of the code can fix: wrong folder or wrong flag. */
 const hopeless = new Set(["MISSING_PACKAGE_NAME", "USAGE"]);
-/** Never watched, although the packing rules may keep them. */
+/** Folders that are never watched, even if they are packed. */
 const unwatched = new Set(["node_modules", ".git"]);
 
-/** Where wrangler's users keep them; never packed. */
+/** File with variables, as in Cloudflare's wrangler. Never packed. */
 const usualFile = ".dev.vars";
 
 interface ReloaderOptions {
   readonly context: Context;
   readonly folder: string;
-  /** For what is made on the way. */
+  /** Folder for temporary files. */
   readonly directory: string;
   readonly bundle: boolean;
   readonly varsFile: string | undefined;
   readonly client: ClientOf<{ workers: { upload: typeof upload; removeVersion: typeof removeVersion } }>;
-  /** The code answers; `isFirst` until something was served for the first time. */
+  /** Called after each successful upload. `isFirst` marks the first one. */
   readonly onServed: (worker: Served, how: { tookMs: number; isFirst: boolean }) => void;
-  /** It cannot be packed at all, and never could. */
+  /** Called for an error that no code change can fix, before the first success. */
   readonly onHopeless: (error: unknown) => void;
 }
 
@@ -45,7 +45,7 @@ export interface Served {
   readonly version: string;
 }
 
-/** Packs and uploads the folder whenever it changes, one time after the other; the last good code serves until the next is. */
+/** Packs and uploads the folder after each change, one reload at a time. The previous code stays active until the new code is loaded. */
 export class Reloader {
   readonly #options: ReloaderOptions;
   readonly #watch: FolderWatch;
@@ -54,7 +54,7 @@ export class Reloader {
   #isClosed = false;
   #count = 0;
   #leftOut: ReadonlySet<string> = new Set();
-  /** What the daemon was last asked to take. */
+  /** Hash of the last uploaded archive. */
   #triedSha256: string | undefined;
   #lastFailure: string | undefined;
   #served: Served | undefined;
@@ -64,14 +64,14 @@ export class Reloader {
     this.#watch = new FolderWatch(options.folder, () => this.request("changed"));
   }
 
-  /** Reloads now, or once more when it is being done. Unchanged content goes only when that is `forced`. */
+  /** Reloads now, or again after the running reload. Unchanged content is uploaded only if `forced`. */
   request(reason: "changed" | "forced"): void {
     if (this.#isEnding) return;
     if (this.#wanted !== "forced") this.#wanted = reason;
     this.#running ??= this.#run();
   }
 
-  /** Nothing is reloaded any more, nothing told or watched. Resolves when nothing is written below the directory either. */
+  /** Stops watching and reloading. Resolves after the running reload, which writes into the directory. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#watch.close();
@@ -94,9 +94,9 @@ export class Reloader {
   async #reload(isForced: boolean): Promise<void> {
     const startedMs = performance.now();
     const { folder, directory, context, onServed } = this.#options;
-    // Before anything is read: what changes from here on is told.
+    // Starts watching before it reads any file, so that no change is missed.
     this.#watch.follow((below) => unwatched.has(path.posix.basename(below)) || this.#leftOut.has(below));
-    if (this.#watch.problem !== undefined) context.output.warn(`not all of ${folder} is watched: ${this.#watch.problem}`);
+    if (this.#watch.problem !== undefined) context.output.warn(`some folders of ${folder} are not watched: ${this.#watch.problem}`);
     const made = path.join(directory, `pack-${(this.#count += 1)}`);
     let plan: PackPlan | undefined;
     try {
@@ -140,7 +140,7 @@ export class Reloader {
     const { data } = await client.workers.upload({ file: { filename: archiveName(facts), sizeBytes, bytes: createReadStream(file) } });
     const { name, version } = data.worker;
     const before = this.#served;
-    // Under another name or version it is another worker: the one before would go on answering, perhaps in its place.
+    // With another name or version it is another worker: deletes the previous one, which could stay active.
     if (before !== undefined && (before.name !== name || before.version !== version))
       await client.workers.removeVersion({ params: { ...toPathSegments(before.name), version: before.version } });
     return { name, version };
@@ -158,18 +158,16 @@ export class Reloader {
     const place = plan !== undefined && message.includes("SyntaxError") ? await findSyntaxError(folder, plan.files) : undefined;
     reportFailure(place ?? error, context.output);
     context.output.note(
-      this.#served === undefined
-        ? "nothing is served yet; waiting for a change"
-        : "the last good code goes on serving; waiting for a change",
+      this.#served === undefined ? "no code is served yet; waiting for a change" : "the previous code stays active; waiting for a change",
     );
   }
 }
 
-/** Variables for the worker beside those of its manifest: of `.dev.vars` in the folder, then of the file given. */
+/** Returns variables in addition to the manifest: those of `.dev.vars`, overridden by those of the given file. */
 function readDevVariables(folder: string, given: string | undefined): Record<string, string> {
   const usual = readFileIfThere(path.join(folder, usualFile));
   const text = given === undefined ? undefined : readFileIfThere(given);
-  if (given !== undefined && text === undefined) throw usageError(`--vars-file: ${given} is not there`);
+  if (given !== undefined && text === undefined) throw usageError(`--vars-file: ${given} does not exist`);
   return { ...parsed(usual), ...parsed(text) };
 }
 

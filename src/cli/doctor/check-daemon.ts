@@ -12,14 +12,14 @@ import { fail, ok, warn, type Finding } from "./report.js";
 const clockWarningSeconds = 30;
 const keyWarningDays = 14;
 
-/** The daemon as its clients see it: discovery, clock, versions, readiness, origin, key. Ends early when what answers is no daemon. */
+/** Checks discovery, versions, clock, readiness, origin and key. Stops after the first check if the server is not a runtimed daemon. */
 export async function* checkDaemon(context: Context, settings: Settings): AsyncGenerator<Finding> {
-  // Without the key: what answers has yet to prove that it is a daemon. Nothing is changed, so a read-only profile is no hindrance.
+  // Without the key: the server has not yet proved to be a daemon. The checks change nothing, so a read-only profile is allowed.
   const withoutKey = { ...settings, key: undefined, isReadOnly: false };
   const discovery = await attempt("discovery", async () => {
     const anonymous = await connectAnonymously(context, {}, withoutKey);
     const { name, api, version: daemonVersion } = await anonymous.discover();
-    return { found: { anonymous, api, daemonVersion }, finding: ok("discovery", `${name} ${daemonVersion}, its API is at ${api}`) };
+    return { found: { anonymous, api, daemonVersion }, finding: ok("discovery", `${name} ${daemonVersion}, API path ${api}`) };
   });
   yield discovery.finding;
   if (discovery.found === undefined) return;
@@ -37,13 +37,13 @@ export async function* checkDaemon(context: Context, settings: Settings): AsyncG
   const checks = readiness.found ?? [];
   yield* checks.filter(({ name }) => name.startsWith("isolation:")).map(checkIsolation);
   yield* checks.flatMap(checkAccess);
-  // Signs nobody out: without a credential there is no session to end, only the check of the origin before.
+  // Ends no session: without a credential, the request only triggers the Origin check.
   yield (await attempt("origin", async () => ({ finding: checkOrigin(settings, await send("DELETE", `${api}/admin/session`)) }))).finding;
   yield (await attempt("key", async () => ({ finding: await checkKey(settings, async () => (await signIn()).client.session.show()) })))
     .finding;
 }
 
-/** A failure becomes a finding, in the words that every other command has for it. */
+/** Runs a check and converts an error to a finding. */
 async function attempt<Found extends { readonly finding: Finding }>(
   check: string,
   run: () => Promise<Found>,
@@ -52,47 +52,47 @@ async function attempt<Found extends { readonly finding: Finding }>(
     return await run();
   } catch (error) {
     const { message, hint } = describeFailure(error);
-    return { finding: fail(check, message, hint ?? "look at the log of the daemon, and of the proxy before it") };
+    return { finding: fail(check, message, hint ?? "check the logs of the daemon and of the proxy in front of it") };
   }
 }
 
-/** A layer between workers and the machine. */
+/** Returns the finding for an isolation layer. */
 function checkIsolation({ name, status, message = status }: HealthCheck): Finding {
   if (status === "ok") return ok(name, message);
   return warn(
     name,
-    `missing: ${message}`,
-    "other layers still separate workers; with RUNTIME_ISOLATION=strict the daemon does not start without Landlock and seccomp",
+    `not available: ${message}`,
+    "other layers still isolate workers; with RUNTIME_ISOLATION=strict, the daemon refuses to start without Landlock and seccomp",
   );
 }
 
-/** What keys can do beyond their permissions. */
+/** Returns findings for settings that let keys exceed their permissions. */
 function checkAccess({ name, status, message = status }: HealthCheck): Finding[] {
   if ((name !== "panel-origin" && name !== "plugin-uploads") || status === "ok") return [];
-  return [warn(name, message, "set the variable for the daemon, and restart it")];
+  return [warn(name, message, "set the variable and restart the daemon")];
 }
 
 function checkVersions(daemonVersion: string): Finding {
   if (daemonVersion === version) return ok("versions", `runtimectl and daemon ${version}`);
-  return warn("versions", `runtimectl ${version}, daemon ${daemonVersion}`, "use the runtimectl that belongs to the daemon");
+  return warn("versions", `runtimectl ${version}, daemon ${daemonVersion}`, "use the runtimectl version of the daemon");
 }
 
 function checkClock(date: string | string[] | undefined): Finding {
   const theirs = Date.parse(String(date));
-  if (Number.isNaN(theirs)) return warn("clock", "the answer has no date to compare with", "let the proxy keep the header Date");
+  if (Number.isNaN(theirs)) return warn("clock", "the response has no Date header", "configure the proxy to keep the Date header");
   const skewSeconds = Math.round(Math.abs(Date.now() - theirs) / 1000);
-  if (skewSeconds <= clockWarningSeconds) return ok("clock", "agrees with the daemon's");
+  if (skewSeconds <= clockWarningSeconds) return ok("clock", "matches the clock of the daemon");
   return warn(
     "clock",
-    `differs from the daemon's by ${pluralize(skewSeconds, "second")}`,
-    "set the clocks: lifetimes of keys and certificates depend on them",
+    `differs from the clock of the daemon by ${pluralize(skewSeconds, "second")}`,
+    "synchronize the clocks: the expiry of keys and certificates depends on them",
   );
 }
 
 function checkOrigin({ origin }: Settings, { status, text }: { readonly status: number; readonly text: string }): Finding {
-  if (status === 204) return ok("origin", `changes from ${origin.value} are accepted`);
+  if (status === 204) return ok("origin", `the daemon accepts the origin ${origin.value}`);
   const message = /"message":"([^"]+)"/.exec(text)?.[1] ?? `status ${status}`;
-  return fail("origin", message, "let the proxy pass the header Host on, and use the URL that the daemon itself sees");
+  return fail("origin", message, "configure the proxy to forward the Host header, or use the daemon's own URL");
 }
 
 async function checkKey(
@@ -105,8 +105,8 @@ async function checkKey(
     const who = `${name}, ${role} (${settings.key.source})`;
     if (expiresAt === undefined) return ok("key", who);
     const isEnding = expiresAt - Date.now() / 1000 < keyWarningDays * 24 * 60 * 60;
-    const message = `${who}, ends ${endOn(expiresAt, Date.now())}`;
-    return isEnding ? warn("key", message, "ask for a new key, or make one with: runtimectl keys create") : ok("key", message);
+    const message = `${who}, expires ${endOn(expiresAt, Date.now())}`;
+    return isEnding ? warn("key", message, "request a new key, or create one with: runtimectl keys create") : ok("key", message);
   } catch (error) {
     if (!isRejectedKey(error)) throw error;
     return fail("key", error.message, error.hint ?? "runtimectl auth login");

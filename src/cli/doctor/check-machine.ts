@@ -8,7 +8,7 @@ const oldestNode = "24.0.0";
 const othersMayWrite = 0o022;
 const othersMayRead = 0o077;
 
-/** Node's version, and who may read and change the files that decide where a key goes. */
+/** Checks the version of Node.js, and the permissions of the files that contain keys and origins. */
 export function checkMachine(context: Context): Finding[] {
   return [checkNode(), ...checkFiles(context)];
 }
@@ -28,14 +28,14 @@ function checkFiles({ environment, flags, workingDirectory, directories }: Conte
       check: "folder",
       file: directory,
       forbidden: othersMayWrite,
-      problem: "others can put files into it",
+      problem: "other users can create files in it",
       repair: "chmod 700",
     }),
     checkMode({
       check: "config",
       file: configFile(directory),
       forbidden: othersMayWrite,
-      problem: "others can change where your calls go",
+      problem: "other users can change the origin of your requests",
       repair: "chmod 600",
     }),
     checkMode({
@@ -43,7 +43,7 @@ function checkFiles({ environment, flags, workingDirectory, directories }: Conte
       file: path.join(directory, "credentials.json"),
       forbidden: othersMayRead,
       isSecret: true,
-      problem: "others can read your keys",
+      problem: "other users can read your keys",
       repair: "chmod 600",
     }),
     keyFile === undefined
@@ -52,7 +52,7 @@ function checkFiles({ environment, flags, workingDirectory, directories }: Conte
           check: "key file",
           file: path.resolve(workingDirectory, keyFile),
           forbidden: othersMayRead,
-          problem: "others can read your key",
+          problem: "other users can read your key",
           repair: "chmod 600",
         }),
   ].filter((finding) => finding !== undefined);
@@ -62,20 +62,20 @@ interface ModeCheck {
   readonly check: string;
   readonly file: string;
   readonly forbidden: number;
-  /** What holds keys is refused by every command; of the rest doctor only warns. */
+  /** Whether the file contains keys. Every command rejects such a file with wrong permissions; for other files, doctor only warns. */
   readonly isSecret?: boolean;
   readonly problem: string;
   readonly repair: string;
 }
 
-/** Undefined for a file that is not there: it need not be. */
+/** Checks owner and mode of a file. Returns undefined if the file does not exist. */
 function checkMode({ check, file, forbidden, isSecret, problem, repair }: ModeCheck): Finding | undefined {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   const stats = found.isSymbolicLink() && !isSecret ? statSync(file, { throwIfNoEntry: false }) : found;
   if (stats === undefined || process.platform === "win32") return ok(check, file);
   const report = isSecret ? fail : warn;
-  if (stats.uid !== process.getuid?.()) return report(check, `${file} belongs to another user`, "use a file and a folder of your own");
+  if (stats.uid !== process.getuid?.()) return report(check, `${file} belongs to another user`, "use a file and a folder that you own");
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
   return (stats.mode & forbidden) === 0
     ? ok(check, `${file}, mode ${mode}`)

@@ -11,11 +11,11 @@ const longestStepMs = 10_000;
 const certificateWarningDays = 14;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The way to the daemon, below HTTP: name, connection, certificate. Ends with the first that fails. */
+/** Checks DNS, TCP and TLS. Stops after the first failed check. */
 export async function* checkNetwork(settings: Settings): AsyncGenerator<Finding> {
-  // What lies behind the proxy is its own to look up and to connect to; whether it does, discovery shows.
+  // With a proxy, the proxy resolves the name and opens the connection. The discovery check shows whether that works.
   if (settings.proxy) {
-    yield ok("proxy", `the proxy of ${settings.proxy.source} leads to ${settings.origin.value}`);
+    yield ok("proxy", `requests to ${settings.origin.value} use the proxy of ${settings.proxy.source}`);
     return;
   }
   const url = new URL(settings.origin.value);
@@ -48,7 +48,7 @@ async function checkConnection(place: Place, settings: Settings): Promise<Findin
   const socket = connectTcp(place);
   try {
     await once(socket, "connect", { signal: limit(settings) });
-    return ok("tcp", `${place.host} port ${place.port} answers in ${(performance.now() - startedAtMs).toFixed(1)} ms`);
+    return ok("tcp", `${place.host} port ${place.port} connected in ${(performance.now() - startedAtMs).toFixed(1)} ms`);
   } finally {
     socket.destroy();
   }
@@ -57,8 +57,8 @@ async function checkConnection(place: Place, settings: Settings): Promise<Findin
 export async function checkTransport(url: URL, place: Place, settings: Settings): Promise<Finding> {
   if (url.protocol === "http:")
     return isLoopback(place.host)
-      ? ok("tls", "not needed on this machine")
-      : warn("tls", "http: everybody on the way can read the key", "put the daemon behind TLS, and use an https URL");
+      ? ok("tls", "not required on the loopback address")
+      : warn("tls", "http: an attacker on the network can read the key", "serve the daemon over TLS and use an https URL");
   const { certificateAuthorities: ca } = settings;
   const socket = connectTls({
     ...place,
@@ -78,15 +78,16 @@ function checkCertificate(socket: TLSSocket, settings: Settings): Finding {
   const refusal = socket.authorizationError as Error | string | null | undefined;
   if (!socket.authorized && refusal) {
     const { message } = describe(settings, Object.assign(new Error(String(refusal)), { code: codeOf(refusal) }));
-    if (settings.insecure) return warn("tls", `${message}; --insecure accepts it`, "give the authority's certificate with --cacert FILE");
-    return fail("tls", message, "give the authority's certificate with --cacert FILE");
+    if (settings.insecure)
+      return warn("tls", `${message}; --insecure accepts it`, "pass the certificate of the authority with --cacert FILE");
+    return fail("tls", message, "pass the certificate of the authority with --cacert FILE");
   }
   const validDays = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / dayMs);
   const message = `${socket.getProtocol() ?? "TLS"}, the certificate is valid for ${pluralize(validDays, "day")}`;
   return validDays < certificateWarningDays ? warn("tls", message, "renew the certificate of the daemon or its proxy") : ok("tls", message);
 }
 
-/** Node gives the code where the error says so, in older versions the code alone. */
+/** Returns the error code. Older versions of Node.js provide only the code as a string. */
 function codeOf(refusal: Error | string): string {
   return typeof refusal === "string" ? refusal : ((refusal as NodeJS.ErrnoException).code ?? "");
 }
@@ -106,6 +107,6 @@ function unreachable(check: string, settings: Settings, error: unknown): Finding
 
 function describe({ origin }: Settings, error: unknown): { message: string; hint?: string } {
   if (error instanceof Error && error.name === "AbortError")
-    return { message: "no answer in time", hint: "check the address and the firewalls on the way" };
+    return { message: "the connection timed out", hint: "check the address and the firewalls" };
   return connectionFailure({ origin: origin.value }, error) as Error & { hint?: string };
 }

@@ -8,12 +8,12 @@ import { readProfiles } from "../config/read-profiles.js";
 import type { Settings } from "../config/settings.js";
 import { version } from "../version.js";
 
-/** What one check of `doctor` found. */
+/** The result of one check of `doctor`. */
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
-  /** What to do next; there is none for `ok`. */
+  /** The fix. Undefined for `ok`. */
   readonly hint?: string;
 }
 
@@ -29,7 +29,7 @@ export function fail(check: string, message: string, hint: string): Finding {
   return { check, status: "fail", message, hint };
 }
 
-/** Writes what helps somebody else to help, without keys, into a new file that its owner alone can read. Returns its path. */
+/** Writes a report without keys to a new file that only its owner can read. Returns the path. */
 export async function writeReport(
   context: Context,
   name: string,
@@ -60,7 +60,7 @@ export async function writeReport(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
-      throw new CommandError("FILE_EXISTS", `${file} is there already`, { exitCode: exitCodes.conflict, hint: "choose another name" });
+      throw new CommandError("FILE_EXISTS", `${file} already exists`, { exitCode: exitCodes.conflict, hint: "choose another name" });
     throw new CommandError("FILE_NOT_WRITTEN", `${file} cannot be written: ${code}`, { exitCode: exitCodes.failed });
   }
   return file;

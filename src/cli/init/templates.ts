@@ -5,18 +5,18 @@ import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
 export const templateNames = ["fetch", "typescript", "static", "plugin"] as const;
-/** What each is, for help. */
+/** Descriptions for the help. */
 export const templateMeanings: Readonly<Record<TemplateName, string>> = {
   fetch: "a module with fetch",
-  typescript: "the same in TypeScript",
-  static: "pages and files",
+  typescript: "a module with fetch, in TypeScript",
+  static: "a static site",
   plugin: "code that extends the daemon",
 };
 const ignored = "node_modules/\n.runtime/\n*.tgz\n";
 const templates: Readonly<Record<TemplateName, (name: string) => Readonly<Record<string, string>>>> = {
   fetch: (name) => ({
     "manifest.yaml": moduleManifest(name, "index.js"),
-    "index.js": `/** A standard Request in, a standard Response out; env has what manifest.yaml says. */
+    "index.js": `/** Receives a standard Request and returns a standard Response. env contains the variables of manifest.yaml. */
 export default {
   fetch(request, env) {
     const { pathname } = new URL(request.url);
@@ -32,7 +32,7 @@ export default {
   readonly GREETING: string;
 }
 
-/** A standard Request in, a standard Response out; env has what manifest.yaml says. */
+/** Receives a standard Request and returns a standard Response. env contains the variables of manifest.yaml. */
 export default {
   fetch(request: Request, env: Env): Response {
     const { pathname } = new URL(request.url);
@@ -45,7 +45,7 @@ export default {
   static: (name) => ({
     "manifest.yaml": `name: ${JSON.stringify(name)}
 version: 0.1.0
-# Files below its folder are served.
+# The files in the folder of the entrypoint are served.
 entrypoint: public/index.html
 `,
     "public/index.html": `<!doctype html>
@@ -71,19 +71,19 @@ entrypoint: public/index.html
   plugin: (name) => ({
     "manifest.yaml": `name: ${JSON.stringify(name)}
 version: 0.1.0
-# Its routes are served here; leave it out for a plugin that has only hooks.
+# The path of the plugin's routes. Remove this line for a plugin with only hooks.
 base: /${name.replace(/^@[^/]+\//, "").replace(/\./g, "-")}
 
-# Any other key is the plugin's own configuration.
+# Other keys are the configuration of the plugin.
 greeting: Hello
 `,
-    "plugin.js": `/** Called again for each reload, so state belongs in here and not beside it. */
+    "plugin.js": `/** Called for each reload: keep state inside this function. */
 export default (config) => ({
   onInit(context) {
     context.logger.info("ready", { greeting: config.greeting });
   },
 
-  // The base is taken off the path.
+  // Paths are relative to the base.
   routes: {
     fetch(request) {
       const { pathname } = new URL(request.url);
@@ -98,14 +98,14 @@ export default (config) => ({
 
 export type TemplateName = (typeof templateNames)[number];
 
-/** The files of a small project that works as it is. */
+/** Returns the files of a small working project. */
 export function templateFiles(template: TemplateName, name: string): Readonly<Record<string, string>> {
   return { ...templates[template](name), ".gitignore": ignored, "README.md": readme(template, name) };
 }
 
 function readme(template: TemplateName, name: string): string {
-  const dev = template === "plugin" ? "" : "runtimectl dev      # serve it here, and again after each change\n";
-  return `# ${name}\n\n\`\`\`sh\n${dev}runtimectl deploy   # send it to the server\n\`\`\`\n`;
+  const dev = template === "plugin" ? "" : "runtimectl dev      # serve locally, reload on change\n";
+  return `# ${name}\n\n\`\`\`sh\n${dev}runtimectl deploy   # upload to the daemon\n\`\`\`\n`;
 }
 
 function moduleManifest(name: string, entrypoint: string): string {
@@ -117,7 +117,7 @@ env:
 `;
 }
 
-/** Writes all of the files below the folder, which is made when it is missing, or none: nothing that is there is overwritten. */
+/** Writes all files below the folder, or none. Creates the folder if needed. Never overwrites a file. */
 export async function writeNewFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const taken = Object.keys(files).filter((file) => existsSync(path.join(folder, file)));
   if (taken.length > 0) throw exists(folder, taken);
@@ -133,14 +133,14 @@ export async function writeNewFiles(folder: string, files: Readonly<Record<strin
     for (const target of written) await rm(target, { force: true });
     const { code, path: at = folder } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new CommandError("NOT_WRITTEN", `${at} cannot be written (${code}); nothing was made`, { exitCode: exitCodes.failed });
+    throw new CommandError("NOT_WRITTEN", `${at} cannot be written (${code}); nothing was written`, { exitCode: exitCodes.failed });
   }
 }
 
 function exists(folder: string, files: readonly string[]): CommandError {
-  return new CommandError("PATH_EXISTS", `${folder} has some of these files already; nothing was written`, {
+  return new CommandError("PATH_EXISTS", `${folder} already contains some of these files; nothing was written`, {
     exitCode: exitCodes.conflict,
     details: files,
-    hint: "name another folder: runtimectl init ./new",
+    hint: "choose another folder: runtimectl init ./new",
   });
 }

@@ -3,7 +3,7 @@ import type { ChangePrincipal, ChangeSubject } from "../../shared/contract/chang
 import type { RuntimeEvent } from "../../shared/contract/events.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 
-/** What a change is about, in one word: `app@1.0.0`, or a key with its id. */
+/** Returns the subject of a change, such as `app@1.0.0` or `key 7`. */
 function subjectText({ name, version, id, paths = [], replacedBy }: ChangeSubject = {}): string {
   const named = name === undefined ? "" : `${name}${version === undefined ? "" : `@${version}`}`;
   const numbered = id === undefined ? "" : `key ${id}${replacedBy === undefined ? "" : ` → ${replacedBy}`}`;
@@ -16,7 +16,7 @@ function principalText(principal: ChangePrincipal | undefined): string {
 }
 
 /** Headings of the columns of an audit entry. */
-export const auditHeadings = ["TIME", "ACTION", "OUTCOME", "SUBJECT", "WHO", "FROM", "REQUEST"];
+export const auditHeadings = ["TIME", "ACTION", "OUTCOME", "SUBJECT", "PRINCIPAL", "ADDRESS", "REQUEST"];
 
 export function auditCells(entry: AuditEntry, time: string): string[] {
   const { action, outcome, code, subject, principal, clientAddress, requestId, skippedCount } = entry;
@@ -24,18 +24,18 @@ export function auditCells(entry: AuditEntry, time: string): string[] {
   return [time, action, code === undefined ? outcome : `${outcome} ${code}`, about, principalText(principal), clientAddress, requestId];
 }
 
-/** An event in columns: time, type, subject, who, message. */
+/** Returns the columns of an event: time, type, subject, principal, message. */
 export function eventCells({ type, subject, principal, message = "" }: RuntimeEvent, time: string): string[] {
   return [time, type, subjectText(subject), principalText(principal), message];
 }
 
-/** One line of many that come one after the other: for people without what is empty, between tabs in a pipe. */
+/** Formats one streamed line: without empty cells on a terminal, tab-separated in a pipe. */
 export function changeLine(cells: readonly string[], isForPeople: boolean): string {
   const safe = cells.map((cell) => sanitizeForTerminal(cell));
   return isForPeople ? safe.filter((cell) => cell !== "").join("  ") : safe.join("\t");
 }
 
-/** A document with the time as text and as the number that the API gave. */
+/** Returns a document with the time as text and as Unix milliseconds. */
 export function changeDocument({ id, at, ...rest }: RuntimeEvent | AuditEntry): object {
   return { id, at: new Date(at).toISOString(), atMilliseconds: at, ...rest };
 }

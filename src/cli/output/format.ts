@@ -2,39 +2,39 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** RFC 3339 of Unix seconds, such as `2026-01-31T12:00:00Z`. */
+/** Formats Unix seconds as RFC 3339, such as `2026-01-31T12:00:00Z`. */
 export function toDateTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(".000Z", "Z");
 }
 
-/** The day of Unix seconds, in UTC. */
+/** Formats Unix seconds as a date in UTC. */
 export function toDay(unixSeconds: number): string {
   return toDateTime(unixSeconds).slice(0, 10);
 }
 
-/** The minute of Unix seconds, in UTC, such as `2026-01-31 12:00 UTC`. */
+/** Formats Unix seconds to the minute, such as `2026-01-31 12:00 UTC`. */
 export function toMinute(unixSeconds: number): string {
   return `${toDateTime(unixSeconds).slice(0, 16).replace("T", " ")} UTC`;
 }
 
-/** A point in time for JSON documents under a name: text for people and the number that the API gave. */
+/** Returns two fields for JSON documents: RFC 3339 text and Unix seconds. */
 export function timeFields(name: string, unixSeconds: number | undefined): Record<string, string | number> {
   return unixSeconds === undefined ? {} : { [name]: toDateTime(unixSeconds), [`${name}Seconds`]: unixSeconds };
 }
 
-/** How long ago a point in time was, in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
+/** Formats an age in its largest unit: `now`, `5m ago`, `2h ago`, `3d ago`. */
 export function ago(unixSeconds: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor(nowMs / 1000) - unixSeconds);
   return seconds < minute ? "now" : `${inLargestUnit(seconds)} ago`;
 }
 
-/** How long a key is still valid, in the largest unit: `in 40s`, `in 5h`, `in 89d`; `expired` when its end has passed. */
+/** Formats the remaining lifetime of a key in its largest unit: `in 40s`, `in 5h`, `in 89d`, or `expired`. */
 export function endsIn(unixSeconds: number, nowMs: number): string {
   const seconds = unixSeconds - Math.floor(nowMs / 1000);
   return seconds <= 0 ? "expired" : `in ${inLargestUnit(seconds)}`;
 }
 
-/** The end of a key for a sentence: its day, and within two days of it the minute and how long that is. */
+/** Formats the expiry of a key for a sentence: the date, or within 2 days the minute and the remaining time. */
 export function endOn(unixSeconds: number, nowMs: number): string {
   const isFar = Math.abs(unixSeconds - nowMs / 1000) >= 2 * day;
   return isFar ? toDay(unixSeconds) : `${toMinute(unixSeconds)} (${endsIn(unixSeconds, nowMs)})`;
@@ -47,7 +47,7 @@ function inLargestUnit(seconds: number): string {
   return `${Math.floor(seconds / day)}d`;
 }
 
-/** Per second, with as many digits as say something. */
+/** Formats a rate per second: two decimals below 10, none above. */
 export function toRate(perSecond: number): string {
   return perSecond === 0 ? "0" : perSecond.toFixed(perSecond < 10 ? 2 : 0);
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 
-/** Where a command reads and writes, and what is connected there. */
+/** The standard streams of a command. */
 export interface Io {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
@@ -9,7 +9,7 @@ export interface Io {
   readonly columns: number | undefined;
   /** Created on first use. A terminal has `setRawMode`. */
   readonly stdin: Readable & { setRawMode?(isRaw: boolean): unknown };
-  /** For prompts and progress bars, which draw. Created on first use. */
+  /** Stream for prompts and progress bars. Created on first use. */
   readonly stderr: Writable;
   /** Writes all of it before returning. */
   writeStdout(text: string | Uint8Array): void;

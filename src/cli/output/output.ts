@@ -7,7 +7,7 @@ import { repeatFlags } from "../command/repeated-flags.js";
 import type { ResultFile } from "./result-file.js";
 import { styled, type Style } from "./styles.js";
 
-/** Where text goes, and what kind of reader is there. */
+/** The terminal: its properties and writers. */
 export interface Terminal {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
@@ -20,22 +20,22 @@ export interface Terminal {
 
 export interface OutputMode {
   readonly format: OutputFormat;
-  /** Of documents, these fields only. */
+  /** Restricts documents to these fields. */
   readonly fields?: readonly string[] | undefined;
-  /** Tab-separated values begin with a line of headings. */
+  /** Whether tab-separated values start with a line of column names. */
   readonly header?: boolean;
   readonly quiet?: boolean;
-  /** 1: a line for each HTTP call; 2: headers too. */
+  /** 1: one line per HTTP request; 2: also headers. */
   readonly verbosity?: number;
   readonly resultFile?: ResultFile | undefined;
   readonly redactor?: Redactor;
-  /** Flags of this command that commands in messages need too. */
+  /** Connection flags of this command, added to commands in messages. */
   readonly connectionFlags?: Pick<GlobalFlags, "profile" | "url" | "keyFile"> | undefined;
 }
 
 /**
- * The only one that writes. Results go to stdout, everything else to stderr; with `--json` stdout is exactly one document.
- * Text passes through `printable` here, so that no command has to think of it, and what goes to stderr is free of keys.
+ * Writes all output of a command. Results go to stdout, everything else to stderr. With `--json`, stdout is one document.
+ * Escapes control characters centrally and removes keys from stderr.
  */
 export class Output {
   readonly #terminal: Terminal;
@@ -53,60 +53,60 @@ export class Output {
     return this.#mode.format === "json";
   }
 
-  /** Whether results are laid out for people: not as a document, nor as values between tabs. */
+  /** Whether results are aligned tables, and neither JSON nor tab-separated. */
   get isAligned(): boolean {
     const { format } = this.#mode;
     return format === "table" || (format === "automatic" && this.#terminal.stdoutIsTty);
   }
 
-  /** How results are laid out: in color only where they are seen, and not in a pipe. */
+  /** Width and color of results. Results in a pipe have no color. */
   get layout(): TableStyle {
     const { widthColumns, hasColor, stdoutIsTty } = this.#terminal;
     return { widthColumns, hasColor: hasColor && stdoutIsTty && this.isAligned };
   }
 
-  /** How much is told of HTTP: 0 nothing, 1 a line for each call, 2 headers too. */
+  /** Level of HTTP tracing: 0 none, 1 one line per request, 2 also headers. */
   get verbosity(): number {
     return this.#mode.verbosity ?? 0;
   }
 
-  /** Never shows this text on stderr, whoever says it. */
+  /** Replaces this secret in all further output to stderr. */
   redact(secret: string): void {
     this.#redactor.add(secret);
   }
 
-  /** Tells GitHub's runner, which reads stderr as well, to blank a secret out of its log from here on. */
+  /** Masks a secret in the log of GitHub Actions. The runner reads workflow commands from stderr, too. */
   mask(secret: string): void {
     this.#terminal.writeStderr(`::add-mask::${secret}\n`);
   }
 
-  /** The text without what `conceal` was told, and without anything that looks like a key. */
+  /** Returns the text without registered secrets and without text that looks like a key. */
   redacted(text: string): string {
     return this.#redactor.redact(text);
   }
 
-  /** Shows the command's result: the document with `--json`, otherwise the text (none = nothing on stdout). Once per command. */
+  /** Prints the result: the document with `--json`, otherwise the text, if any. Once per command. */
   result(document: unknown, text?: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);
     else if (text !== undefined) this.#terminal.writeStdout(`${printableLines(text)}\n`);
   }
 
-  /** Like `result`, for a text that was made printable and laid out by `layout`. */
+  /** Like `result`, for text that is already sanitized and formatted. */
   laidOut(document: unknown, text: string): void {
     this.#record(document);
     if (this.isJson) this.#showDocument(document);
     else this.#terminal.writeStdout(`${text}\n`);
   }
 
-  /** Shows what is known about one thing: the document with `--json`, tab-separated with `--plain`, otherwise names and values in two columns. */
+  /** Prints properties of one item: the document with `--json`, tab-separated with `--plain`, otherwise in two columns. */
   facts(document: unknown, facts: Facts): void {
     if (this.#mode.format !== "plain") return this.laidOut(document, factLines(facts, this.layout));
     this.#record(document);
     this.#terminal.writeStdout(`${tabSeparated(knownFacts(facts))}\n`);
   }
 
-  /** Shows rows: the document with `--json`, an aligned table on a terminal, tab-separated values in a pipe. */
+  /** Prints rows: the document with `--json`, an aligned table on a terminal, tab-separated values in a pipe. */
   table(document: unknown, headings: readonly string[], rows: readonly (readonly string[])[]): void {
     this.#record(document);
     if (this.isJson) return this.#showDocument(document);
@@ -116,43 +116,40 @@ export class Output {
     if (text) this.#terminal.writeStdout(`${text}\n`);
   }
 
-  /**
-   * Shows one of many results as it comes: with `--json` a document a line, otherwise the text. The text may hold colours of ours;
-   * whoever makes it has made the rest printable.
-   */
+  /** Prints one result of a stream: with `--json` one document per line, otherwise the text, which the caller has sanitized. */
   line(document: unknown, text: string): void {
     const { fields } = this.#mode;
     this.#terminal.writeStdout(this.isJson ? `${printableJson(fields ? withFields(document, fields) : document)}\n` : `${text}\n`);
   }
 
-  /** Bytes as they are, for `api` in a pipe. Not for use with `--json`. */
+  /** Writes bytes unchanged. Not for use with `--json`. */
   raw(bytes: Uint8Array): void {
     this.#terminal.writeStdout(bytes);
   }
 
-  /** A text whose `runtimectl` commands reach the daemon that this command talks to. */
+  /** Adds the connection flags of this command to the `runtimectl` commands in a text. */
   repeatFlags(text: string): string {
     return repeatFlags(text, this.#mode.connectionFlags ?? {});
   }
 
-  /** What a person would like to know besides the result; the lead is a word in front of it, in a style. */
+  /** Prints a note to stderr, with an optional styled lead. Not with `--quiet` or `--json`. */
   note(text: string, lead?: { readonly text: string; readonly style: Style }): void {
     if (this.#mode.quiet || this.isJson) return;
     const first = lead === undefined ? "" : `${styled(lead.style, lead.text, this.#terminal)} `;
     this.#tell(first + printableLines(this.repeatFlags(text)));
   }
 
-  /** The command that takes back what was done. */
+  /** Prints the command that reverts the change. */
   undo(command: string): void {
     this.note(command, { text: "Undo:", style: "bold" });
   }
 
-  /** A line below a table, for people only. */
+  /** Prints a line below a table, only on a terminal. */
   footer(text: string): void {
     if (this.#terminal.stdoutIsTty && this.isAligned) this.note(text);
   }
 
-  /** A note that holds a new key, at a terminal only: what else goes to stderr is free of keys. */
+  /** Prints a note that contains a new key, only on a terminal. All other output to stderr contains no keys. */
   reveal(text: string): void {
     const { stdoutIsTty, stderrIsTty } = this.#terminal;
     if (this.#mode.quiet || !this.isAligned || !stdoutIsTty || !stderrIsTty) return;
@@ -163,12 +160,12 @@ export class Output {
     this.#tell(`${styled("yellow", "warning:", this.#terminal)} ${printableLines(this.repeatFlags(text))}`);
   }
 
-  /** A line about HTTP, with `--verbose`; those of level 2 with `-vv`. */
+  /** Prints an HTTP trace line: level 1 with `-v`, level 2 with `-vv`. */
   trace(text: string, level: 1 | 2 = 1): void {
     if (this.verbosity >= level) this.#tell(sanitizeForTerminal(text));
   }
 
-  /** The failure that ends the command: a document with `--json`, otherwise words. Always on stderr. */
+  /** Prints the error that ends the command to stderr: a document with `--json`, otherwise text. */
   failure(given: FailureReport, stack?: string): void {
     const error = {
       ...given,
@@ -190,7 +187,7 @@ export class Output {
   }
 
   #showDocument(document: unknown): void {
-    if (this.#documentShown) throw new Error("a command shows one document");
+    if (this.#documentShown) throw new Error("a command must print only one document");
     this.#documentShown = true;
     const { fields } = this.#mode;
     const shown = fields ? withFields(document, fields) : document;

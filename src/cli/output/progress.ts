@@ -2,17 +2,17 @@ import { formatSize } from "../../shared/size.js";
 import type { Context } from "../command/command.js";
 
 const barWidth = 24;
-/** A rate is shown from here on: earlier it describes the start of the transfer only. */
+/** Minimum elapsed time before a rate is shown: earlier rates are not representative. */
 const firstRateMs = 1000;
 
 export interface ProgressOptions {
   readonly label: string;
   readonly totalBytes: number;
-  /** The text after the last byte, until the work ends. */
+  /** The text between the last byte and the end of the work. */
   readonly afterwards?: string;
 }
 
-/** Shows a byte progress bar on stderr while the work runs, when a person is looking; silent otherwise. */
+/** Shows a progress bar on stderr while the work runs, if stderr is a terminal. */
 export async function withProgress<Result>(
   { io, terminal, flags, environment }: Context,
   { label, totalBytes, afterwards = label }: ProgressOptions,

@@ -5,7 +5,7 @@ import { refuseReadOnly } from "../config/refuse-read-only.js";
 import { sanitizeForTerminal } from "./sanitize-for-terminal.js";
 import type { Settings } from "../config/settings.js";
 
-/** Whether somebody is there to answer: a terminal, and nobody said not to ask. */
+/** Whether prompts are possible: stdin and stderr are terminals, and no flag or variable disables prompts. */
 export function canAsk({ terminal, flags, environment }: Context): boolean {
   const isCi = environment.CI !== undefined && environment.CI !== "false" && environment.CI !== "0";
   return (
@@ -13,32 +13,32 @@ export function canAsk({ terminal, flags, environment }: Context): boolean {
   );
 }
 
-/** Questions go to stderr: stdout is for results. */
+/** Prompts go to stderr: stdout is for results. */
 const promptContext = ({ io, signal }: Context) => ({ input: io.stdin, output: io.stderr, signal });
 
-/** Asks for a secret; an asterisk shows for each character, so that a paste can be seen. `instead` names the flag for a run that is not interactive. */
+/** Prompts for a secret and shows an asterisk per character. `instead` names the flag for non-interactive runs. */
 export async function askSecret(context: Context, question: string, instead: string): Promise<string> {
-  if (!canAsk(context)) throw usageError(`${question}: cannot ask, because this run is not interactive`, `use ${instead}`);
+  if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
   const { password } = await import("@inquirer/prompts");
   return password({ message: question, mask: "*" }, promptContext(context));
 }
 
-/** Asks for a line of text. `instead` names the flag for a run that is not interactive. */
+/** Prompts for a line of text. `instead` names the flag for non-interactive runs. */
 export async function askText(context: Context, question: string, instead: string): Promise<string> {
-  if (!canAsk(context)) throw usageError(`${question}: cannot ask, because this run is not interactive`, `use ${instead}`);
+  if (!canAsk(context)) throw usageError(`cannot prompt (${question}): this run is not interactive`, `use ${instead}`);
   const { input } = await import("@inquirer/prompts");
   return (await input({ message: `${question}:` }, promptContext(context))).trim();
 }
 
 export interface Confirmation {
-  /** What happens, with its consequence: "Delete @team/app with 3 versions". */
+  /** The consequence, such as "Delete @team/app with 3 versions". */
   readonly consequence: string;
-  /** What a person types to agree. */
+  /** The text that the user types to confirm. */
   readonly name: string;
   readonly settings: Settings;
 }
 
-/** Lets only the sure pass: the name typed, or `--yes`; on a production profile the profile's name, typed or by `--confirm`. */
+/** Resolves after a confirmation: the typed name or `--yes`; on a production profile the profile name, typed or with `--confirm`. */
 export async function confirmDestruction(context: Context, { consequence, name, settings }: Confirmation): Promise<void> {
   const { flags } = context;
   refuseReadOnly(settings);
@@ -54,27 +54,23 @@ export async function confirmDestruction(context: Context, { consequence, name, 
   }
   const instead = profile === undefined ? "--yes" : `--confirm ${profile}`;
   if (!canAsk(context))
-    throw usageError(`${sanitizeForTerminal(consequence)}: this needs a confirmation, and this run is not interactive`, `add ${instead}`);
+    throw usageError(`${sanitizeForTerminal(consequence)}: a confirmation is required, but this run is not interactive`, `add ${instead}`);
   const { input } = await import("@inquirer/prompts");
-  // A name from a server may be made of escape codes: it is typed as it is shown.
+  // A name from a server can contain control characters: the user types the escaped form.
   const typedName = sanitizeForTerminal(expected);
-  const what =
-    profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile's name (${profile}) to confirm`;
+  const what = profile === undefined ? `Type ${typedName} to confirm` : `This is PRODUCTION. Type the profile name (${profile}) to confirm`;
   const typed = await input({ message: `${sanitizeForTerminal(consequence)}. ${what}:` }, promptContext(context));
   if (typed.trim() !== typedName) throw declined();
 }
 
-/**
- * Lets only the sure pass where this machine is changed, which no profile stands for: `--yes`, or a person who agrees, by typing `name`
- * where one is given.
- */
+/** Resolves after a confirmation of a change to this machine: `--yes`, an answer, or the typed `name` if given. */
 export async function confirmOnMachine(context: Context, { consequence, name }: { consequence: string; name?: string }): Promise<void> {
   if (context.flags.yes) return;
   if (context.confirm) {
     if (await context.confirm({ consequence, name: name ?? "yes", isProduction: false })) return;
     throw declined();
   }
-  if (!canAsk(context)) throw usageError(`${consequence}: this needs a confirmation, and this run is not interactive`, "add --yes");
+  if (!canAsk(context)) throw usageError(`${consequence}: a confirmation is required, but this run is not interactive`, "add --yes");
   const { input, confirm } = await import("@inquirer/prompts");
   const isAgreed =
     name === undefined
@@ -84,5 +80,5 @@ export async function confirmOnMachine(context: Context, { consequence, name }: 
 }
 
 function declined(): CommandError {
-  return new CommandError("DECLINED", "not confirmed; nothing was changed", { exitCode: exitCodes.declined });
+  return new CommandError("DECLINED", "not confirmed; nothing changed", { exitCode: exitCodes.declined });
 }

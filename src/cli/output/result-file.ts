@@ -4,7 +4,7 @@ import { usageError } from "../command/command-error.js";
 import type { Redactor } from "./redactor.js";
 import { printableJson } from "./sanitize-for-terminal.js";
 
-/** The file of RUNTIMECTL_OUTPUT_FILE: a line of JSON for each result and each failure, whatever is shown. Keys are left out of it. */
+/** The file of RUNTIMECTL_OUTPUT_FILE: one line of JSON per result or error, regardless of the output format, without keys. */
 export class ResultFile {
   readonly #descriptor: number;
   readonly #command: string;
@@ -16,7 +16,7 @@ export class ResultFile {
     this.#redactor = redactor;
   }
 
-  /** Opened before the command does anything: a file that cannot be written is no reason to fail afterwards. */
+  /** Opens the file before the command runs, so that an unwritable file fails the command before any change. */
   static open(
     file: string,
     { workingDirectory, command, redactor }: { workingDirectory: string; command: string; redactor: Redactor },

@@ -36,7 +36,7 @@ export function connectForStatus(context: Context): Promise<StatusConnection> {
   return connectAnonymously(context, operations);
 }
 
-/** Asks the daemon for its health, and for what the key may see of the rest. */
+/** Reads the health of the daemon, and the other data that the key is allowed to see. */
 export async function readStatus(connection: StatusConnection): Promise<StatusReport> {
   const { client, origin, settings } = connection;
   const { version } = await connection.discover();
@@ -69,8 +69,8 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
       ["daemon", `${origin}${settings.isProduction ? "  PRODUCTION" : ""}`],
       ["version", version],
       ["health", readiness],
-      ["signed in", principal ? `${principal.name}, ${principal.role}` : `no: runtimectl auth login --url ${origin}`],
-      ...fact("key ends", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
+      ["signed in", principal ? `${principal.name}, ${principal.role}` : `no; to sign in: runtimectl auth login --url ${origin}`],
+      ...fact("key expires", principal && (expiresAt === undefined ? "never" : endOn(expiresAt, Date.now()))),
       ...fact("workers", installed && `${installed.length} (${pluralize(versions ?? 0, "version")})`),
       ...fact("plugins", installedPlugins && `${installedPlugins.length}${failedCount > 0 ? ` (${failedCount} failed)` : ""}`),
       ...fact(
@@ -82,7 +82,7 @@ export async function readStatus(connection: StatusConnection): Promise<StatusRe
   };
 }
 
-/** What there is to say while the daemon does not answer. */
+/** Returns the report for an unreachable daemon. */
 function statusWithoutAnswer({ origin, settings }: StatusConnection, reason: string): StatusReport {
   return {
     document: {
@@ -103,7 +103,7 @@ function fact(name: string, value: string | undefined): readonly (readonly [stri
   return value === undefined ? [] : [[name, value]];
 }
 
-/** Undefined when the daemon is older than what it was asked for. */
+/** Returns undefined for NOT_FOUND: an older daemon does not have the operation. */
 async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;
@@ -113,7 +113,7 @@ async function ifKnown<Answer>(asked: Promise<Answer>): Promise<Answer | undefin
   }
 }
 
-/** `ready`, or what the daemon says keeps it from that. */
+/** Returns `ready`, or the daemon's reason why it is not ready. */
 async function readinessOf({ client }: StatusConnection): Promise<string> {
   try {
     return (await client.health.ready()).status;
@@ -123,7 +123,7 @@ async function readinessOf({ client }: StatusConnection): Promise<string> {
   }
 }
 
-/** Shows the status whenever it has changed, until the command is interrupted. On a terminal it stays in its place. */
+/** Prints the status after each change until the command is interrupted. On a terminal, overwrites the previous output. */
 export async function watchStatus({ output, signal, terminal }: Context, connection: StatusConnection): Promise<void> {
   let seen: string | undefined;
   let shownLineCount = 0;
@@ -141,7 +141,7 @@ export async function watchStatus({ output, signal, terminal }: Context, connect
   }
 }
 
-/** Undefined when the command was interrupted meanwhile. A daemon that is not there now may be back the next time. */
+/** Reads the status. Undefined if the command was interrupted. Reports an unreachable daemon instead of throwing. */
 async function statusNow(connection: StatusConnection, signal: AbortSignal): Promise<StatusReport | undefined> {
   try {
     return await readStatus(connection);

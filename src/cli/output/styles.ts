@@ -1,9 +1,9 @@
 const codes = { bold: "1", dim: "2", red: "31", green: "32", yellow: "33" } as const;
 
-/** One of the terminal's own styles; the text must mean the same without it. */
+/** A terminal style. The text must have the same meaning without it. */
 export type Style = keyof typeof codes;
 
-/** The text in a style where the terminal shows styles. */
+/** Applies a style if the terminal has color. */
 export function styled(style: Style | undefined, text: string, { hasColor }: { readonly hasColor: boolean }): string {
   return hasColor && style !== undefined && text !== "" ? `\x1b[${codes[style]}m${text}\x1b[0m` : text;
 }
@@ -23,11 +23,11 @@ const stateStyles: Readonly<Record<string, Style>> = {
   fail: "red",
 };
 
-/** The style of a word for a state or an outcome; what follows the word, such as an error code, does not count. */
+/** Returns the style for a state or outcome. Only the first word counts; an error code can follow. */
 export function stateStyle(text: string): Style | undefined {
   const word = text.split(" ", 1)[0] ?? "";
   return Object.hasOwn(stateStyles, word) ? stateStyles[word] : undefined;
 }
 
-/** Headings of columns, and names of facts, whose values are states or outcomes. Other values are names that users choose. */
+/** Columns and properties whose values are states. Other values are user-defined names, which must not be styled. */
 export const stateNames: ReadonlySet<string> = new Set(["STATE", "STATUS", "OUTCOME", "LIVE", "state", "health"]);

@@ -10,10 +10,7 @@ export interface TableStyle {
   readonly hasColor: boolean;
 }
 
-/**
- * Aligned columns under a bold heading for people, states in color. Columns that do not fit are left out from the right; of the first,
- * the part that fits is shown.
- */
+/** Formats rows as aligned columns with a bold heading and colored states. Omits columns from the right that do not fit. */
 export function alignedTable(headings: readonly string[], rows: readonly (readonly string[])[], style: TableStyle): string {
   const lines = [headings, ...rows.map((row) => row.map(sanitizeForTerminal))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ""))));
@@ -40,7 +37,7 @@ function cellStyle(heading: string | undefined, cell: string) {
   return heading !== undefined && stateNames.has(heading) ? stateStyle(cell) : undefined;
 }
 
-/** Values between tabs, one row a line, no heading: for cut, awk and friends. */
+/** Formats rows as tab-separated values, for tools such as cut and awk. */
 export function tabSeparated(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map(sanitizeForTerminal).join("\t")).join("\n");
 }
@@ -66,15 +63,15 @@ function displayWidth(text: string): number {
   return width;
 }
 
-/** What is known about one thing: names and values. What is undefined is left out. */
+/** Properties of one item. Undefined values are omitted. */
 export type Facts = readonly (readonly [name: string, value: string | undefined])[];
 
-/** Those that are known, fit to be shown. */
+/** Returns the defined properties with sanitized values. */
 export function knownFacts(facts: Facts): [name: string, value: string][] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, sanitizeForTerminal(value)]]));
 }
 
-/** Names and values in two columns, for people; states in color. */
+/** Formats properties in two columns, with colored states. */
 export function factLines(facts: Facts, style: { readonly hasColor: boolean }): string {
   const known = knownFacts(facts);
   const width = Math.max(...known.map(([name]) => name.length));

@@ -2,26 +2,26 @@ import { buffer } from "node:stream/consumers";
 import { list, type ReadEntry } from "tar";
 import { openPromise } from "yauzl";
 
-/** Metadata is small; more of an entry is not kept. */
+/** Maximum size of a metadata file to read. */
 const maximumMetadataBytes = 64 * 1024;
 const metadataFiles = new Set(["manifest.yaml", "manifest.yml", "package.json"]);
-/** The one folder that may be around everything in a zip. */
+/** The only top-level folder that is stripped from a zip. */
 const zipWrapper = "package/";
 
 export interface ArchiveContent {
-  /** Sorted by path, below the folder that wraps them all, if one does. */
+  /** Sorted by path, relative to the top-level folder if there is only one. */
   readonly files: readonly { readonly path: string; readonly sizeBytes: number }[];
   /** Text of the manifest and of package.json at the root, by file name. */
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** What was found in an archive so far: sizes and texts by path. */
+/** The entries found so far: sizes and texts by path. */
 interface Found {
   readonly files: Map<string, number>;
   readonly texts: Map<string, string>;
 }
 
-/** What an archive that was ready holds; undefined when it cannot be read here: the daemon will say what is wrong with it. */
+/** Lists an archive. Returns undefined for an unreadable archive: the daemon reports what is wrong. */
 export async function readArchiveContent(file: string): Promise<ArchiveContent | undefined> {
   const isZip = file.toLowerCase().endsWith(".zip");
   const found: Found = { files: new Map(), texts: new Map() };
@@ -68,12 +68,12 @@ function note(entry: ReadEntry, { files, texts }: Found): void {
   entry.on("end", () => texts.set(path, Buffer.concat(pieces).toString("utf8")));
 }
 
-/** At the root, or in a folder around everything. */
+/** Whether an entry is a metadata file at the root or in a top-level folder. */
 function mayBeMetadata(path: string, sizeBytes: number): boolean {
   return sizeBytes <= maximumMetadataBytes && metadataFiles.has(path.slice(path.indexOf("/") + 1));
 }
 
-/** `folder/` when one folder holds everything and metadata does not lie beside it; else nothing. */
+/** Returns the top-level folder, such as `folder/`, if it contains all entries; otherwise an empty text. */
 function wrapperOf(paths: readonly string[]): string {
   const first = paths[0] ?? "";
   const wrapper = first.slice(0, first.indexOf("/") + 1);

@@ -8,9 +8,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import * as yaml from "yaml";
 import { readFileIfThere } from "../config/read-file-if-there.js";
 
-/** Where source maps lie in a package: the daemon shows that folder to nobody, not even to the worker. */
+/** The folder of source maps in a package. The daemon does not serve it and hides it from the worker. */
 const sourceMapsFolder = ".source-maps";
-/** In an isolate the worker sees its folder as `app`; all of it lies beside, under the name that it has in an archive. */
+/** Folder names in an isolate: the worker sees its files in `app`; the complete package is in `package` beside it. */
 const [seenFolder, wholeFolder] = ["app", "package"];
 const codePattern = /\.[cm]?[jt]sx?$/;
 
@@ -24,8 +24,8 @@ interface BundlePlan extends PackPlan {
 }
 
 /**
- * Like `planPack`, with the code as one file: no node_modules, the modules that the bundle holds left out, the manifest's entrypoint
- * pointing to it. What is made is written below `directory`.
+ * Like `planPack`, but with the code bundled into one file: without node_modules and without the bundled modules.
+ * The entrypoint in the manifest is the bundle. Writes generated files below `directory`.
  */
 export async function planBundle(folder: string, directory: string, { env = {}, identity = {} }: BundleOptions = {}): Promise<BundlePlan> {
   const plan = await planPack(folder, { withoutPackages: true, identity });
@@ -43,7 +43,7 @@ export async function planBundle(folder: string, directory: string, { env = {}, 
     await writtenFile(directory, {
       path: mapPath,
       content: JSON.stringify(placed(map, mapPath)),
-      rule: "its source map, served to nobody",
+      rule: "the source map of the bundle, not served",
     }),
   ];
   const bundled = new Set(inputs.filter((input) => codePattern.test(input) && input !== output));
@@ -63,22 +63,22 @@ function codeOf({ entrypoint }: PackageInfo, folder: string): string {
   if (entrypoint !== undefined && codePattern.test(entrypoint)) return entrypoint;
   throw new CommandError(
     "NOTHING_TO_BUNDLE",
-    entrypoint === undefined ? `${folder} has no entrypoint` : `the entrypoint ${entrypoint} is no code`,
+    entrypoint === undefined ? `${folder} has no entrypoint` : `the entrypoint ${entrypoint} is not a module`,
     {
       exitCode: exitCodes.failed,
-      hint: "name the JavaScript or TypeScript module in the manifest, such as entrypoint: src/index.ts; a page goes without --bundle",
+      hint: "set the entrypoint in the manifest to a JavaScript or TypeScript module, such as entrypoint: src/index.ts; for a page, remove --bundle",
     },
   );
 }
 
-/** Beside the entrypoint, so that it finds its files, and a module whatever package.json says. */
+/** Returns the path of the bundle: beside the entrypoint, so that relative files are found, and `.mjs`, so that it is an ES module. */
 function outputFor(entrypoint: string, { files }: PackPlan): string {
   const output = entrypoint.replace(codePattern, ".mjs");
   const isTaken = output !== entrypoint && files.some((file) => file.path === output);
   return isTaken ? output.replace(/\.mjs$/, ".bundle.mjs") : output;
 }
 
-/** Sources as they resolve from where the map lies to where the worker's files would be. */
+/** Rewrites the sources relative to the location of the map in the isolate. */
 function placed(map: SourceMap, mapPath: string): SourceMap {
   const from = path.posix.dirname(`${wholeFolder}/${mapPath}`);
   return { ...map, sources: map.sources.map((source) => path.posix.relative(from, path.posix.join(seenFolder, source))) };
@@ -89,11 +89,11 @@ interface ManifestChange {
   readonly version?: string | undefined;
   readonly enabled?: boolean | undefined;
   readonly entrypoint?: string | undefined;
-  /** Set beside, or in place of, what the manifest has. */
+  /** Added to the variables of the manifest, or replacing them. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The plan with another manifest, comments kept; one is made when there is none. The new text is written below `directory`. */
+/** Returns the plan with a changed manifest, comments preserved. Creates a manifest if there is none. Writes the file below `directory`. */
 export async function withManifest(plan: PackPlan, directory: string, change: ManifestChange): Promise<PackPlan> {
   const { env = {}, ...fields } = change;
   const { file, document } = readManifestOf(plan);
@@ -105,24 +105,24 @@ export async function withManifest(plan: PackPlan, directory: string, change: Ma
   return withFiles(plan, [await writtenFile(directory, { path: file, content, rule: "the manifest, adapted" })]);
 }
 
-/** The manifest as the plan has it, maybe adapted already; an empty one when there is none. */
+/** Returns the manifest of a plan, including earlier changes. Empty if there is none. */
 export function readManifestOf({ facts, files }: PackPlan): { file: string; document: yaml.Document } {
   const name = facts.metadataFiles.find((file) => file.startsWith("manifest.")) ?? "manifest.yaml";
   const packed = files.find((file) => file.path === name);
   const document: yaml.Document = yaml.parseDocument((packed && readFileIfThere(packed.source)) ?? "");
-  // A document without any key takes none until it has a mapping.
+  // An empty document needs a mapping before keys can be set.
   document.contents ??= new yaml.YAMLMap();
   return { file: name, document };
 }
 
-/** The plan with these files, in place of those of the same path. */
+/** Returns the plan with these files, which replace files with the same path. */
 export function withFiles(plan: PackPlan, added: readonly PackedFile[]): PackPlan {
   const names = new Set(added.map((file) => file.path));
   const files = [...plan.files.filter((file) => !names.has(file.path)), ...added];
   return { ...plan, files: files.toSorted((left, right) => (left.path < right.path ? -1 : 1)) };
 }
 
-/** A file of the archive that is made, not found: written below `directory` under its path. */
+/** Writes a generated file below `directory` and returns its entry. */
 export async function writtenFile(
   directory: string,
   { path: name, content, rule }: { path: string; content: string; rule: string },

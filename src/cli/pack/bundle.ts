@@ -4,7 +4,7 @@ import type { Loader, Metafile, Plugin, Location, Message } from "esbuild";
 import { CommandError } from "../command/command-error.js";
 import { exitCodes } from "../command/exit-codes.js";
 
-/** The oldest Node that daemons run on. */
+/** The oldest supported Node.js version of the daemon. */
 const target = "node24";
 const loaders: Readonly<Record<string, Loader>> = {
   ts: "ts",
@@ -17,7 +17,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   cjs: "js",
 };
 const ownPlacePattern = /\bimport\s*\.\s*meta\s*\.\s*(?:url|dirname|filename)\b|\b__(?:dirname|filename)\b/;
-/** More would hide the first ones. */
+/** Maximum number of problems to show. */
 const shownProblems = 10;
 const notBundled = { code: "BUNDLE_FAILED", message: "the code cannot be bundled; nothing was uploaded" };
 
@@ -25,7 +25,7 @@ interface Bundle {
   readonly code: string;
   /** The source map; its sources are relative to the packed folder, and the code does not refer to it yet. */
   readonly map: SourceMap;
-  /** What went in, relative to the folder. */
+  /** The bundled files, relative to the folder. */
   readonly inputs: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -35,9 +35,9 @@ export interface SourceMap {
   readonly [field: string]: unknown;
 }
 
-/** Makes one ES module of the entrypoint and all that it imports. Fails with BUNDLE_FAILED. The same input gives the same bytes. */
+/** Bundles the entrypoint and its imports into one ES module, reproducibly. Throws BUNDLE_FAILED. */
 export async function bundleCode(folder: string, entrypoint: string, output: string): Promise<Bundle> {
-  // Only this way needs the compiler, and loading it costs a command's start.
+  // Loaded on demand: the compiler would slow the start of every command.
   const { build } = await import("esbuild");
   const root = await realpath(folder);
   const options = {
@@ -91,17 +91,17 @@ function inputsOf({ inputs }: Metafile): string[] {
   return Object.keys(inputs).toSorted();
 }
 
-/** What the code may take for granted in Node and finds in no ES module. On the first line, which is a comment, so that the map stays true. */
+/** Returns definitions that code expects in Node.js but that ES modules lack. On the first line, a comment, so that the source map stays valid. */
 function prelude(code: string): string {
   const place = code.includes("__bundle_url") ? "const __bundle_url = import.meta.url; " : "";
-  // CommonJS packages require what is built in.
+  // CommonJS packages call `require` for built-in modules.
   const require = code.includes("typeof require ")
     ? 'import { createRequire as __create_require } from "node:module"; const require = __create_require(import.meta.url); '
     : "";
   return require + place;
 }
 
-/** Lets each module find the files beside it as if it ran where it lies. */
+/** Replaces `import.meta.url` and similar, so that each module finds files relative to its original location. */
 function ownPlaces(outputFolder: string): Plugin {
   return {
     name: "own-places",
@@ -130,7 +130,7 @@ function refuseAddons(): Plugin {
   };
 }
 
-/** Packages that load their addon by a path made at run time: the compiler does not see it. */
+/** Rejects packages that load an addon by a path computed at run time, which the compiler cannot detect. */
 async function refuseAddonPackages(root: string, inputs: readonly string[]): Promise<void> {
   const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
   for (const folder of folders) {
@@ -148,7 +148,7 @@ function relativeTo(outputFolder: string, map: SourceMap): SourceMap {
 
 type Problem = Pick<Message, "text"> & Partial<Pick<Message, "location">>;
 
-/** What the compiler found, with file, line, column and the line itself. */
+/** Converts a compiler error to a CommandError with file, line, column and excerpt. */
 export function bundleFailure(error: unknown, root: string, { code, message } = notBundled): CommandError {
   const problems = (error as { errors?: readonly Problem[] }).errors ?? [{ text: error instanceof Error ? error.message : String(error) }];
   const left = problems.length - shownProblems;
@@ -159,9 +159,9 @@ export function bundleFailure(error: unknown, root: string, { code, message } = 
   });
 }
 
-/** Why code that loads machine code cannot be bundled, nor run. */
+/** Returns the message for a native addon. */
 function nativeAddon(name: string): string {
-  return `${name} is a native addon: workers run JavaScript and WebAssembly only, so it could not be loaded. Use a package without one.`;
+  return `${name} is a native addon, which workers cannot load. Use a package with only JavaScript or WebAssembly.`;
 }
 
 function linesOf({ text, location }: Problem, root: string): string[] {
@@ -169,9 +169,9 @@ function linesOf({ text, location }: Problem, root: string): string[] {
   return location ? [`${location.file}:${location.line}:${location.column + 1}: ${sentence}`, ...excerptOf(location)] : [sentence];
 }
 
-/** The line at fault with its number, and below it a mark. */
+/** Returns the faulty line with its number, and a marker below. */
 export function excerptOf({ line, column, lineText, length }: Location): string[] {
-  // Minified code has lines that nobody wants to see whole.
+  // Truncates the long lines of minified code.
   const start = Math.max(0, column - 60);
   const shown = lineText.slice(start, start + 120);
   const number = String(line);
@@ -187,11 +187,11 @@ function hintFor(problems: readonly Problem[]): string | undefined {
   if (first === undefined) return undefined;
   const packages = [...new Set(unresolved.flatMap((specifier) => packageOf(specifier) ?? []))];
   if (packages.length > 0) return `npm install ${packages.join(" ")}`;
-  if (/^[a-z]+:/.test(first)) return `${first} belongs to another runtime; workers run on Node`;
-  return `${first} is not there; look at its spelling and capitals`;
+  if (/^[a-z]+:/.test(first)) return `${first} is a module of another runtime; workers run on Node.js`;
+  return `${first} does not exist; check the spelling, including upper and lower case`;
 }
 
-/** The package that a bare specifier names; undefined for paths, and for modules that come with a runtime. */
+/** Returns the package of a bare specifier. Undefined for paths and runtime modules. */
 function packageOf(specifier: string): string | undefined {
   return /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?=\/|$)/i.exec(specifier)?.[0];
 }

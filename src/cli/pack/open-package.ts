@@ -16,20 +16,20 @@ const pluginKeys = ["pluginEntry", "base", "dependencies", "optionalDependencies
 const pluginModules = ["plugin.js", "plugin.mjs"];
 const workerFiles = ["index.html", "index.js", "index.mjs", "index.ts"];
 
-/** A folder, or an archive that was ready, as it can be judged and packed. */
+/** A folder or an unpacked archive, ready for validation and packing. */
 export interface OpenedPackage {
   readonly kind: PackageKind;
   readonly source: PackageSource;
-  /** The folder itself, or where the archive was unpacked. */
+  /** The folder itself, or the folder of the unpacked archive. */
   readonly folder: string;
   readonly isArchive: boolean;
-  /** Private, for what is made on the way. */
+  /** Private folder for temporary files. */
   readonly workspace: string;
-  /** What goes into the archive. */
+  /** Returns the plan of the archive. */
   plan(options?: { bundle?: boolean; identity?: PackageIdentity }): Promise<PackPlan>;
 }
 
-/** Opens what a person names; the manifest says whether it is a worker or a plugin, unless `kind` does. */
+/** Opens a folder or archive. Detects the package kind unless `kind` is given. */
 export async function openPackage(context: Context, given: string, kind?: PackageKind): Promise<OpenedPackage> {
   const located = await locatePackage(context, given);
   const workspace = await temporaryFolder(context);
@@ -45,7 +45,7 @@ export async function openPackage(context: Context, given: string, kind?: Packag
     plan: async ({ bundle = false, identity = {} } = {}) => {
       if (bundle && found === "plugin") throw usageError("--bundle is for workers");
       if ("files" in opened) {
-        if (bundle) throw usageError("--bundle is for folders: an archive goes as it is");
+        if (bundle) throw usageError("--bundle is for folders: an archive is uploaded unchanged");
         return { facts: await readPackageInfo(source, found, identity), files: opened.files, leftOut: [], links: [] };
       }
       return bundle
@@ -61,8 +61,8 @@ async function unpackTo(directory: string, archive: string) {
 }
 
 /**
- * Worker or plugin: a plugin says so by a key of its manifest that only plugins have, or by its module, plugin.js or plugin.mjs, where
- * nothing is there that a worker starts with.
+ * Detects the package kind. A package is a plugin if its manifest has a plugin-only key, or if it has plugin.js or plugin.mjs and no
+ * worker entrypoint.
  */
 export async function findPackageKind(source: PackageSource): Promise<PackageKind> {
   const declared = await declaredKeys(source);
@@ -72,7 +72,7 @@ export async function findPackageKind(source: PackageSource): Promise<PackageKin
   return (await hasOne(pluginModules)) ? "plugin" : "worker";
 }
 
-/** None for a manifest that cannot be read: what is wrong with it is told elsewhere. */
+/** Returns the keys of the manifest. Empty for an invalid manifest, which the validation reports. */
 async function declaredKeys(source: PackageSource): Promise<ReadonlySet<string>> {
   for (const file of manifestFileNames) {
     const text = await source.read(file);

@@ -9,19 +9,19 @@ import { folderSource, readPackageInfo, type PackageInfo, type PackageIdentity, 
 import { archiveStem } from "./write-archive.js";
 import { openSelection, type Selection } from "../../shared/packing/selection.js";
 
-/** Beyond this no daemon takes an archive, and a maze of links would never end. */
+/** Maximum number of files: above any daemon limit, and ends the walk of cyclic links. */
 const maximumFiles = 200_000;
 
 export interface PackedFile {
-  /** Below the folder, with forward slashes. */
+  /** Relative to the folder, with forward slashes. */
   readonly path: string;
-  /** The file that is read: absolute, links resolved. */
+  /** Absolute path of the file to read, with links resolved. */
   readonly source: string;
   readonly sizeBytes: number;
   readonly rule: string;
-  /** Only what comes out of an archive that was ready can be. */
+  /** Set only for files of an existing archive. */
   readonly executable?: boolean;
-  /** The text that counts for the content's digest in place of what is packed; empty = the file does not count. */
+  /** Text used for the content digest instead of the file. Empty: the file is not part of the digest. */
   readonly digestedAs?: string;
 }
 
@@ -31,23 +31,23 @@ export interface LeftOut {
   readonly rule: string;
 }
 
-/** What goes into the archive of a folder and what does not, each with the rule that decided. Sorted by path. */
+/** The included and excluded entries of a folder, each with the rule that decided. Sorted by path. */
 export interface PackPlan {
   readonly facts: PackageInfo;
   readonly files: readonly PackedFile[];
   readonly leftOut: readonly LeftOut[];
-  /** Of `leftOut`: links, which somebody may have meant to be packed. */
+  /** The symbolic links in `leftOut`, for warnings. */
   readonly links: readonly LeftOut[];
 }
 
 export interface PackOptions {
   readonly kind?: PackageKind | undefined;
   readonly identity?: PackageIdentity;
-  /** Leave out every node_modules, whatever the folder's rules say. */
+  /** Excludes every node_modules, regardless of the folder's rules. */
   readonly withoutPackages?: boolean;
 }
 
-/** Decides about every entry of the folder. Fails when something is there that cannot be packed. */
+/** Decides for every entry whether it is packed. Throws UNPACKABLE for entries that an archive cannot contain. */
 export async function planPack(
   folder: string,
   { kind = "worker", identity = {}, withoutPackages = false }: PackOptions = {},
@@ -63,7 +63,7 @@ function noPackages(selection: Selection): Selection {
   return {
     enter: async (directory) =>
       path.posix.basename(directory) === "node_modules"
-        ? { kept: false, rule: "node_modules: what is needed is in the bundle" }
+        ? { kept: false, rule: "node_modules: dependencies are in the bundle" }
         : selection.enter(directory),
     judge: (file) => selection.judge(file),
   };
@@ -91,10 +91,10 @@ class Walk {
   async plan(): Promise<PackPlan> {
     await this.#visitFolder("", this.#root, [this.#root]);
     if (this.#refused.length > 0)
-      throw new CommandError("UNPACKABLE", "the folder holds what no archive may hold; nothing was uploaded", {
+      throw new CommandError("UNPACKABLE", "the folder contains entries that cannot be packed; nothing was uploaded", {
         exitCode: exitCodes.failed,
         details: this.#refused,
-        hint: "delete these, or ignore them in .runtimeignore",
+        hint: "delete these entries, or add them to .runtimeignore",
       });
     return {
       facts: this.#facts,
@@ -104,9 +104,9 @@ class Walk {
     };
   }
 
-  /** `chain` holds the real paths of the folders that lead here: a link back into it is a loop. */
+  /** `chain` contains the real paths of all parent folders, to detect link loops. */
   async #visitFolder(directory: string, source: string, chain: readonly string[]): Promise<void> {
-    // At once: with thousands of small files, waiting for each takes longer than looking at it.
+    // Synchronous: for thousands of small files, awaiting each call takes longer than the call.
     for (const entry of readdirSync(source, { withFileTypes: true })) {
       const relativePath = directory === "" ? entry.name : `${directory}/${entry.name}`;
       const reason = neverPackedReason(entry.name, path.posix.basename(directory)) ?? this.#ownArchiveReason(relativePath);
@@ -119,10 +119,10 @@ class Walk {
     }
   }
 
-  /** Else each archive would hold the one before. */
+  /** Excludes earlier archives of this package: otherwise each archive would contain the previous one. */
   #ownArchiveReason(relativePath: string): string | undefined {
     const isOwn = relativePath.endsWith(".tgz") && !relativePath.includes("/") && relativePath.startsWith(this.#ownArchives);
-    return isOwn ? "always out: an archive of this package" : undefined;
+    return isOwn ? "always excluded: an archive of this package" : undefined;
   }
 
   async #visit(entry: Dirent, place: Place): Promise<void> {
@@ -141,25 +141,25 @@ class Walk {
   }
 
   #take({ relativePath, source }: Place, sizeBytes: number, linkRule?: string): void {
-    const verdict = this.#always.has(relativePath) ? { kept: true, rule: "always in" } : this.#selection.judge(relativePath);
+    const verdict = this.#always.has(relativePath) ? { kept: true, rule: "always included" } : this.#selection.judge(relativePath);
     if (!verdict.kept) return this.#leaveOut(relativePath, verdict.rule);
-    // A backslash is a separator elsewhere, and U+FFFD stands for bytes that are no text.
+    // A backslash is a separator on Windows. U+FFFD replaces bytes that are not valid UTF-8.
     if (/[\p{Cc}\\\uFFFD]/u.test(relativePath)) return void this.#refused.push(`${relativePath}: a name that cannot be packed`);
     this.#files.push({ path: relativePath, source, sizeBytes, rule: linkRule ?? verdict.rule });
     if (this.#files.length > maximumFiles)
       throw new CommandError("TOO_MANY_FILES", `the folder has more than ${maximumFiles} files`, {
         exitCode: exitCodes.failed,
-        hint: "ignore some in .runtimeignore",
+        hint: "exclude files with .runtimeignore",
       });
   }
 
-  /** Links are packed as what they lead to, when that lies in the folder and may be packed itself. */
+  /** Packs a link as a copy of its target, if the target is inside the folder and can be packed. */
   async #visitLink(place: Place): Promise<void> {
     const target = await realpath(place.source).catch((error: NodeJS.ErrnoException) => error);
-    if (target instanceof Error) return this.#leaveLink(place, target.code === "ELOOP" ? "a link that loops" : "a link that leads nowhere");
-    if (!target.startsWith(`${this.#root}${path.sep}`)) return this.#leaveLink(place, "a link that leads out of the folder");
+    if (target instanceof Error) return this.#leaveLink(place, target.code === "ELOOP" ? "a link that loops" : "a link without a target");
+    if (!target.startsWith(`${this.#root}${path.sep}`)) return this.#leaveLink(place, "a link to a target outside of the folder");
     const reason = neverPackedPathReason(path.relative(this.#root, target).split(path.sep).join("/"));
-    if (reason !== undefined) return this.#leaveLink(place, `a link to what is ${reason}`);
+    if (reason !== undefined) return this.#leaveLink(place, `a link to a target that is ${reason}`);
     const stats = await stat(target);
     const resolved = { ...place, source: target };
     if (stats.isFile()) return this.#take(resolved, stats.size, "a link within the folder");
@@ -180,7 +180,7 @@ class Walk {
   }
 }
 
-/** Where the walk stands. */
+/** The current entry of the walk. */
 interface Place {
   readonly relativePath: string;
   readonly source: string;

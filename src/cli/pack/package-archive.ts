@@ -19,18 +19,18 @@ interface BundledFolder extends BundleOptions {
   readonly directory: string;
 }
 
-/** An archive that can be sent, and what is in it. */
+/** An archive that is ready for upload, and its plan. */
 export interface PackageArchive extends Archive {
   readonly file: string;
   readonly filename: string;
-  /** Undefined for an archive that was ready and that the daemon must judge. */
+  /** Undefined for an existing archive that could not be read here. */
   readonly plan: PackPlan | undefined;
 }
 
-/** What the documents of commands that upload contain about an archive, or of the plan for one. */
+/** The archive fields in documents of upload commands. */
 export const archiveFields = ["sizeBytes", "sha256", "dryRun", "entrypoint", "pluginEntry", "unpackedBytes", "files", "leftOut"] as const;
 
-/** Packs a folder, or takes an archive as it is. What is packed goes away with the command. */
+/** Packs a folder, or opens an existing archive. The packed file is deleted when the command ends. */
 export async function createArchive(
   context: Context,
   source: string,
@@ -44,13 +44,13 @@ export async function createArchive(
   return { plan, ...(await packFolder(context, plan, directory)) };
 }
 
-/** What a person would want to know before it is sent. */
+/** Prints the size of the archive and warns about excluded links. */
 export function describeArchive({ output }: Context, { facts, files, links }: PackPlan, { sizeBytes }: Archive): void {
   output.note(`${facts.name}@${facts.version}: ${files.length} files, ${formatSize(sizeBytes)} packed`);
-  for (const link of links) output.warn(`${link.path} is left out: ${link.rule}`);
+  for (const link of links) output.warn(`${link.path} is excluded: ${link.rule}`);
 }
 
-/** Has the archive sent by an operation of the client, and shows how far it is. */
+/** Uploads the archive and shows the progress. */
 export async function sendArchive<Result>(
   context: Context,
   packageArchive: PackageArchive,
@@ -63,19 +63,19 @@ export async function sendArchive<Result>(
   );
 }
 
-/** The archive as the client sends it; tells of every piece that goes. */
+/** Returns the archive as an upload source. Reports every chunk to `onBytes`. */
 export function uploadSource({ file, filename, sizeBytes }: PackageArchive, onBytes: (count: number) => void): UploadSource {
   return { filename, sizeBytes, bytes: counted(file, onBytes) };
 }
 
-/** Like `planBundle`, and tells what the compiler warns of. */
+/** Like `planBundle`, but also prints the warnings of the compiler. */
 export async function planBundled({ output }: Context, { folder, directory, ...options }: BundledFolder): Promise<PackPlan> {
   const plan = await planBundle(folder, path.join(directory, "made"), options);
   for (const warning of plan.warnings) output.warn(warning);
   return plan;
 }
 
-/** Writes the archive, see `writeArchive`, and shows how far it is. */
+/** Writes the archive with `writeArchive` and shows the progress. */
 export function packWithProgress(context: Context, files: readonly PackedFile[], target: string): Promise<WrittenArchive> {
   const totalBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   return withProgress(context, { label: "packing", totalBytes }, (onBytes) => writeArchive(files, target, context.signal, onBytes));
@@ -86,7 +86,7 @@ async function packFolder(context: Context, { facts, files }: PackPlan, director
   return { file, filename: archiveName(facts), ...(await packWithProgress(context, files, file)) };
 }
 
-/** What an archive that is ready would install; undefined for what the daemon must judge. */
+/** Returns the plan of an existing archive. Undefined if it cannot be read here. */
 async function planArchive(file: string, kind: PackageKind): Promise<PackPlan | undefined> {
   const content = await readArchiveContent(file);
   if (content === undefined) return undefined;
@@ -104,7 +104,7 @@ async function takeArchive(file: string): Promise<Omit<PackageArchive, "plan">> 
   return { file, filename: path.basename(file), sizeBytes, sha256: hash.digest("hex") };
 }
 
-/** Opens the file when it is asked for its first bytes: of a call that is refused before, nothing is left open. */
+/** Opens the file on the first read, so that a rejected request leaves no open file. */
 async function* counted(file: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
     yield chunk;

@@ -21,24 +21,24 @@ const Manifest = z.object({
 
 export type PackageKind = "worker" | "plugin";
 
-/** What packing must know about a folder before it packs. */
+/** The metadata of a package. */
 export interface PackageInfo {
   readonly name: string;
   readonly version: string;
-  /** The manifest's and package.json's file names, those that exist. */
+  /** File names of the manifest and package.json, if they exist. */
   readonly metadataFiles: readonly string[];
   readonly packageJson: PackageJson | undefined;
-  /** Relative, with forward slashes; undefined when nothing in the folder can be served. */
+  /** Relative, with forward slashes. Undefined if there is nothing to serve. */
   readonly entrypoint: string | undefined;
-  /** A plugin's module; undefined when there is none, as beside a manifest for a built-in plugin. */
+  /** The module of a plugin. Undefined for a manifest that only configures a built-in plugin. */
   readonly pluginEntry?: string | undefined;
 }
 
-/** Where a package lies: in a folder, or in an archive that is ready. */
+/** The files of a package: a folder or an archive. */
 export interface PackageSource {
-  /** How messages call it. */
+  /** The name in messages. */
   readonly label: string;
-  /** The text of a file, by its path with forward slashes; undefined when there is none. */
+  /** Returns the text of a file by its path with forward slashes. Undefined if it does not exist. */
   readonly read: (file: string) => Promise<string | undefined>;
   readonly isFile: (file: string) => Promise<boolean>;
 }
@@ -56,10 +56,10 @@ export function archiveSource(label: string, { files, metadata }: ArchiveContent
   return { label, read: (file) => Promise.resolve(metadata.get(file)), isFile: (file) => Promise.resolve(paths.has(file)) };
 }
 
-/** What the command line says in place of the manifest. */
+/** Name and version on the command line, which override the manifest. */
 export type PackageIdentity = Partial<Pick<PackageInfo, "name" | "version">>;
 
-/** Reads name, version and what it starts with as the daemon will; what it would refuse is refused here, before a byte is sent. */
+/** Reads name, version and entrypoint with the daemon's rules. Throws for metadata that the daemon would reject. */
 export async function readPackageInfo(
   source: PackageSource,
   kind: PackageKind = "worker",
@@ -73,8 +73,8 @@ export async function readPackageInfo(
   if (typeof name !== "string" || !isPackageName(name))
     throw refused(
       "INVALID_PACKAGE_NAME",
-      `${JSON.stringify(name)} cannot name a package`,
-      "lower case, digits, - . _, optionally @scope/ in front",
+      `${JSON.stringify(name)} is not a valid package name`,
+      "use lower-case letters, digits, - . _, optionally with a scope, such as @scope/hello",
     );
   if (typeof version !== "string" || !isPackageVersion(version)) throw badVersion(version);
   return {
@@ -104,7 +104,7 @@ async function readManifest(source: PackageSource): Promise<ManifestFile | undef
   return undefined;
 }
 
-/** ` at line 3, column 1`; empty where the place is not known. */
+/** Returns ` at line 3, column 1`, or an empty text if the position is unknown. */
 function placeIn(text: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const lines = text.slice(0, offset).split("\n");
@@ -144,7 +144,7 @@ async function findPluginEntry(source: PackageSource, manifest: ManifestFile | u
   return undefined;
 }
 
-/** A file that the manifest names, which must be there. */
+/** Returns a file declared in the manifest. Throws if it does not exist. */
 async function declaredFile(
   source: PackageSource,
   manifest: ManifestFile | undefined,
@@ -154,9 +154,13 @@ async function declaredFile(
   if (declared === undefined) return undefined;
   const file = path.posix.normalize(declared);
   if (file.startsWith("../") || path.posix.isAbsolute(file))
-    throw unreadable(manifest?.file ?? "manifest", `its ${key} ${declared} lies outside the folder`);
+    throw unreadable(manifest?.file ?? "manifest", `its ${key} ${declared} is outside of the folder`);
   if (await source.isFile(file)) return file;
-  throw refused("ENTRYPOINT_NOT_FOUND", `the ${key} ${declared} is not there`, `build it first, or correct ${key} in the manifest`);
+  throw refused(
+    "ENTRYPOINT_NOT_FOUND",
+    `the ${key} ${declared} does not exist`,
+    `build the package first, or correct ${key} in the manifest`,
+  );
 }
 
 async function isFile(file: string): Promise<boolean> {
@@ -169,17 +173,19 @@ async function isFile(file: string): Promise<boolean> {
 function noName(folder: string, metadataFile: string | undefined): CommandError {
   if (metadataFile === undefined)
     return refused("MISSING_PACKAGE_NAME", `${folder} has neither manifest.yaml nor package.json`, "echo 'name: hello' > manifest.yaml");
-  return refused("MISSING_PACKAGE_NAME", `${path.join(folder, metadataFile)} gives no name`, "add a line such as name: hello");
+  return refused("MISSING_PACKAGE_NAME", `${path.join(folder, metadataFile)} does not declare a name`, "add a line such as name: hello");
 }
 
 function badVersion(version: unknown): CommandError {
   const hint =
-    typeof version === "number" ? `quote it, and give three parts: version: "${version}.0"` : "three parts, such as 1.2.0, or leave it out";
+    typeof version === "number"
+      ? `quote the version and use three parts: version: "${version}.0"`
+      : "use three parts, such as 1.2.0, or remove the version";
   return refused("INVALID_PACKAGE_VERSION", `${JSON.stringify(version)} is not a version`, hint);
 }
 
 function unreadable(file: string, problem: string): CommandError {
-  return refused("INVALID_PACKAGE_METADATA", `${file} cannot be used: ${problem}`);
+  return refused("INVALID_PACKAGE_METADATA", `${file} is not valid: ${problem}`);
 }
 
 function refused(code: string, message: string, hint?: string): CommandError {

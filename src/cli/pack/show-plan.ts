@@ -3,21 +3,21 @@ import type { Output } from "../output/output.js";
 import type { PackPlan } from "./pack-plan.js";
 import type { Archive } from "./write-archive.js";
 
-/** What an upload would send: every file with its rule, then what stays behind. An archive that was ready is sent as it is. */
+/** Shows the plan of an upload: every included and excluded file with its rule. An existing archive is uploaded unchanged. */
 export function showPlan(output: Output, plan: PackPlan | undefined, archive: Archive): void {
   const { sizeBytes, sha256 } = archive;
   const packed = { sizeBytes, sha256 };
   if (plan === undefined) {
     output.result(
       { dryRun: true, ...packed, files: null, leftOut: null },
-      `the archive as it is, ${formatSize(sizeBytes)}, sha256 ${sha256}`,
+      `the unchanged archive, ${formatSize(sizeBytes)}, sha256 ${sha256}`,
     );
     return;
   }
   showFiles(output, plan, archive, { document: { dryRun: true }, note: "dry run: nothing was uploaded" });
 }
 
-/** The same as part of something else, with what there is to say besides. */
+/** Shows the files of a plan, with additional fields and a note. */
 export function showFiles(
   output: Output,
   { facts, files, leftOut }: PackPlan,

@@ -5,13 +5,13 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { ContentDigest } from "./write-archive.js";
 import type { PackedFile } from "./pack-plan.js";
 
-/** npm's choice: old enough for every format, and the same for everybody. */
+/** The fixed time that npm also uses: valid in every archive format, and reproducible. */
 const fixedTime = new Date("1985-10-26T08:15:00Z");
 const prefix = "package/";
 const blockBytes = 512;
 const padding = Buffer.alloc(blockBytes);
 const none: readonly Buffer[] = [];
-/** Many small files make one piece: each piece is a job for another thread, which compresses it while the next one is read. */
+/** Combines small files to chunks: zlib compresses each chunk in a thread while the next one is read. */
 const pieceBytes = 256 * 1024;
 
 const marker = Buffer.from("rtk_");
@@ -19,8 +19,8 @@ const keyPattern = /^rtk_[A-Za-z0-9_-]{43}/;
 const keyLength = 47;
 
 /**
- * The files as an uncompressed tar, in the order given. The same content gives the same bytes: names, times, modes and owners are fixed.
- * Fails when a file holds one of our keys. Reading is synchronous: that is what is quick for many small files.
+ * Writes the files as an uncompressed tar, in the given order. Times, modes and owners are fixed, so the same content gives the same bytes.
+ * Throws SECRET_FOUND for an API key. Reads synchronously, which is faster for many small files.
  */
 export function* createTarStream(files: readonly PackedFile[], digest: ContentDigest): Generator<Buffer> {
   const pieces = new Pieces();
@@ -29,7 +29,7 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
     try {
       digest.begin(file, sizeBytes);
       pieces.add(headerOf(file, sizeBytes));
-      // A large file is many pieces; they go as they come.
+      // Yields the chunks of a large file as they are read.
       const read = contentReader(descriptor, file, digest);
       for (let leftBytes = sizeBytes; leftBytes > 0;) {
         leftBytes -= pieces.fill(leftBytes, read);
@@ -46,7 +46,7 @@ export function* createTarStream(files: readonly PackedFile[], digest: ContentDi
   yield pieces.rest();
 }
 
-/** Collects bytes into pieces of one size. */
+/** Collects bytes into chunks of one size. */
 class Pieces {
   #buffer = Buffer.allocUnsafe(pieceBytes);
   #filledBytes = 0;
@@ -58,7 +58,7 @@ class Pieces {
     this.#filledBytes += bytes.length;
   }
 
-  /** Lets `read` fill what is left of a piece, at most that many bytes; returns how many it gave. */
+  /** Fills the current chunk with at most `mostBytes` from `read`. Returns the number of bytes. */
   fill(mostBytes: number, read: (into: Buffer) => number): number {
     if (this.#filledBytes === pieceBytes) this.#full.push(this.rest());
     const end = Math.min(pieceBytes, this.#filledBytes + mostBytes);
@@ -67,7 +67,7 @@ class Pieces {
     return count;
   }
 
-  /** Those that are full, once. */
+  /** Returns and removes the full chunks. */
   full(): readonly Buffer[] {
     if (this.#full.length === 0) return none;
     const full = this.#full;
@@ -83,7 +83,7 @@ class Pieces {
   }
 }
 
-/** A name that is too long for a header gets an extended one in front. */
+/** Returns the header of a file, preceded by a pax header if the name is too long. */
 function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): Buffer {
   const entry = {
     path: prefix + path,
@@ -99,7 +99,7 @@ function headerOf({ path, executable = false }: PackedFile, sizeBytes: number): 
   return needsMore ? Buffer.concat([new Pax({ path: entry.path, size: entry.size }).encode(), block]) : block;
 }
 
-/** The plan resolved all links: one that stands here now came in between. */
+/** Opens a file. Does not follow links: the plan has resolved all of them, so a link here is a change since then. */
 function openFile(file: PackedFile): { descriptor: number; sizeBytes: number } {
   const descriptor = openSync(file.source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(descriptor);
@@ -108,7 +108,7 @@ function openFile(file: PackedFile): { descriptor: number; sizeBytes: number } {
   throw changed(file);
 }
 
-/** Reads on where the last call ended, and checks what was read. */
+/** Returns a function that reads the next bytes of a file, scans them for keys and adds them to the digest. */
 function contentReader(descriptor: number, file: PackedFile, digest: ContentDigest): (into: Buffer) => number {
   const scanner = new SecretScanner(file.path);
   return (into) => {
@@ -122,10 +122,10 @@ function contentReader(descriptor: number, file: PackedFile, digest: ContentDige
 }
 
 function changed(file: PackedFile): CommandError {
-  return new CommandError("FILE_CHANGED", `${file.path} changed while it was packed`, { exitCode: exitCodes.failed, hint: "try again" });
+  return new CommandError("FILE_CHANGED", `${file.path} changed during packing`, { exitCode: exitCodes.failed, hint: "try again" });
 }
 
-/** Looks for API keys in a file that comes in pieces. */
+/** Scans the chunks of a file for API keys. */
 class SecretScanner {
   readonly #file: string;
   #tail: Buffer = Buffer.alloc(0);
@@ -134,7 +134,7 @@ class SecretScanner {
     this.#file = file;
   }
 
-  /** Fails when a key stands in this piece, or across its border with the one before. */
+  /** Throws if a key is in this chunk or across the boundary to the previous one. */
   check(piece: Buffer): void {
     const text = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
     for (let at = text.indexOf(marker); at >= 0; at = text.indexOf(marker, at + 1))
@@ -144,8 +144,8 @@ class SecretScanner {
 }
 
 function holdsKey(file: string): CommandError {
-  return new CommandError("SECRET_FOUND", `${file} holds an API key; nothing was uploaded`, {
+  return new CommandError("SECRET_FOUND", `${file} contains an API key; nothing was uploaded`, {
     exitCode: exitCodes.failed,
-    hint: "take the key out and revoke it if others saw it, or leave the file out by .runtimeignore",
+    hint: "remove the key from the file and revoke it if it was exposed, or exclude the file with .runtimeignore",
   });
 }

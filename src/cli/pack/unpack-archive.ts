@@ -24,8 +24,8 @@ interface Entering {
 const [fileTypeMask, linkType, executableBits] = [0o170000, 0o120000, 0o111];
 
 /**
- * Unpacks an archive that was ready below `directory`, which is empty. Names are judged as the daemon judges them. Throws
- * `INVALID_ARCHIVE`, `PATH_TRAVERSAL` or `UNSUPPORTED_ENTRY`.
+ * Unpacks an archive to the empty folder `directory`, with the daemon's rules for names. Throws `INVALID_ARCHIVE`, `PATH_TRAVERSAL` or
+ * `UNSUPPORTED_ENTRY`.
  */
 export async function unpackArchive(archive: string, directory: string): Promise<UnpackedArchive> {
   const isZip = archive.toLowerCase().endsWith(".zip");
@@ -38,7 +38,7 @@ export async function unpackArchive(archive: string, directory: string): Promise
   return target.unpacked(isZip ? "zip" : "tar");
 }
 
-/** What was unpacked so far. */
+/** The target folder and the files unpacked so far. */
 class Target {
   readonly #directory: string;
   readonly #tree = new EntryTree();
@@ -48,7 +48,7 @@ class Target {
     this.#directory = directory;
   }
 
-  /** Where an entry's content goes; undefined for a folder. */
+  /** Creates the file of an entry and returns its writer (undefined ends the file). Returns undefined for a folder. */
   enter({ name, kind, executable }: Entering): ((piece: Uint8Array | undefined) => void) | undefined {
     if (kind === "link" || kind === "device") throw unsupportedEntry(name, `a ${kind}`);
     const segments = entrySegments(name, kind);
@@ -70,10 +70,10 @@ class Target {
   }
 
   unpacked(format: "tar" | "zip"): UnpackedArchive {
-    if (this.#files.length === 0) throw invalidArchive("it holds no files");
+    if (this.#files.length === 0) throw invalidArchive("it contains no files");
     const root = this.#tree.packageRoot(format);
     const below = root === "" ? "" : `${root}/`;
-    // The daemon writes its own.
+    // Omits the installation record: the daemon writes its own.
     const packed = this.#files.filter(({ name }) => name !== below + installationFileName);
     const files = packed.map(({ name, sizeBytes, executable }) => ({
       path: name.slice(below.length),

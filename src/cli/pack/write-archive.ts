@@ -6,9 +6,9 @@ import { createGzip } from "node:zlib";
 import type { PackedFile } from "./pack-plan.js";
 import { createTarStream } from "./tar-writer.js";
 
-/** How far reading may be ahead of compressing. */
+/** Maximum number of bytes read ahead of the compression. */
 const readAheadBytes = 1024 * 1024;
-/** RFC 1952: the byte that names the system, which differs between systems, and its value "unknown". */
+/** RFC 1952: the OS byte, which differs between systems, and its value "unknown". */
 const gzipSystemOffset = 9;
 const gzipSystemUnknown = 255;
 
@@ -18,13 +18,13 @@ export interface Archive {
 }
 
 export interface WrittenArchive extends Archive {
-  /** Of what is in it, see `ContentDigest`. */
+  /** The content digest, see `ContentDigest`. */
   readonly digest: string;
 }
 
 /**
- * Writes the files as a gzipped tar, see `createTarStream`. The same content gives the same bytes. `target` must not be there yet. `onBytes`
- * hears of every piece that was read.
+ * Writes the files as a gzipped tar, see `createTarStream`. The same content gives the same bytes. `target` must not exist. Reports the
+ * size of every chunk read to `onBytes`.
  */
 export async function writeArchive(
   files: readonly PackedFile[],
@@ -35,7 +35,7 @@ export async function writeArchive(
   const digest = new ContentDigest();
   const fingerprint = new Fingerprint();
   const pieces = Readable.from(pluralize(createTarStream(files, digest), onBytes), { highWaterMark: 1 });
-  // Larger than zlib's own 16 kB: each piece that it gives out wakes this thread up.
+  // Larger than zlib's default of 16 kB: each output chunk interrupts the main thread.
   const gzip = createGzip({ chunkSize: 128 * 1024, writableHighWaterMark: readAheadBytes } as Parameters<typeof createGzip>[0]);
   await pipeline(pieces, gzip, fingerprint, createWriteStream(target, { flags: "wx", mode: 0o600 }), { signal });
   return { sizeBytes: fingerprint.sizeBytes, sha256: fingerprint.hex(), digest: digest.hex() };
@@ -48,7 +48,7 @@ function* pluralize(pieces: Iterable<Buffer>, onBytes: (count: number) => void):
   }
 }
 
-/** Counts and hashes what passes, and makes the gzip header the same on every system. */
+/** Counts and hashes the stream, and sets the OS byte of the gzip header to the same value on every system. */
 class Fingerprint extends Transform {
   readonly #hash = createHash("sha256");
   sizeBytes = 0;
@@ -67,14 +67,14 @@ class Fingerprint extends Transform {
 }
 
 /**
- * What is in a package, whatever says when and by whom it was packed: SHA-256 of path, NUL, size, NUL and content of each file, in the
- * order of the archive.
+ * Digest of the package content, independent of deployment records: SHA-256 of path, NUL, size, NUL and content of each file, in the order
+ * of the archive.
  */
 export class ContentDigest {
   readonly #hash = createHash("sha256");
   #isReplaced = false;
 
-  /** The content that comes next is this file's. */
+  /** Starts a file. The next updates are its content. */
   begin({ path, digestedAs }: PackedFile, sizeBytes: number): void {
     this.#isReplaced = digestedAs !== undefined;
     if (digestedAs === undefined) this.#hash.update(`${path}\0${sizeBytes}\0`);
@@ -90,12 +90,12 @@ export class ContentDigest {
   }
 }
 
-/** What the archive of a package is called. */
+/** Returns the file name of a package archive. */
 export function archiveName({ name, version }: { readonly name: string; readonly version: string }): string {
   return `${archiveStem(name)}-${version}.tgz`;
 }
 
-/** What the names of all archives of a package begin with. */
+/** Returns the prefix of all archive names of a package. */
 export function archiveStem(name: string): string {
   return name.replace("@", "").replace("/", "-");
 }

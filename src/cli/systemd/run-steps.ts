@@ -8,11 +8,14 @@ import { serviceMode, type ServiceMode } from "./service-mode.js";
 import type { ServiceStep } from "./service-step.js";
 import { assertSystemd } from "./systemctl.js";
 
-/** The flags of commands that change the service. */
+/** The flags of the commands that change the service. */
 export const serviceOptions = [
-  { flags: "--user", description: "The service of the user who runs this, instead of the machine's" },
-  { flags: "-n, --dry-run", description: "Show what would be done, and do nothing" },
-  { flags: "--root <folder>", description: "Work on the file system below this folder, such as an image, and start or stop nothing" },
+  { flags: "--user", description: "Use your user's service instead of the system service" },
+  { flags: "-n, --dry-run", description: "Show the steps without running them" },
+  {
+    flags: "--root <folder>",
+    description: "Change the file system below this folder, such as an image, without starting or stopping services",
+  },
 ];
 
 export interface ServiceOptions {
@@ -21,26 +24,26 @@ export interface ServiceOptions {
   readonly root?: string;
 }
 
-/** The mode that was asked for. systemd enables nothing of a user in another file system than its own. */
+/** Returns the chosen mode. `--root` is for the system service only: systemctl cannot enable user units in another root. */
 export function chosenMode({ workingDirectory, directories }: Context, { user = false, root }: ServiceOptions): ServiceMode {
-  if (user && root !== undefined) throw usageError("--root is for the machine's service, not for --user");
+  if (user && root !== undefined) throw usageError("--root and --user cannot be used together");
   return serviceMode(user, directories.home, root === undefined ? undefined : path.resolve(workingDirectory, root));
 }
 
-/** What to do in a service mode, and how to ask for it. */
+/** The steps of a service change and their confirmation. */
 export interface ServicePlan {
   readonly mode: ServiceMode;
   readonly options: ServiceOptions;
   readonly steps: readonly ServiceStep[];
-  /** The question, without its question mark. */
+  /** The confirmation, without a question mark. */
   readonly consequence: string;
-  /** Typed to agree, where something is lost for good. */
+  /** The text to type for an irreversible change. */
   readonly typedName?: string;
-  /** More for the document. */
+  /** Additional fields of the document. */
   readonly facts: object;
 }
 
-/** Shows the steps that are needed, asks, and does them in order; false when nothing was done. */
+/** Shows the needed steps, asks for confirmation and runs them in order. Returns whether anything changed. */
 export async function runSteps(context: Context, plan: ServicePlan): Promise<boolean> {
   const { mode, options, consequence, typedName, facts } = plan;
   const needed = plan.steps.filter(({ isNeeded }) => isNeeded);
@@ -76,7 +79,7 @@ async function doAll(steps: readonly ServiceStep[]): Promise<void> {
       const { message, hint, details = [] } = describeFailure(error);
       throw new CommandError("SERVICE_STEP_FAILED", message, {
         exitCode: exitCodes.failed,
-        hint: hint ?? "mend that and run this again: what is done is not done twice",
+        hint: hint ?? "fix the problem and run the command again; completed steps are not repeated",
         details: [...details, ...done, `failed: ${description}`],
         cause: error,
       });
@@ -84,11 +87,11 @@ async function doAll(steps: readonly ServiceStep[]): Promise<void> {
   }
 }
 
-/** The machine's service is root's to change. */
+/** Throws NOT_ROOT if the system service would be changed by another user than root. */
 function assertAllowed({ name }: ServiceMode, { root }: ServiceOptions): void {
   if (name === "user" || root !== undefined || process.getuid?.() === 0) return;
-  throw new CommandError("NOT_ROOT", "the machine's services are root's to change; nothing was changed", {
+  throw new CommandError("NOT_ROOT", "only root can change system services; nothing changed", {
     exitCode: exitCodes.failed,
-    hint: "run it with sudo, look with --dry-run, or take --user for a service of your own",
+    hint: "use sudo, preview with --dry-run, or install a user service with --user",
   });
 }

@@ -7,24 +7,24 @@ import type { Context } from "../command/command.js";
 import { exitCodes } from "../command/exit-codes.js";
 import { installedFile } from "../installed-file.js";
 
-/** What the unit's ProtectHome hides from the service. */
+/** Folders that `ProtectHome` hides from the service. */
 const hiddenFolders = ["/home", "/root", "/run/user"];
 const probeTimeoutMs = 20_000;
 
-/** Where a service of this machine, or of one user, has its parts. */
+/** The paths of a system service or a user service. */
 export interface ServiceMode {
   readonly name: "system" | "user";
-  /** Where the unit's template lies below the shipped ones. */
+  /** Path of the unit template, relative to the shipped templates. */
   readonly template: string;
   readonly unitDirectory: string;
   readonly rootKeyFile: string;
   /** What `uninstall --purge` deletes: keys, workers, plugins. */
   readonly stateDirectories: readonly string[];
-  /** What systemctl needs to speak with the right manager. */
+  /** Flags that select the service manager in systemctl. */
   readonly systemctlFlags: readonly string[];
 }
 
-/** The parts of a service; those of a user lie below `home`, those of a machine's lie below `root`, when given. */
+/** Returns the paths of a service: below `home` for a user service, below `root` for a system service. */
 export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceMode {
   const at = (folder: string) => path.join(root, folder);
   if (!isUser)
@@ -33,11 +33,11 @@ export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceM
       template: "runtimed.service",
       unitDirectory: at("/etc/systemd/system"),
       rootKeyFile: at("/etc/runtimed/root-key"),
-      // Where systemd keeps the state of a service whose user it makes, and the link to it.
+      // State of a service with DynamicUser=yes, and systemd's link to it.
       stateDirectories: [at("/var/lib/private/runtimed"), at("/var/lib/runtimed")],
       systemctlFlags: root === "/" ? [] : [`--root=${root}`],
     };
-  // As the unit has them: systemd's %h, whatever XDG_CONFIG_HOME says.
+  // Same paths as in the unit, which uses systemd's %h and ignores XDG_CONFIG_HOME.
   return {
     name: "user",
     template: "user/runtimed.service",
@@ -51,11 +51,11 @@ export function serviceMode(isUser: boolean, home: string, root = "/"): ServiceM
 interface ServiceProgram {
   readonly node: string;
   readonly program: string;
-  /** Whether the daemon can send its notes itself. */
+  /** Whether the daemon can notify systemd without a helper program. */
   readonly canNotify: boolean;
 }
 
-/** The Node and the daemon that the service is to run: those of this command, or the Node given. Refuses what the service could not run. */
+/** Returns the Node.js and daemon programs of the service. Throws if the service could not run them. */
 export async function findServiceProgram(
   { workingDirectory }: Context,
   mode: ServiceMode,
@@ -63,7 +63,7 @@ export async function findServiceProgram(
 ): Promise<ServiceProgram> {
   const node = path.resolve(workingDirectory, givenNode ?? process.execPath);
   await access(node).catch(() => {
-    throw usageError(`--node ${node}: there is no such program`);
+    throw usageError(`--node ${node} does not exist`);
   });
   const program = await realpath(installedFile("bin/runtimed.js"));
   if (mode.name === "system") for (const file of [node, await realpath(node), program]) assertVisible(file);
@@ -73,13 +73,13 @@ export async function findServiceProgram(
 function assertVisible(file: string): void {
   const folder = hiddenFolders.find((hidden) => file.startsWith(`${hidden}/`));
   if (folder === undefined) return;
-  throw new CommandError("HIDDEN_FROM_SERVICE", `${file} lies in ${folder}, which the service cannot see; nothing was changed`, {
+  throw new CommandError("HIDDEN_FROM_SERVICE", `${file} is in ${folder}, which is hidden from the service; nothing changed`, {
     exitCode: exitCodes.failed,
-    hint: "put Node and this package where all users can read them, such as /opt, give another Node by --node, or take --user",
+    hint: "install Node.js and this package in a folder such as /opt, choose another Node.js with --node, or use --user",
   });
 }
 
-/** In the Node that will run it: the package is optional, and is made for a machine and a version of Node. */
+/** Whether koffi loads in the Node.js of the service. The package is optional, and built for one platform and Node.js version. */
 async function loadsKoffi(node: string, folder: string): Promise<boolean> {
   return promisify(execFile)(node, ["-e", 'require("koffi").load(null)'], { cwd: folder, timeout: probeTimeoutMs, env: {} }).then(
     () => true,

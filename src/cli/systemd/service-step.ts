@@ -7,18 +7,18 @@ import type { UnitFile } from "./unit-files.js";
 
 const rootKeyBytes = 32;
 
-/** One thing that is to be done, or that needs not. */
+/** One step of a service change. */
 export interface ServiceStep {
-  /** What is done, for people: `write /etc/systemd/system/runtimed.service`. */
+  /** The displayed action, such as `write /etc/systemd/system/runtimed.service`. */
   readonly description: string;
-  /** False where it is so already. */
+  /** False if the step has no effect. */
   readonly isNeeded: boolean;
-  /** Of a file that is written; never of one that holds a secret. */
+  /** Content of the written file. Never set for a secret. */
   readonly content?: string;
   readonly act: () => Promise<unknown>;
 }
 
-/** A unit file as it should be, readable to all, replaced as a whole. */
+/** Writes a unit file atomically, readable for all users. */
 export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
   const present = readFileIfThere(file);
   return {
@@ -33,11 +33,11 @@ export function writeUnit({ path: file, content }: UnitFile): ServiceStep {
   };
 }
 
-/** A file with a new root key that only its owner may read; one that is there stays as it is, but for its mode. */
+/** Creates a root key file with mode 0600. Changes only the mode of an existing file. */
 export async function makeRootKey(file: string): Promise<ServiceStep> {
   const present = await stat(file).catch(() => undefined);
   return {
-    description: present ? `close ${file} to others` : `make a root key in ${file}`,
+    description: present ? `set mode 0600 on ${file}` : `create a root key in ${file}`,
     isNeeded: present === undefined || (present.mode & 0o077) !== 0,
     act: async () => {
       if (present) return chmod(file, 0o600);

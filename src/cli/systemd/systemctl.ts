@@ -5,12 +5,12 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { Variables } from "../config/user-directories.js";
 import type { ServiceMode } from "./service-mode.js";
 
-/** Made by systemd where it runs the machine; sd_booted(3) looks for nothing else. */
+/** Exists if systemd runs the machine; sd_booted(3) checks only this path. */
 const bootedMark = "/run/systemd/system";
-/** A start waits until the daemon serves; the unit gives it 300 s. */
+/** A start waits until the daemon is ready, for at most 300 s (TimeoutStartSec of the unit). */
 const systemctlTimeoutMs = 330_000;
 
-/** The service manager, as far as a service's own commands need it. */
+/** Runs systemctl. */
 export class Systemctl {
   readonly #mode: ServiceMode;
   readonly #variables: Variables;
@@ -20,18 +20,18 @@ export class Systemctl {
     this.#variables = variables;
   }
 
-  /** Words to show for a call. */
+  /** Returns the displayed command line. */
   describe(words: readonly string[]): string {
     return ["systemctl", ...this.#mode.systemctlFlags, ...words].join(" ");
   }
 
-  /** Resolves with what it says on stdout; rejects with SYSTEMCTL_FAILED. */
+  /** Runs systemctl and resolves with its stdout. Rejects with SYSTEMCTL_FAILED. */
   run(words: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       const options = { timeout: systemctlTimeoutMs, env: this.#variables };
       execFile("systemctl", [...this.#mode.systemctlFlags, ...words], options, (error, stdout, stderr) => {
         if (error === null) return resolve(stdout);
-        if (error.code === "ENOENT") return reject(noSystemd("there is no systemctl"));
+        if (error.code === "ENOENT") return reject(noSystemd("systemctl does not exist"));
         const said = stderr
           .trim()
           .split("\n")
@@ -47,21 +47,21 @@ export class Systemctl {
     });
   }
 
-  /** Properties of a unit by name; those that it does not have are missing. */
+  /** Returns properties of a unit by name, without unknown ones. */
   async properties(unit: string, names: readonly string[]): Promise<Readonly<Record<string, string>>> {
     const text = await this.run(["show", unit, `--property=${names.join(",")}`]);
     return Object.fromEntries(text.split("\n").flatMap((line) => (/^([^=]+)=(.*)$/.exec(line) ? [line.split(/=(.*)/s).slice(0, 2)] : [])));
   }
 }
 
-/** Refuses to go on where systemd does not run the machine. */
+/** Throws NO_SYSTEMD if systemd does not run this machine. */
 export function assertSystemd(): void {
-  if (!existsSync(bootedMark)) throw noSystemd(`${bootedMark} is not there`);
+  if (!existsSync(bootedMark)) throw noSystemd(`${bootedMark} does not exist`);
 }
 
 function noSystemd(reason: string): CommandError {
-  return new CommandError("NO_SYSTEMD", `systemd does not run this machine (${reason}); nothing was changed`, {
+  return new CommandError("NO_SYSTEMD", `systemd does not run this machine (${reason}); nothing changed`, {
     exitCode: exitCodes.failed,
-    hint: "start runtimed with what your machine has instead, such as a container's own restarts; see: runtimed --help",
+    hint: "start runtimed with another supervisor, such as a container runtime; see: runtimed --help",
   });
 }

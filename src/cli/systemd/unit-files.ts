@@ -17,22 +17,22 @@ export interface UnitFile {
   readonly content: string;
 }
 
-/** What differs from one machine to another. */
+/** The machine-specific values of the units. */
 interface UnitChoices {
-  /** Absolute, as all paths here. */
+  /** Absolute path. */
   readonly node: string;
   readonly program: string;
-  /** What systemd takes as ListenStream, such as `127.0.0.1:8000`; undefined = both loopback addresses, as in the template. */
+  /** Value of ListenStream, such as `127.0.0.1:8000`. Undefined: both loopback addresses, as in the template. */
   readonly listen: string | undefined;
-  /** False = a helper program sends the daemon's notes, which systemd then has to take from any process of the service. */
+  /** False: a helper program notifies systemd, which requires NotifyAccess=all. */
   readonly canNotify: boolean;
-  /** The service does not start where the kernel does not restrict isolates. */
+  /** Whether the service refuses to start without Landlock and seccomp. */
   readonly isStrict: boolean;
   /** `RUNTIME_PANEL_HOST`; undefined = not set. */
   readonly panelHost: string | undefined;
 }
 
-/** The unit files for this machine. */
+/** Returns the unit files for this machine. */
 export async function unitFiles(
   mode: ServiceMode,
   { node, program, listen, canNotify, isStrict, panelHost }: UnitChoices,
@@ -49,7 +49,7 @@ export async function unitFiles(
   ];
 }
 
-/** With other values for variables that the template has, as a setting or as a comment. */
+/** Sets variables that the template contains, active or commented out. */
 function withEnvironment(unit: string, environment: Readonly<Record<string, string>>): string {
   return Object.entries(environment).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^#?Environment=${name}=.*$`, "m"), () => `Environment=${name}=${value}`),
@@ -61,7 +61,7 @@ function withListen(unit: string, listen: string | undefined): string {
   return listen === undefined ? unit : unit.replace(/^ListenStream=[^]*^FreeBind=yes\n/m, `ListenStream=${listen}\n`);
 }
 
-/** The text of a unit with other values for settings that it has once each. */
+/** Sets values of unit settings that occur once each. */
 function withSettings(unit: string, settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).reduce(
     (text, [name, value]) => text.replace(new RegExp(`^${name}=.*$`, "m"), () => `${name}=${value}`),
@@ -69,7 +69,7 @@ function withSettings(unit: string, settings: Readonly<Record<string, string>>):
   );
 }
 
-/** A path as systemd reads it: `%`, `$`, quotes and white space would mean something. */
+/** Quotes a path for systemd, in which `%`, `$`, quotes and white space are special. */
 function quoted(file: string): string {
   const escaped = file.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@%+=:,./-]+$/.test(file) ? escaped : `"${escaped}"`;
@@ -80,7 +80,7 @@ export async function readPresentUnit(mode: ServiceMode): Promise<string | undef
   return await readFile(path.join(mode.unitDirectory, serviceUnit), "utf8").catch(() => undefined);
 }
 
-/** The value that a unit gives a variable of its service. */
+/** Returns the value of a variable in a unit. */
 export function environmentOf(unit: string | undefined, variable: string): string | undefined {
   return unit
     ?.split("\n")
@@ -89,14 +89,14 @@ export function environmentOf(unit: string | undefined, variable: string): strin
 }
 
 /**
- * Whether the unit asks for strict isolation: a new one where the kernel offers both layers, a unit that is there already as it does now,
- * since an upgrade must not keep a service from starting that ran before.
+ * Whether the unit requires strict isolation. A new unit does if the kernel supports both layers. An existing unit keeps its setting,
+ * because an upgrade must not prevent the service from starting.
  */
 export async function asksForStrictIsolation(presentUnit: string | undefined, node: string): Promise<boolean> {
   return presentUnit === undefined ? await offersIsolation(node) : environmentOf(presentUnit, "RUNTIME_ISOLATION") === "strict";
 }
 
-/** Whether the daemon's sandbox program finds both layers of the kernel. */
+/** Whether the kernel supports Landlock and seccomp, checked with the daemon's sandbox program. */
 async function offersIsolation(node: string): Promise<boolean> {
   const program = installedFile("dist/server/workers/sandbox/main.js");
   try {

@@ -12,10 +12,10 @@ import type { Problem } from "./problem.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names that every daemon needs itself; another prefix may add one. */
+/** Names reserved by every daemon. RUNTIME_API_PREFIX can reserve another one. */
 const reservedNames = ["api", "cpanel"];
 
-/** All that is wrong with manifest and package.json, and what they start with: by the rules and schemas of the daemon. */
+/** Returns all problems of manifest, package.json and entrypoint, by the rules and schemas of the daemon. */
 export async function findManifestProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
   const [manifest, packageJson] = await Promise.all([readManifestText(source), readPackageJsonText(source)]);
   const unreadable = [...manifest.problems, ...packageJson.problems];
@@ -52,7 +52,7 @@ class Metadata {
     });
     const { name } = this.#fields;
     if (reservedNames.includes(String(name)))
-      problems.push(this.#problem(["name"], "INVALID_PACKAGE_NAME", `the name ${String(name)} is taken by the runtime itself`));
+      problems.push(this.#problem(["name"], "INVALID_PACKAGE_NAME", `the name ${String(name)} is reserved`));
     return problems;
   }
 
@@ -64,36 +64,41 @@ class Metadata {
     return typeof fields["entrypoint"] === "string" ? [...own, ...this.#issues(WorkerManifest, fields, PluginManifest)] : own;
   }
 
-  /** Of a plugin they are its configuration. */
+  /** Only for workers: unknown keys of a plugin are its configuration. */
   unknownKeys(): Problem[] {
     return Object.keys(this.#manifest?.fields ?? {})
       .filter((key) => !runtimeKeys.has(key))
       .map((key) => {
         const nearest = nearestWord(key, [...runtimeKeys]);
         const meant = nearest === undefined ? "" : `; did you mean ${nearest}?`;
-        return { ...this.#problem([key], "UNKNOWN_KEY", `the key ${key} means nothing here${meant}`, true), severity: "warning" };
+        return { ...this.#problem([key], "UNKNOWN_KEY", `unknown key ${key}${meant}`, true), severity: "warning" };
       });
   }
 
-  /** What the manifest names must be there; something must be. */
+  /** Returns problems of the entrypoint and plugin module. */
   async startProblems(source: PackageSource, kind: PackageKind): Promise<Problem[]> {
     const missing: Problem[] = [];
     for (const key of kind === "worker" ? ["entrypoint"] : ["entrypoint", "pluginEntry"]) {
       const named = this.#manifest?.fields[key];
       if (typeof named !== "string" || named === "" || (await source.isFile(path.posix.normalize(named)))) continue;
-      missing.push(this.#problem([key], "ENTRYPOINT_NOT_FOUND", `the ${key} ${named} is not there; build it first, or correct ${key}`));
+      missing.push(
+        this.#problem([key], "ENTRYPOINT_NOT_FOUND", `the ${key} ${named} does not exist; build the package first, or correct ${key}`),
+      );
     }
     if (missing.length > 0) return missing;
     const facts = await readPackageInfo(source, kind, { name: "any", version: "1.0.0" }).catch(() => undefined);
     if (!facts || facts.entrypoint !== undefined || facts.pluginEntry !== undefined) return [];
     if (kind === "worker")
-      return [this.#problem([], "ENTRYPOINT_NOT_FOUND", "nothing can be served: there is no index.html, index.js or entrypoint")];
+      return [this.#problem([], "ENTRYPOINT_NOT_FOUND", "the package has nothing to serve: no index.html, index.js or entrypoint")];
     return [
-      { ...this.#problem([], "NO_CODE", "there is no code: this is a manifest for a built-in plugin of that name"), severity: "warning" },
+      {
+        ...this.#problem([], "NO_CODE", "the package contains no code: its manifest configures the built-in plugin with this name"),
+        severity: "warning",
+      },
     ];
   }
 
-  /** `known` has spoken of its keys already. */
+  /** Returns schema problems, without keys that the schema `known` has already checked. */
   #issues(schema: z.ZodObject, fields: Fields, known?: z.ZodObject): Problem[] {
     const issues = schema.safeParse(fields).error?.issues ?? [];
     return issues

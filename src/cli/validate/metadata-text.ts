@@ -4,7 +4,7 @@ import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageSource } from "../pack/package-info.js";
 import type { Problem } from "./problem.js";
 
-/** A file that says something about the package, and where in it each key stands. */
+/** A metadata file with the positions of its keys. */
 export interface MetadataText {
   readonly file: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -17,13 +17,13 @@ export interface MetadataReading {
   readonly problems: readonly Problem[];
 }
 
-/** manifest.yaml, else manifest.yml. */
+/** Reads manifest.yaml, or manifest.yml if it does not exist. */
 export async function readManifestText(source: PackageSource): Promise<MetadataReading> {
   for (const file of manifestFileNames) {
     const text = await source.read(file);
     if (text === undefined) continue;
     if (Buffer.byteLength(text) > longestManifestBytes)
-      return unusable({ file, fields: {}, text }, { message: "it is longer than 64 KiB" });
+      return unusable({ file, fields: {}, text }, { message: "it is larger than 64 KiB" });
     const { manifest, faults } = readManifest(text);
     if (!manifest) return unusable({ file, fields: {}, text }, ...faults);
     const fields = Object.fromEntries(Object.entries(manifest.fields).filter(([, value]) => value !== null && value !== undefined));
@@ -40,7 +40,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     const fields: unknown = JSON.parse(text);
     if (typeof fields !== "object" || fields === null || Array.isArray(fields))
       return unusable({ file, fields: {}, text }, { message: "it is not a JSON object" });
-    // JSON is YAML too, and YAML's parser knows where each key stands; on large files it takes too long for that.
+    // Parses JSON as YAML to get the positions of keys. Skipped for large files, because the YAML parser is slow.
     const document = text.length <= longestManifestBytes ? parseDocument(text) : undefined;
     return { text: { file, fields: fields as Record<string, unknown>, document, place: placeIn(text) }, problems: [] };
   } catch (error) {
@@ -49,7 +49,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
     return unusable(
       { file, fields: {}, text },
       {
-        // Without the text itself, which Node puts behind a comma.
+        // Removes the excerpt that Node.js appends after a comma.
         message: `it is not valid JSON: ${message.replace(/, ".*$/s, "")}`,
         offset: offset === undefined ? undefined : Number(offset),
       },
@@ -57,7 +57,7 @@ export async function readPackageJsonText(source: PackageSource): Promise<Metada
   }
 }
 
-/** Where the value at a path of keys stands, or what is nearest around it; with `ofKey` its key. */
+/** Returns the position of the value at a path of keys, or of its nearest parent. With `ofKey`, the position of the key. */
 export function placeOf({ document, place }: MetadataText, path: readonly PropertyKey[], ofKey = false): Pick<Problem, "line" | "column"> {
   for (let length = path.length; length > 0; length -= 1) {
     const found = ofKey ? keyNode(document, path.slice(0, length)) : document?.getIn(path.slice(0, length), true);

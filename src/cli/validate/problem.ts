@@ -1,19 +1,19 @@
-/** Something about a package that the daemon would refuse, or that its author hardly meant. */
+/** A problem of a package: an error for which the daemon would reject it, or a probable mistake. */
 export interface Problem {
   readonly severity: "error" | "warning";
-  /** For scripts; of errors the one that the daemon would answer with. */
+  /** For scripts. The code of an error is that of the daemon's response. */
   readonly code: string;
   readonly message: string;
-  /** Below the package's root. */
+  /** Relative to the package root. */
   readonly file: string;
-  /** Both count from 1. */
+  /** Line and column start at 1. */
   readonly line?: number;
   readonly column?: number;
-  /** The line itself, and a mark below the column. */
+  /** The faulty line, with a marker below the column. */
   readonly excerpt?: readonly string[];
 }
 
-/** `manifest.yaml:3:10: message`, as editors and compilers write it. */
+/** Returns `manifest.yaml:3:10: message`, the format of compilers. */
 export function describeProblem({ file, line, column, message }: Problem): string {
   return `${[file, line, column].filter((part) => part !== undefined).join(":")}: ${message}`;
 }

@@ -6,7 +6,7 @@ import { bundleFailure, excerptOf } from "../pack/bundle.js";
 import type { PackedFile, PackPlan } from "../pack/pack-plan.js";
 import type { Problem } from "./problem.js";
 
-/** Beyond these, finding the place would take longer than looking. */
+/** Maximum number of files to parse, to limit the time. */
 const mostFiles = 1000;
 const loaders: Readonly<Record<string, Loader>> = {
   ".js": "js",
@@ -24,14 +24,14 @@ interface SyntaxError {
   readonly failure: TransformFailure;
 }
 
-/** Where the package's own code does not even parse: Node names no place for a module that it cannot read. Undefined when all of it parses. */
+/** Finds the first syntax error: Node.js reports no position for an unparsable module. Undefined if all files parse. */
 export async function findSyntaxError(folder: string, files: readonly PackedFile[]): Promise<CommandError | undefined> {
   for await (const { failure } of syntaxErrors(files))
-    return bundleFailure(failure, folder, { code: "SYNTAX_ERROR", message: "the code cannot be read" });
+    return bundleFailure(failure, folder, { code: "SYNTAX_ERROR", message: "the code has a syntax error" });
   return undefined;
 }
 
-/** Errors where the package could not be loaded; warnings in other files, which it may never load. Scripts of a site are its visitors' matter. */
+/** Returns syntax errors of the entrypoint, and warnings for other files. Skips static sites, whose scripts run only in browsers. */
 export async function findSyntaxProblems({ facts, files }: PackPlan): Promise<Problem[]> {
   const { entrypoint, pluginEntry } = facts;
   const isModule = pluginEntry !== undefined || (entrypoint !== undefined && path.extname(entrypoint) in loaders);

@@ -20,17 +20,17 @@ const identityCodes: Readonly<Record<string, readonly string[]>> = {
 
 interface Validation {
   readonly problems: readonly Problem[];
-  /** Undefined when the manifest is too wrong to say what would be packed. */
+  /** Undefined if the manifest has errors. */
   readonly plan: PackPlan | undefined;
 }
 
 interface ValidationOptions {
   readonly bundle?: boolean;
-  /** Stands in for what the manifest says. */
+  /** Overrides name and version of the manifest. */
   readonly identity?: PackageIdentity;
 }
 
-/** Looks for all that the daemon would refuse, without one, and for what looks like a mistake. */
+/** Finds everything for which the daemon would reject the package, and probable mistakes. Needs no daemon. */
 export async function validatePackage(opened: OpenedPackage, options: ValidationOptions = {}): Promise<Validation> {
   const given = Object.keys(options.identity ?? {});
   const found = await findManifestProblems(opened.source, opened.kind);
@@ -40,7 +40,7 @@ export async function validatePackage(opened: OpenedPackage, options: Validation
   return { problems: [...problems, ...findLayoutProblems(plan), ...(await findSyntaxProblems(plan))], plan };
 }
 
-/** The failure that lists what is wrong. */
+/** Returns the error that lists all problems. */
 export function invalidPackage(problems: readonly Problem[], consequence: string): CommandError {
   const errors = problems.filter(({ severity }) => severity === "error");
   const [first] = errors;
@@ -51,7 +51,7 @@ export function invalidPackage(problems: readonly Problem[], consequence: string
   });
 }
 
-/** What is wrong with the files that would be packed, their names and their number. */
+/** Returns problems of the packed files: names, secrets, links, number and size. */
 export function findLayoutProblems({ files, links }: PackPlan): Problem[] {
   const tree = new EntryTree();
   const refused = files.flatMap(({ path }): Problem[] => {
@@ -65,20 +65,24 @@ export function findLayoutProblems({ files, links }: PackPlan): Problem[] {
   });
   const secrets = files
     .filter(({ path }) => looksSecret(path))
-    .map(({ path }): Problem => warning(path, "LOOKS_SECRET", "it looks like a secret and would be packed; .runtimeignore leaves it out"));
-  const left = links.map(({ path, rule }): Problem => warning(path, "LINK_LEFT_OUT", `it is left out: ${rule}`));
+    .map(({ path }): Problem =>
+      warning(path, "LOOKS_SECRET", "looks like a secret and would be packed; to exclude it, add it to .runtimeignore"),
+    );
+  const left = links.map(({ path, rule }): Problem => warning(path, "LINK_LEFT_OUT", `is excluded: ${rule}`));
   return [...refused, ...secrets, ...left, ...sizeProblems(files)];
 }
 
-/** Warnings: the operator may allow more. */
+/** Returns warnings and no errors: the operator can raise the limits. */
 function sizeProblems(files: PackPlan["files"]): Problem[] {
   const problems: Problem[] = [];
   const { archiveEntries, expandedSize } = usualLimits;
   const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   if (files.length > archiveEntries)
-    problems.push(warning(".", "ARCHIVE_TOO_LARGE", `it has ${files.length} files; a daemon usually takes ${archiveEntries}`));
+    problems.push(warning(".", "ARCHIVE_TOO_LARGE", `the package has ${files.length} files; the default limit is ${archiveEntries}`));
   if (sizeBytes > (parseSizeBytes(expandedSize) ?? Infinity))
-    problems.push(warning(".", "ARCHIVE_TOO_LARGE", `it is ${formatSize(sizeBytes)} unpacked; a daemon usually takes ${expandedSize}`));
+    problems.push(
+      warning(".", "ARCHIVE_TOO_LARGE", `the package is ${formatSize(sizeBytes)} unpacked; the default limit is ${expandedSize}`),
+    );
   return problems;
 }
 

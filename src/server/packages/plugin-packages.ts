@@ -216,7 +216,7 @@ export class PluginPackages implements PackageOwner {
     const { manifest, config } = parsePlugin(fieldsOf({ code: builtIn, overlay: candidate }), this.#options);
     const problem = await this.#options.settingsProblem?.({ name, folder: builtIn.folder, manifest, config });
     if (problem === undefined) return;
-    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${name} rejects these settings. ${problem}`);
+    throw new ApiError("INVALID_PACKAGE_METADATA", `Nothing was changed, because ${name} rejects these settings: ${problem}`);
   }
 
   #baseOf(candidate: PluginFolder): string | undefined {

@@ -5,15 +5,15 @@ const longestSegmentBytes = 255;
 const longestNameBytes = 1024;
 const deepestName = 100;
 
-/** Control characters, and those that make a name read differently from what it is. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+/** Control characters, and characters that change how a name is displayed. */
+// oxlint-disable-next-line no-control-regex -- matches control characters
 const hiddenCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const driveLetter = /^[a-z]:/i;
 const charactersWindowsRefuses = /[<>:"|?*]/;
 
 /**
- * The segments of an entry's name below the archive's root; none for the root itself.
- * Throws `PATH_TRAVERSAL` for a name that leaves the root, `INVALID_ARCHIVE` for one that not every system can hold.
+ * Returns the path segments of an entry name. Empty for the archive root.
+ * Throws `PATH_TRAVERSAL` for a name outside of the root, `INVALID_ARCHIVE` for a name that is not valid on every system.
  */
 export function entrySegments(name: string, kind: "file" | "directory"): string[] {
   if (name === "") throw invalidArchive("an entry has no name");
@@ -42,13 +42,13 @@ function existsEverywhere(segment: string): boolean {
   return !charactersWindowsRefuses.test(segment) && !isReservedByWindows(segment) && !/[. ]$/.test(segment);
 }
 
-/** Why one part of a path is no name that should come into being; the rules for entries of archives, without those for whole paths. */
+/** Returns why a path segment is not a valid name for a new file, by the rules for archive entries. Undefined if it is valid. */
 export function nameProblem(segment: string): string | undefined {
   if (hiddenCharacters.test(segment)) return "it has control or invisible characters";
   return existsEverywhere(segment) ? undefined : "it cannot exist on Windows";
 }
 
-/** A character of JavaScript takes three bytes of UTF-8 at most, and most names are short. */
+/** Returns the length in UTF-8 bytes, or the character count of a short name: a UTF-16 unit takes at most 3 bytes in UTF-8. */
 function byteLength(text: string): number {
   return text.length * 3 <= longestSegmentBytes ? text.length : new TextEncoder().encode(text).length;
 }

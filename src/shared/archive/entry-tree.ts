@@ -3,11 +3,11 @@ import { invalidArchive, shown } from "./refusal.js";
 
 interface Folder {
   readonly name: string;
-  /** By folded name; undefined for a file. */
+  /** By normalized name. Undefined for a file. */
   readonly children: Map<string, Folder> | undefined;
 }
 
-/** What an archive unpacks to: refuses two names that some file system takes for one. */
+/** The files and folders of an archive. Rejects two names that are equal on some file system. */
 export class EntryTree {
   readonly #root = new Map<string, Folder>();
   #fileCount = 0;
@@ -30,8 +30,8 @@ export class EntryTree {
   }
 
   /**
-   * The folder below the archive's root that is the package's root, "" for the archive's root itself: files at the root, or a
-   * single `package/` around them. Tar archives may name that single folder as they like, as some npm packages do.
+   * Returns the package root: "" for the archive root, or the single top-level folder. In a zip this folder must be `package/`; in a tar
+   * it can have any name, as in some npm packages.
    */
   packageRoot(format: "tar" | "zip"): string {
     for (const name of metadataFileNames) {
@@ -56,7 +56,7 @@ export class EntryTree {
   }
 }
 
-/** Upper case first: it takes `ß` and `ss` for one, as some file systems do. */
+/** Normalizes a name for comparison. Upper case first, so that `ß` equals `ss`, as on some file systems. */
 function folded(name: string): string {
   return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
 }

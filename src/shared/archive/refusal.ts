@@ -21,7 +21,7 @@ export function unsupportedEntry(name: string, what: string): ApiError {
   );
 }
 
-/** A name from an archive, fit for a message: quoted, control and bidirectional characters escaped, not endless. */
+/** Returns an archive name for messages: quoted, truncated, with control and bidirectional characters escaped. */
 export function shown(name: string): string {
   const quoted = JSON.stringify(name.length > longestShownName ? `${name.slice(0, longestShownName)}…` : name);
   return quoted.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

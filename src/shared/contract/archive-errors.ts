@@ -1,4 +1,4 @@
-/** How an archive may be refused, whatever kind of package is in it. */
+/** Error codes of a rejected archive, for every kind of package. */
 export const archiveErrors = [
   "INVALID_FILE_TYPE",
   "INVALID_ARCHIVE",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What a call of the API can change. The part before the dot says what it is about. */
+/** Types of changes through the API. The part before the dot is the resource. */
 export const changeTypes = [
   "worker.installed",
   "worker.enabled",
@@ -24,7 +24,7 @@ export const changeTypes = [
 ] as const;
 export type ChangeType = (typeof changeTypes)[number];
 
-/** Who made a change; never the key itself. */
+/** The key that made a change, without its secret. */
 export const ChangePrincipal = z.object({
   id: z.int().describe("Key id; 0 for root"),
   name: z.string(),
@@ -33,22 +33,22 @@ export const ChangePrincipal = z.object({
 export type ChangePrincipal = z.output<typeof ChangePrincipal>;
 
 export const ChangeSubject = z.object({
-  name: z.string().optional().describe("Of the worker, plugin or key"),
+  name: z.string().optional().describe("Name of the worker, plugin or key"),
   version: z.string().optional(),
   host: z.string().optional().describe("Host name that was added or removed; `name` is its worker"),
-  id: z.int().optional().describe("Of the key"),
-  paths: z.array(z.string()).optional().describe("Of files that were changed: the first ones, `<mount>/<path below it>`"),
-  namespaces: z.array(z.string()).optional().describe("Of the key, or of the one that signed in"),
-  replacedBy: z.int().optional().describe("Id of the twin of a rotated key"),
+  id: z.int().optional().describe("Id of the key"),
+  paths: z.array(z.string()).optional().describe("The first of the changed files, as `<directory>/<relative path>`"),
+  namespaces: z.array(z.string()).optional().describe("Namespaces of the key, or of the key that signed in"),
+  replacedBy: z.int().optional().describe("Id of the replacement of a rotated key"),
 });
 export type ChangeSubject = z.output<typeof ChangeSubject>;
 
-/** The part before the dot. */
+/** Returns the part before the dot. */
 export function nounOf<Type extends string>(type: Type): Type extends `${infer Noun}.${string}` ? Noun : never {
   return type.slice(0, type.indexOf(".")) as never;
 }
 
-/** Some of these types, separated by commas; a noun such as `worker` stands for all that begin with it. */
+/** Returns the schema of a comma-separated list of types. A noun such as `worker` selects all of its types. */
 export function typeListOf(types: readonly string[]) {
   const accepted = new Set([...types, ...types.map((type) => nounOf(type))]);
   return z
@@ -58,7 +58,7 @@ export function typeListOf(types: readonly string[]) {
     .optional();
 }
 
-/** Whether a type is one of those that a query asks for. */
+/** Whether a type matches the list of a query. */
 export function isWantedType(type: string, wanted: readonly string[] | undefined): boolean {
   return wanted === undefined || wanted.includes(type) || wanted.includes(nounOf(type));
 }

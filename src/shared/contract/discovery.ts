@@ -3,11 +3,11 @@ import { endpoint } from "./endpoint.js";
 
 export const Discovery = z.object({
   name: z.literal("runtimed"),
-  api: z.string().check(z.describe("The API base path in effect")),
+  api: z.string().check(z.describe("Base path of the API")),
   version: z.string(),
   cpanel: z.string().check(z.describe("Path of the control panel")),
   docs: z.string().check(z.describe("Path of the documentation page")),
-  apps: z.optional(z.string().check(z.describe("Where workers answer, without a slash at its end, when the operator has named it"))),
+  apps: z.optional(z.string().check(z.describe("Base URL of the workers without a trailing slash, if the operator has configured it"))),
 });
 export type Discovery = z.output<typeof Discovery>;
 
@@ -15,7 +15,7 @@ export const runtime = endpoint({
   method: "GET",
   path: "/.well-known/runtime",
   atOrigin: true,
-  summary: "Say where the API is",
+  summary: "Return the path of the API",
   access: "public",
   status: 200,
   result: Discovery,

@@ -5,26 +5,26 @@ import type { ChangeType } from "./changes.js";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may call: anybody, anybody with a valid credential, or keys that hold a permission, or each of several. */
+/** Who can call an operation: everyone, any valid credential, or keys with one or all of several permissions. */
 export type Access = "public" | "authenticated" | Permission | readonly Permission[];
 
-/** A file that comes in as a multipart part and lies in the spool until the handler has returned. */
+/** A file part of a multipart body, stored in the spool until the handler returns. */
 export interface UploadedFile {
-  /** Where the bytes lie, on the server. */
+  /** Path of the spooled file on the server. */
   readonly path: string;
-  /** The client's name for it, without folders: good for its extension only. */
+  /** File name from the client, without folders. Use only its extension. */
   readonly filename: string;
-  /** How many bytes lie there when the handler is called. */
+  /** Number of spooled bytes when the handler is called. */
   readonly sizeBytes: number;
-  /** What is still to come of a large file; without it the file is whole. */
+  /** The rest of a large file. Undefined if the file is complete. */
   readonly arrival?: FileArrival;
 }
 
-/** The rest of a file, for handlers that begin before it is there. */
+/** The rest of a file, for handlers that start before the file is complete. */
 export interface FileArrival {
-  /** Settles when no more comes; rejects with what the client is told when the upload broke off or is refused: nothing may come of it then. */
+  /** Resolves when the file is complete. Rejects with the client's error if the upload is incomplete or rejected: discard the file then. */
   readonly whole: Promise<void>;
-  /** Tells how many bytes lie in the file: now, and whenever there are a good deal more. */
+  /** Reports the number of spooled bytes, now and while the file grows. */
   follow(onGrowth: (sizeBytes: number) => void): void;
 }
 
@@ -32,93 +32,93 @@ export interface FileArrival {
 export interface FormDefinition {
   /** Name of the file parts. */
   readonly files: string;
-  /** The text fields; one that may be repeated takes a text or a list. */
+  /** The text fields. A repeatable field accepts a string or a list. */
   readonly fields: z.ZodObject;
 }
 
-/** What a handler gives back where bytes are the answer. They are opened when they are sent, and closed in any case. */
+/** The result of a handler whose response is a download. Opened when the response is sent, and always closed. */
 export type Download = FileDownload | StreamDownload;
 
-/** A file whose size is known: ranges and conditions are answered for it. */
+/** A file of known size. Supports range and conditional requests. */
 export interface FileDownload {
   readonly filename: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
-  /** Strong, in quotes. */
+  /** Strong ETag, in quotes. */
   readonly etag: string;
-  /** Bytes from `start` to `end`, both included. Ends with `close` when it is not called. */
+  /** Returns the bytes from `start` to `end`, both inclusive. If never called, `close` is called instead. */
   readonly open: (range: { start: number; end: number }) => DownloadBytes;
-  /** Without effect once it was opened. */
+  /** Has no effect after `open`. */
   readonly close: () => void;
 }
 
-/** Bytes that are made while they are sent. */
+/** A download generated while it is sent. */
 export interface StreamDownload {
   readonly filename: string;
   readonly open: () => DownloadBytes;
 }
 
-/** A stream as Node's are, said without Node. Destroyed when the client goes. */
+/** A byte stream like those of Node.js, without its types. Destroyed when the client disconnects. */
 export interface DownloadBytes extends AsyncIterable<Uint8Array> {
   destroy(error?: Error): unknown;
 }
 
-/** What `endpoint()` takes. Path parameters are written `:name`; paths are below the API base unless `atOrigin`. */
+/** The definition of an operation. Path parameters have the form `:name`. Paths are relative to the API base unless `atOrigin`. */
 export interface EndpointDefinition {
   readonly method: HttpMethod;
   readonly path: string;
-  /** One sentence, imperative. */
+  /** One sentence in the imperative. */
   readonly summary: string;
   readonly access: Access;
-  /** Public, and its handler learns who calls, when a credential says so. */
+  /** For a public operation: the handler receives the caller, if there is a valid credential. */
   readonly seesCaller?: true;
-  /** Only clients on this machine, or at the admin listener, get a response, and not through a proxy: others get NOT_FOUND. */
+  /** Whether only direct clients on this machine or of the admin listener get a response; others get NOT_FOUND. */
   readonly localOnly?: true;
-  /** The path lies at the origin, not below the API base. */
+  /** Whether the path is relative to the origin instead of the API base. */
   readonly atOrigin?: boolean;
-  /** The path names a package by `:scope/:name`, or by `:name` with its scope: a key restricted to other namespaces is refused. */
+  /** The path contains a package name (`:scope/:name`, or `:name` with scope). Keys of other namespaces are rejected. */
   readonly namespaced?: boolean;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** A JSON body. */
   readonly body?: z.ZodType;
-  /** Codes that take the place of INVALID_REQUEST when the part of the input with this name is wrong. */
+  /** Error codes that replace INVALID_REQUEST for invalid input fields, by field name. */
   readonly inputErrors?: Readonly<Record<string, ErrorCode>>;
   /** A multipart body with exactly one file part of this name. */
   readonly upload?: string;
-  /** A multipart body with fields and files, which are whole before the handler is called. */
+  /** A multipart body with fields and files, complete before the handler is called. */
   readonly form?: FormDefinition;
-  /** The success body is bytes, sent as they come: what they are, in a few words. */
+  /** The success body is a download; this is its description. */
   readonly download?: string;
   /** The status of success. */
   readonly status: number;
   /** The JSON body of success; absent where `status` is 204 or `contentType` is set. */
   readonly result?: z.core.$ZodType;
-  /** A success body that is not JSON, as text. */
+  /** The content type of a text body that is not JSON. */
   readonly contentType?: string;
   /**
-   * Events as `text/event-stream`: the only success body, or, beside `result`, the one for `?follow=1` (see `followQuery`). Each has an
-   * `id` that grows, which is its SSE id too: a caller that sends the last one it has seen gets those after it.
+   * Events as `text/event-stream`: the only success body, or with `result` the body for `?follow=1` (see `followQuery`). Ids increase and
+   * are also the SSE ids: with `Last-Event-ID`, the stream continues after that event.
    */
   readonly events?: z.ZodType<{ readonly id: number }>;
-  /** What a success has changed: told to those who follow the events, and written to the audit log, as are attempts that are refused. */
+  /** The change type of a success, for the event stream and the audit log. The audit log also records rejected attempts. */
   readonly change?: ChangeType;
-  /** It brings code that would run as the daemon; `RUNTIME_PLUGIN_UPLOADS` restricts it. */
+  /** Whether the operation adds code that runs in the daemon. `RUNTIME_PLUGIN_UPLOADS` restricts it. */
   readonly changesPlugin?: boolean;
-  /** The success body holds a key. It is never compressed: its length would tell of the key to one who can add text to the answer (BREACH). */
+  /** The success body contains a key. Never compressed: the compressed length could reveal the key (BREACH). */
   readonly returnsKey?: true;
-  /** On success the session cookie is issued for the key in the body, or cleared. */
+  /** On success, issues the session cookie for the key in the body, or clears the cookie. */
   readonly session?: "issue" | "clear";
-  /** Codes of its own; those that follow from access, input and upload are added by `errorCodesOf`. */
+  /** Specific error codes. `errorCodesOf` adds those that follow from access, input and upload. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Describes one operation: routes, checks, OpenAPI and the client all follow from it. */
+/** Defines one operation. Routes, checks, OpenAPI and the client are derived from the definition. */
 export function endpoint<const Definition extends EndpointDefinition>(definition: Definition): Definition {
   return definition;
 }
 
-/** What a handler gives back to be followed: called when the stream is open; ends soon after the signal aborts. */
+/** The event source of a handler: called when the stream is open, ends after the signal aborts. */
 export type EventFeed<Event> = (signal: AbortSignal) => AsyncIterable<readonly Event[]>;
 
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
@@ -128,7 +128,7 @@ type FieldsOf<Definition extends EndpointDefinition> = Definition["form"] extend
   ? z.output<Definition["form"]["fields"]>
   : undefined;
 
-/** What a handler is given: the input, parsed. */
+/** The parsed input of a handler. */
 export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly params: OutputOf<Definition["params"]>;
   readonly query: OutputOf<Definition["query"]>;
@@ -136,11 +136,11 @@ export interface HandlerInput<Definition extends EndpointDefinition> {
   readonly file: Definition["upload"] extends string ? UploadedFile : undefined;
   readonly fields: FieldsOf<Definition>;
   readonly files: Definition["form"] extends FormDefinition ? readonly UploadedFile[] : undefined;
-  /** The last event that a reader who comes back has seen. */
+  /** The `Last-Event-ID` of a reconnecting client. */
   readonly lastEventId: Definition["events"] extends z.ZodType ? number | undefined : undefined;
 }
 
-/** What a handler gives back. */
+/** The result of a handler. */
 export type HandlerOutput<Definition extends EndpointDefinition> =
   | (Definition["events"] extends z.ZodType ? EventFeed<z.input<Definition["events"]>> : never)
   | (Definition["result"] extends z.core.$ZodType
@@ -153,7 +153,7 @@ export type HandlerOutput<Definition extends EndpointDefinition> =
             ? Download
             : void);
 
-/** What a caller of the client passes: only the parts that the operation has. */
+/** The input of a client call: only the parts that the operation has. */
 export type CallInput<Definition extends EndpointDefinition> = (Definition["params"] extends z.ZodType
   ? { params: InputOf<Definition["params"]> }
   : unknown) &
@@ -168,20 +168,20 @@ export type CallOutput<Definition extends EndpointDefinition> = Definition["resu
     ? string
     : undefined;
 
-/** A file that the client sends: its name (the extension counts), its size when known, and its bytes as they come. */
+/** A file to upload: name (the extension matters), size if known, and a byte stream. */
 export interface UploadSource {
   readonly filename: string;
   readonly sizeBytes?: number | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The permissions that a key needs for this operation, every one of them. */
+/** Returns all permissions that a key needs for this operation. */
 export function permissionsFor({ access }: Pick<EndpointDefinition, "access">): readonly Permission[] {
   if (access === "public" || access === "authenticated") return [];
   return typeof access === "string" ? [access] : access;
 }
 
-/** Every code that this operation may answer with, in the order of refusal. */
+/** Returns all error codes of this operation, in the order of the checks. */
 export function errorCodesOf(definition: EndpointDefinition): ErrorCode[] {
   const codes: ErrorCode[] = [];
   if (definition.localOnly) codes.push("NOT_FOUND");

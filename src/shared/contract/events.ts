@@ -4,7 +4,7 @@ import { ChangePrincipal, ChangeSubject, changeTypes, nounOf, typeListOf } from 
 import { endpoint } from "./endpoint.js";
 import { sinceQuery } from "./time-query.js";
 
-/** What the daemon tells besides changes: of workers by themselves, and of the stream. */
+/** All event types: changes, state changes of workers, and events of the stream itself. */
 export const eventTypes = [
   ...changeTypes,
   "worker.answering",
@@ -20,10 +20,10 @@ export const RuntimeEvent = z.object({
   id: z.int().describe("Grows with every event, also across restarts of the daemon"),
   type: z.enum(eventTypes),
   at: z.int().describe("Unix time in milliseconds"),
-  principal: ChangePrincipal.optional().describe("Who did it; absent when nobody did"),
-  requestId: z.string().optional().describe("Of the call that did it"),
+  principal: ChangePrincipal.optional().describe("The key that caused the event; absent for events without a request"),
+  requestId: z.string().optional().describe("Id of the request that caused the event"),
   subject: ChangeSubject.optional(),
-  message: z.string().optional().describe("What happened, in words, where the type does not say it all"),
+  message: z.string().optional().describe("Further description of the event"),
 });
 export type RuntimeEvent = z.output<typeof RuntimeEvent>;
 
@@ -35,7 +35,7 @@ const readPermissions = {
   session: "keys:read",
 } as const;
 
-/** The permission that a reader needs to be told; undefined for what concerns every stream. */
+/** Returns the permission required to receive an event. Undefined for events of the stream itself. */
 export function permissionToSee(type: EventType): Permission | undefined {
   const noun = nounOf(type);
   return noun === "stream" ? undefined : readPermissions[noun];
@@ -44,11 +44,11 @@ export function permissionToSee(type: EventType): Permission | undefined {
 export const stream = endpoint({
   method: "GET",
   path: "/events",
-  summary: "Follow what happens: changes with who made them, and workers that crash; each as far as the key may see it",
+  summary: "Stream changes and worker crashes that the key is allowed to see",
   access: "authenticated",
   query: z.object({
-    type: typeListOf(eventTypes).describe("These types only, separated by commas; `worker` stands for all of `worker.*`"),
-    worker: z.string().min(1).max(214).optional().describe("Only what concerns the worker of this name"),
+    type: typeListOf(eventTypes).describe("Only these types, separated by commas; `worker` means all of `worker.*`"),
+    worker: z.string().min(1).max(214).optional().describe("Only events of the worker with this name"),
     ...sinceQuery,
   }),
   status: 200,

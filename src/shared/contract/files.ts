@@ -3,11 +3,11 @@ import type { ErrorCode } from "../errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
-/** Paths in one call, and files in one upload. */
+/** Maximum number of paths in one request, and of files in one upload. */
 export const mostPaths = 1000;
 
 const path = z.string().min(1, "must not be empty").describe("`<mount>/<path below it>`");
-/** In a query or a form one of them comes as a text, several as a list. */
+/** A query or form sends one value as a string and several as a list. */
 const listed = z
   .union([z.string(), z.array(z.string()).min(1).max(mostPaths)])
   .transform((texts) => (typeof texts === "string" ? [texts] : texts));
@@ -16,7 +16,7 @@ const paths = z.array(path).min(1).max(mostPaths);
 const FileEntry = z.object({
   name: z.string(),
   path: z.string(),
-  isDirectory: z.boolean().describe("False for links too, which are shown and never followed"),
+  isDirectory: z.boolean().describe("Also false for symbolic links, which are listed but not followed"),
   size: z.int().min(0).describe("Bytes; 0 for folders"),
   updatedAt: z.int().describe("Unix seconds"),
 });
@@ -26,12 +26,12 @@ const FileList = successOf(
   z.object({
     path: z.string(),
     entries: z.array(FileEntry).describe("Folders first, then by name"),
-    hasMore: z.literal(true).optional().describe("The folder has more entries than are listed"),
+    hasMore: z.literal(true).optional().describe("Present if the folder has more entries than are listed"),
   }),
 );
 
 const FileErrors = successOf(z.object({ errors: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })) }));
-const BatchOutcome = z.union([FileErrors, Success]).describe("`data` tells of those that failed, if any did; the others are done");
+const BatchOutcome = z.union([FileErrors, Success]).describe("`data` lists failed paths, if any; the operation succeeded for all others");
 
 const readErrors = ["NAMESPACE_DENIED", "PATH_TRAVERSAL", "PATH_NOT_FOUND", "FILES_UNAVAILABLE"] as const satisfies readonly ErrorCode[];
 const writeErrors = [
@@ -48,7 +48,7 @@ const pathsRequired = { paths: "PATH_REQUIRED" } as const;
 const movedPathRequired = { ...pathRequired, destPath: "PATH_REQUIRED" } as const;
 const movedPathsRequired = { ...pathsRequired, destPath: "PATH_REQUIRED" } as const;
 
-/** The files below the directories of one kind of package. */
+/** Returns the file operations for one kind of package. */
 function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: string) {
   const read = { access: `${kind}:read`, status: 200 } as const;
   const change = kind === "workers" ? ("worker.files-changed" as const) : ("plugin.files-changed" as const);
@@ -60,7 +60,7 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
       ...read,
       method: "GET",
       path: `/${kind}/files/list`,
-      summary: `List a folder of the ${what} directories; without a path, the directories themselves`,
+      summary: `List a folder in the ${what} directories; without a path, list the directories`,
       query: z.object({ path: z.string().optional() }),
       result: FileList,
       errors: readErrors,
@@ -88,7 +88,7 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
     mkdir: endpoint({
       ...install,
       path: `/${kind}/files/mkdir`,
-      summary: `Make a folder in a ${what}, and those above it`,
+      summary: `Create a folder in a ${what}, including missing parent folders`,
       body: z.object({ path }),
       inputErrors: pathRequired,
       result: Success,
@@ -96,7 +96,7 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
     rename: endpoint({
       ...install,
       path: `/${kind}/files/rename`,
-      summary: `Give a file or folder of a ${what} another name`,
+      summary: `Rename a file or folder of a ${what}`,
       body: z.object({ path, newName: z.string().min(1) }),
       inputErrors: pathRequired,
       result: Success,
@@ -104,7 +104,7 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
     move: endpoint({
       ...install,
       path: `/${kind}/files/move`,
-      summary: `Move a file or folder of a ${what} into a folder that is there, or to a path where nothing is`,
+      summary: `Move a file or folder of a ${what} into an existing folder or to an unused path`,
       body: z.object({ path, destPath: path }),
       inputErrors: movedPathRequired,
       result: Success,
@@ -120,15 +120,13 @@ function filesOf<const Kind extends "workers" | "plugins">(kind: Kind, what: str
     upload: endpoint({
       ...install,
       path: `/${kind}/files/upload`,
-      summary: `Write files into a folder of a ${what}, in place of those of the same name`,
+      summary: `Upload files to a folder of a ${what}, replacing files with the same name`,
       form: {
         files: "files",
         fields: z.object({
           path,
-          paths: listed.optional().describe("Names below the folder, one for each file"),
-          ifMatch: listed
-            .optional()
-            .describe("ETags as downloads have them, one for each file: nothing is written when a file has another one now"),
+          paths: listed.optional().describe("Paths relative to the folder, one per file"),
+          ifMatch: listed.optional().describe("ETags of earlier downloads, one per file: if a file has changed since, nothing is written"),
         }),
       },
       inputErrors: pathRequired,

@@ -7,7 +7,7 @@ const health = <const Status extends string>(status: Status) =>
 export const overall = endpoint({
   method: "GET",
   path: "/health",
-  summary: "Say whether the daemon is healthy",
+  summary: "Return whether the daemon is healthy",
   access: "public",
   status: 200,
   result: health("healthy"),
@@ -29,27 +29,30 @@ export const HealthCheck = z.object({
       "plugin-uploads",
     ])
     .describe(
-      "`isolation:` is one of the layers between workers and the machine; `panel-origin` and `plugin-uploads` tell what the present keys can do beyond their permissions",
+      "`isolation:` is a layer that isolates workers; `panel-origin` and `plugin-uploads` report settings that let keys exceed their permissions",
     ),
-  status: z
-    .enum(["ok", "degraded", "failed"])
-    .describe("degraded: the daemon serves, and something cannot be done; failed: it is not ready"),
-  message: z.string().optional().describe("What is wrong, in words; of a layer of isolation also what it does"),
-  lagSeconds: z.number().min(0).nullable().optional().describe("Of the replica: since it had all that the primary has; null: it never had"),
+  status: z.enum(["ok", "degraded", "failed"]).describe("degraded: the daemon serves with restrictions; failed: the daemon is not ready"),
+  message: z.string().optional().describe("Description of the problem; for an isolation layer also of its effect"),
+  lagSeconds: z
+    .number()
+    .min(0)
+    .nullable()
+    .optional()
+    .describe("For the replica: seconds since its last complete synchronization; null: never"),
 });
 export type HealthCheck = z.output<typeof HealthCheck>;
 
 export const ready = endpoint({
   method: "GET",
   path: "/health/ready",
-  summary: "Say whether the daemon can take requests",
+  summary: "Return whether the daemon accepts requests",
   access: "public",
   seesCaller: true,
   query: z.object({
     verbose: z
       .enum(["0", "1"])
       .optional()
-      .describe("`1`: with what was looked at, for keys with keys:read; when the daemon is not ready, in `error.details`"),
+      .describe("`1`: include all checks, for keys with keys:read; if the daemon is not ready, in `error.details`"),
   }),
   status: 200,
   result: health("ready").extend({ checks: z.array(HealthCheck).optional() }),
@@ -59,7 +62,7 @@ export const ready = endpoint({
 export const live = endpoint({
   method: "GET",
   path: "/health/live",
-  summary: "Say that the process is alive, without touching the disk",
+  summary: "Return that the process is alive, without disk access",
   access: "public",
   status: 200,
   result: health("live"),

@@ -19,7 +19,7 @@ export const contract = {
   discovery: { runtime: discovery.runtime },
   health: { overall, ready, live },
   session: { show: session.show, create: session.create, remove: session.remove },
-  // Before the workers, whose routes begin with any two segments.
+  // Must precede `workers`, whose routes start with two parameters.
   workerFiles,
   workers: {
     list: workers.list,

@@ -13,14 +13,14 @@ export const ApiKey = z.object({
   permissions: z.array(Permission),
   namespaces: z.array(z.string()),
   createdAt: Timestamp,
-  lastUsedAt: Timestamp.optional().describe("Absent until first use"),
-  expiresAt: Timestamp.optional().describe("Absent when the key never expires"),
+  lastUsedAt: Timestamp.optional().describe("Absent before the first use"),
+  expiresAt: Timestamp.optional().describe("Absent if the key never expires"),
 });
 export type ApiKey = z.output<typeof ApiKey>;
 
 const maximumKeyNameLength = 100;
 const maximumNamespaces = 100;
-/** Names are shown in terminals and pages: no control characters, no direction overrides. */
+/** Excludes control characters and direction overrides: names are shown in terminals and pages. */
 const printableName = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 
 const CreateKey = z
@@ -34,7 +34,7 @@ const CreateKey = z
         "must be never, or a whole number of d, w, m (30 days) or y (365 days), at most 100 years",
       )
       .optional()
-      .describe("`never` (also when left out), `30d`, `2w`, `6m` (months), `1y`"),
+      .describe("`never` (default), `30d`, `2w`, `6m` (months), `1y`"),
     permissions: z.array(Permission).optional().describe("Only with the role custom"),
     namespaces: z
       .array(z.string().refine(isNamespace, "must be * or an @scope"))
@@ -83,19 +83,19 @@ const KeyParams = z.object({
 const usualLifetimeDays = 90;
 
 /**
- * Lifetime that a form offers for a new key: 90 days, or the whole days that are left to the key that creates it, which the new one cannot
- * outlive. `expiresAt` and `nowSeconds` are Unix seconds.
+ * Returns the default lifetime of a new key: 90 days, or the remaining whole days of the creating key, if fewer. A key cannot create a key
+ * that expires later. `expiresAt` and `nowSeconds` are Unix seconds.
  */
 export function usualLifetime({ expiresAt = Infinity }: { readonly expiresAt?: number | undefined }, nowSeconds: number): string {
   const daysLeft = Math.floor((expiresAt - nowSeconds) / 86_400);
   return `${daysLeft >= 1 ? Math.min(usualLifetimeDays, daysLeft) : usualLifetimeDays}d`;
 }
 
-/** How long a rotated key goes on when nothing is said. */
+/** Default grace period of a rotated key. */
 export const defaultOverlap = "24h";
 const maximumOverlapMs = 30 * 86_400_000;
 
-/** Milliseconds of an overlap such as `24h`, `7d` or `0`; undefined when it is malformed or beyond 30 days. */
+/** Parses a grace period such as `24h`, `7d` or `0` to milliseconds. Undefined if malformed or longer than 30 days. */
 export function parseOverlapMs(text: string): number | undefined {
   if (text === "0") return 0;
   const overlapMs = /^\d+$/.test(text) ? undefined : parseDurationMs(text);
@@ -107,13 +107,13 @@ const RotateKey = z.object({
     .string()
     .refine((text) => parseOverlapMs(text) !== undefined, "must be 0, or a number of s, m (minutes), h or d, at most 30 days")
     .default(defaultOverlap)
-    .describe("How long the old key still works, such as `24h` (also when left out), `7d`; `0` = not at all"),
+    .describe("Grace period of the old key, such as `24h` (default) or `7d`; `0`: the old key expires immediately"),
 });
 
 export const list = endpoint({
   method: "GET",
   path: "/keys",
-  summary: "List the keys that are not revoked; a restricted key sees those of its namespaces only",
+  summary: "List the keys that are not revoked; a restricted key sees only keys of its namespaces",
   access: "keys:read",
   status: 200,
   result: z.object({ keys: z.array(ApiKey) }),
@@ -131,7 +131,7 @@ export const meta = endpoint({
 export const create = endpoint({
   method: "POST",
   path: "/keys",
-  summary: "Create a key; its secret is shown in this answer only",
+  summary: "Create a key; only this response contains the secret",
   change: "key.created",
   access: "keys:create",
   body: CreateKey,
@@ -151,7 +151,7 @@ export const create = endpoint({
 export const rotate = endpoint({
   method: "POST",
   path: "/keys/:id/rotate",
-  summary: "Create a twin of a key, which is shown in this answer only, and let the old one end",
+  summary: "Create a replacement of a key; the old key expires after the grace period",
   change: "key.rotated",
   access: ["keys:create", "keys:revoke"],
   params: KeyParams,
@@ -159,9 +159,7 @@ export const rotate = endpoint({
   inputErrors: { id: "INVALID_KEY_ID" },
   status: 201,
   returnsKey: true,
-  result: successOf(
-    NewKey.extend({ rotated: z.object({ id: z.int(), expiresAt: Timestamp.describe("When the old key ends, or ended") }) }),
-  ),
+  result: successOf(NewKey.extend({ rotated: z.object({ id: z.int(), expiresAt: Timestamp.describe("Expiry of the old key") }) })),
   errors: ["KEY_SELF_REVOKE_FORBIDDEN", "KEY_NOT_FOUND", "PERMISSION_ESCALATION", "KEY_STORE_UNAVAILABLE", "INSUFFICIENT_STORAGE"],
 });
 

@@ -5,7 +5,7 @@ import { archiveErrors } from "./archive-errors.js";
 import { endpoint } from "./endpoint.js";
 import { Success, successOf } from "./success.js";
 
-/** What became of an installed plugin. */
+/** The states of an installed plugin. */
 export const pluginStatuses = ["loaded", "disabled", "failed", "waiting"] as const;
 export type PluginStatus = (typeof pluginStatuses)[number];
 
@@ -14,13 +14,13 @@ export const Plugin = z.object({
   path: z.string().describe("Folder of the plugin on the server"),
   removable: z
     .boolean()
-    .describe("True for an uploaded plugin, and for a built-in one that an uploaded manifest overrides: deleting removes that manifest"),
+    .describe("True for an uploaded plugin, and for a built-in plugin with an uploaded override manifest, which a deletion removes"),
   source: z.enum(["built-in", "uploaded"]),
   version: z.string(),
   enabled: z.boolean(),
-  status: z.enum(pluginStatuses).describe("waiting: what lies on the disk is not loaded yet; a reload loads it"),
-  error: z.string().optional().describe("Why it is not loaded; of a loaded one, which of its hooks failed in the last 10 minutes"),
-  deploy: z.optional(Deployment).describe("Where it comes from, if it was deployed by runtimectl"),
+  status: z.enum(pluginStatuses).describe("waiting: changed on disk; a reload loads the change"),
+  error: z.string().optional().describe("The load error; for a loaded plugin, the hooks that failed in the last 10 minutes"),
+  deploy: z.optional(Deployment).describe("The deployment record, if deployed with runtimectl"),
 });
 export type Plugin = z.output<typeof Plugin>;
 
@@ -28,7 +28,7 @@ const PluginMenu = z.object({ title: z.string(), icon: z.string(), path: z.strin
 
 export const LoadedPlugin = z.object({
   name: z.string(),
-  base: z.string().describe("Base route; empty for a plugin that has only hooks"),
+  base: z.string().describe("Base path; empty for a plugin with only hooks"),
   dependencies: z.array(z.string()),
   optionalDependencies: z.array(z.string()),
   menus: z.array(PluginMenu),
@@ -46,7 +46,7 @@ const ToggledPlugin = successOf(z.object({ name: z.string(), enabled: z.boolean(
 export const list = endpoint({
   method: "GET",
   path: "/plugins",
-  summary: "List the installed plugins that the key may see",
+  summary: "List the installed plugins that the key can see",
   access: "plugins:read",
   status: 200,
   result: z.array(Plugin),
@@ -55,7 +55,7 @@ export const list = endpoint({
 export const loaded = endpoint({
   method: "GET",
   path: "/plugins/loaded",
-  summary: "List the plugins that are at work, in the order of their hooks",
+  summary: "List the loaded plugins in the order of their hooks",
   access: "plugins:read",
   status: 200,
   result: z.array(LoadedPlugin),
@@ -64,7 +64,7 @@ export const loaded = endpoint({
 export const upload = endpoint({
   method: "POST",
   path: "/plugins/upload",
-  summary: "Install a plugin from an archive, in place of the one of that name",
+  summary: "Install a plugin from an archive, replacing an installed version",
   change: "plugin.installed",
   access: "plugins:install",
   changesPlugin: true,
@@ -79,7 +79,7 @@ export const upload = endpoint({
 export const reload = endpoint({
   method: "POST",
   path: "/plugins/reload",
-  summary: "Read the plugin directories again, load all plugins again and swap them in",
+  summary: "Reload all plugins from the plugin directories",
   change: "plugin.reloaded",
   access: "plugins:install",
   status: 200,
@@ -89,7 +89,7 @@ export const reload = endpoint({
 export const enable = endpoint({
   method: "POST",
   path: "/plugins/:name/enable",
-  summary: "Let a plugin take part again",
+  summary: "Enable a plugin",
   change: "plugin.enabled",
   access: "plugins:install",
   namespaced: true,
@@ -111,7 +111,7 @@ export const enable = endpoint({
 export const disable = endpoint({
   ...enable,
   path: "/plugins/:name/disable",
-  summary: "Take a plugin out of service, keep it installed",
+  summary: "Disable a plugin without deleting it",
   change: "plugin.disabled",
 });
 

@@ -3,13 +3,13 @@ import { endpoint } from "./endpoint.js";
 import { Principal, Timestamp } from "./principal.js";
 
 const Session = z.object({ authenticated: z.literal(true), principal: Principal });
-/** No credential of ours is longer; nothing longer is hashed. */
+/** Maximum length of a credential; longer ones are rejected without hashing. */
 const maximumKeyLength = 512;
 
 export const show = endpoint({
   method: "GET",
   path: "/admin/session",
-  summary: "Say who the credential belongs to",
+  summary: "Return the principal of the credential",
   access: "authenticated",
   status: 200,
   result: Session,
@@ -23,7 +23,7 @@ export const create = endpoint({
   access: "public",
   body: z.object({ key: z.string().min(1).max(maximumKeyLength) }),
   status: 200,
-  result: Session.extend({ endsAt: Timestamp.optional().describe("When the session's cookie, or its key, ends") }),
+  result: Session.extend({ endsAt: Timestamp.optional().describe("Expiry of the session cookie or of its key") }),
   session: "issue",
   errors: ["INVALID_KEY", "PANEL_HOST_REQUIRED"],
 });

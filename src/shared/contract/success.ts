@@ -1,7 +1,7 @@
 import * as z from "zod";
 
-/** The body of a change that has nothing to report. */
+/** The response body of a change without data. */
 export const Success = z.object({ success: z.literal(true) });
 
-/** The body of a change that reports its outcome. */
+/** The response body of a change with data. */
 export const successOf = <Data extends z.ZodType>(data: Data) => z.object({ success: z.literal(true), data });

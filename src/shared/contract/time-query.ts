@@ -7,7 +7,7 @@ function pastTime() {
   return z.string().refine((text) => parsePastTimeMs(text, 0) !== undefined, `is not ${forms.replaceAll("`", "")}`);
 }
 
-/** The query parameter for the beginning of a period. */
+/** The query parameter for the start of a period. */
 export const sinceQuery = { since: pastTime().optional().describe(`Not older than ${forms}`) };
 
 /** The query parameter for the end of a period. */

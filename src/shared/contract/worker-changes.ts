@@ -11,7 +11,7 @@ const versionErrors = { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_
 export const upload = endpoint({
   method: "POST",
   path: "/workers/upload",
-  summary: "Install a worker from an archive, in place of the same version",
+  summary: "Install a worker version from an archive, replacing the same version",
   change: "worker.installed",
   access: "workers:install",
   upload: "file",
@@ -19,7 +19,7 @@ export const upload = endpoint({
     check: z
       .enum(["false", "true"])
       .optional()
-      .describe("`true`: load the code once before it takes the place of what is there, and change nothing when that fails"),
+      .describe("`true`: load the code once before the installation, and change nothing if that fails"),
   }),
   status: 201,
   result: successOf(
@@ -31,7 +31,7 @@ export const upload = endpoint({
 export const enable = endpoint({
   method: "POST",
   path: "/workers/:scope/:name/:version/enable",
-  summary: "Serve a version again",
+  summary: "Enable a version",
   change: "worker.enabled",
   access: "workers:install",
   namespaced: true,
@@ -52,30 +52,28 @@ export const enable = endpoint({
 export const disable = endpoint({
   ...enable,
   path: "/workers/:scope/:name/:version/disable",
-  summary: "Stop serving a version, keep it installed",
+  summary: "Disable a version without deleting it",
   change: "worker.disabled",
 });
 
 export const restart = endpoint({
   method: "POST",
   path: "/workers/:scope/:name/:version/restart",
-  summary: "Have fresh isolates answer for a version; what runs finishes its requests",
+  summary: "Replace the isolates of a version; running isolates finish their requests",
   change: "worker.restarted",
   access: "workers:restart",
   namespaced: true,
   params: WorkerVersionParams,
   inputErrors: versionErrors,
   status: 200,
-  result: successOf(
-    z.object({ name: z.string(), version: z.string(), restarted: z.int().min(0).describe("Number of isolates that were let go") }),
-  ),
+  result: successOf(z.object({ name: z.string(), version: z.string(), restarted: z.int().min(0).describe("Number of replaced isolates") })),
   errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
 });
 
 export const remove = endpoint({
   method: "DELETE",
   path: "/workers/:scope/:name",
-  summary: "Delete a worker, all its versions",
+  summary: "Delete a worker with all versions",
   change: "worker.deleted",
   access: "workers:remove",
   namespaced: true,

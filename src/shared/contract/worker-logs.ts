@@ -5,54 +5,60 @@ import { followQuery } from "./follow-query.js";
 import { sinceQuery, untilQuery } from "./time-query.js";
 import { WorkerParams } from "./worker-params.js";
 
-/** From the least to the most urgent. */
+/** In increasing severity. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export const LogEntry = z.object({
   id: z.int().describe("Grows with every entry, also across restarts of the daemon"),
   time: z.int().describe("Unix time in milliseconds"),
-  version: z.string().describe("Version of the worker that it is about"),
+  version: z.string().describe("Version of the worker"),
   level: z.enum(logLevels),
   source: z
     .enum(["app", "runtime"])
-    .describe("`app`: what the worker's code wrote or threw; `runtime`: what the daemon has to say about it"),
+    .describe("`app`: output and errors of the worker's code; `runtime`: messages of the daemon about the worker"),
   text: z.string().describe("One or more lines"),
 });
 export type LogEntry = z.output<typeof LogEntry>;
 
 const LogQuery = z.object({
-  version: z.string().refine(isPackageVersion, "neither strict semver nor latest").optional().describe("Entries of this version only"),
-  level: z.enum(logLevels).optional().describe("Entries of this level and above"),
-  text: z.string().min(1).max(200).optional().describe("Entries that contain this text, in upper or lower case"),
+  version: z.string().refine(isPackageVersion, "neither strict semver nor latest").optional().describe("Only entries of this version"),
+  level: z.enum(logLevels).optional().describe("Only entries of this level and above"),
+  text: z.string().min(1).max(200).optional().describe("Only entries that contain this text (not case-sensitive)"),
   ...sinceQuery,
   ...untilQuery,
-  before: z.coerce.number<number>().int().min(0).optional().describe("Entries with a lower id: the way to older ones"),
+  before: z.coerce.number<number>().int().min(0).optional().describe("Only entries with a lower id, to read older entries"),
   ...followQuery,
-  limit: z.coerce.number<number>().int().min(1).max(10_000).default(1000).describe("The newest that many, answered oldest first"),
+  limit: z.coerce
+    .number<number>()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1000)
+    .describe("Maximum number of entries: returns the newest ones, in the order oldest first"),
 });
 
-/** Which entries of a worker's log are meant. */
+/** Selects entries of a worker's log. */
 export interface LogFilter {
   readonly version?: string | undefined;
   /** This level and above. */
   readonly level?: LogLevel | undefined;
-  /** Contained in the entry, in upper or lower case. Plain text: a pattern could take for ever. */
+  /** Text in the entry, case-insensitive. Plain text: a regular expression could take unlimited time. */
   readonly text?: string | undefined;
   /** Unix milliseconds. */
   readonly sinceMs?: number | undefined;
-  /** Unix milliseconds; entries before it. */
+  /** Unix milliseconds: only entries before this time. */
   readonly untilMs?: number | undefined;
-  /** Entries with a lower id only. */
+  /** Only entries with a lower id. */
   readonly before?: number | undefined;
-  /** The newest that many. */
+  /** Maximum number of entries, the newest first. */
   readonly limit: number;
 }
 
 export const logs = endpoint({
   method: "GET",
   path: "/workers/:scope/:name/logs",
-  summary: "Read what a worker wrote, or follow it",
+  summary: "Read or stream the log of a worker",
   access: "workers:read",
   namespaced: true,
   params: WorkerParams,
@@ -61,7 +67,7 @@ export const logs = endpoint({
   status: 200,
   result: z.object({
     entries: z.array(LogEntry),
-    hasMore: z.boolean().describe("Older entries fit the query too; ask again with `before` = the first id"),
+    hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id"),
   }),
   events: LogEntry,
   errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],

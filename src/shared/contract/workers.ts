@@ -1,4 +1,4 @@
-// `runtimectl workers list` is what scripts repeat: there its answers are checked without zod, see scripts/ready-contracts.mjs.
+// Scripts run `runtimectl workers list` often: its build checks the response without zod, see scripts/ready-contracts.mjs.
 import * as z from "zod/mini";
 import { Deployment } from "../deployment.js";
 import { Installation } from "../installation.js";
@@ -11,19 +11,15 @@ export const Worker = z.object({
   source: z.enum(["built-in", "uploaded"]),
   versions: z.array(z.string()).check(z.describe("Installed versions, newest first")),
   disabledVersions: z.array(z.string()),
-  deploys: z.optional(
-    z.record(z.string(), Deployment).check(z.describe("By version: where those that were deployed by runtimectl come from")),
-  ),
-  installs: z.optional(
-    z.record(z.string(), Installation).check(z.describe("By version: who installed those that were uploaded, and when")),
-  ),
+  deploys: z.optional(z.record(z.string(), Deployment).check(z.describe("By version: the deployment record, if deployed with runtimectl"))),
+  installs: z.optional(z.record(z.string(), Installation).check(z.describe("By version: key, time and client of an uploaded version"))),
 });
 export type Worker = z.output<typeof Worker>;
 
 export const list = endpoint({
   method: "GET",
   path: "/workers",
-  summary: "List the installed workers that the key may see",
+  summary: "List the installed workers that the key can see",
   access: "workers:read",
   status: 200,
   result: z.array(Worker),

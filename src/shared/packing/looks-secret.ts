@@ -6,7 +6,7 @@ const namePatterns = [
 ];
 const folders = new Set([".ssh", ".aws", ".gnupg", ".kube", ".docker"]);
 
-/** Whether a file is, by its name, one that people keep secrets in and that no rule keeps out by itself. */
+/** Whether a file name is typical for secrets, in addition to the names that are always excluded. */
 export function looksSecret(relativePath: string): boolean {
   const parts = relativePath.split("/");
   if (parts.includes("node_modules")) return false;

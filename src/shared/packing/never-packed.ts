@@ -4,42 +4,42 @@ const exactNames: Readonly<Record<string, string>> = {
   ".git": "version control",
   ".hg": "version control",
   ".svn": "version control",
-  ".npmrc": "may hold a token",
-  ".runtime": "state of a daemon, with its keys",
+  ".npmrc": "can contain a token",
+  ".runtime": "state of a daemon, including keys",
   [installationFileName]: "the daemon's record of an installation",
   "keys.db": "keys of a daemon",
   "root.key": "the root key of a daemon",
   ".runtimectl.yaml": "settings of this folder",
   ".runtimeignore": "settings of this folder",
-  ".DS_Store": "litter",
-  "Thumbs.db": "litter",
-  "desktop.ini": "litter",
+  ".DS_Store": "temporary system file",
+  "Thumbs.db": "temporary system file",
+  "desktop.ini": "temporary system file",
   ".idea": "editor settings",
   ".vscode": "editor settings",
 };
 
 const patterns: readonly (readonly [pattern: RegExp, label: string])[] = [
-  [/^\.env/, ".env*: may hold secrets"],
-  [/^\.dev\.vars/, ".dev.vars*: may hold secrets"],
-  [/\.pem$/i, "*.pem: may hold a private key"],
+  [/^\.env/, ".env*: can contain secrets"],
+  [/^\.dev\.vars/, ".dev.vars*: can contain secrets"],
+  [/\.pem$/i, "*.pem: can contain a private key"],
   // Without a dot: id_ed25519 is a key, id_map.js is code.
-  [/^id_[^.]+(?:\.pub)?$/, "id_*: may be an SSH key"],
-  [/\.sw[a-p]$/, "*.swp: litter"],
-  [/~$/, "*~: litter"],
-  [/^\._/, "._*: litter"],
-  [/^\.#|^#.*#$/, "editor litter"],
+  [/^id_[^.]+(?:\.pub)?$/, "id_*: can be an SSH key"],
+  [/\.sw[a-p]$/, "*.swp: temporary editor file"],
+  [/~$/, "*~: temporary editor file"],
+  [/^\._/, "._*: temporary system file"],
+  [/^\.#|^#.*#$/, "temporary editor file"],
 ];
 
-/** Why a file or folder of that name is never packed, whatever the ignore files say; undefined when it may be. */
+/** Returns why a file or folder is never packed, regardless of ignore files. Undefined if it can be packed. */
 export function neverPackedReason(name: string, parentName: string | undefined): string | undefined {
-  if (parentName === "node_modules" && name === ".bin") return "always out: links to commands";
-  if (parentName === "node_modules" && name === ".cache") return "always out: caches of build tools";
-  if (Object.hasOwn(exactNames, name)) return `always out: ${name}, ${exactNames[name]}`;
+  if (parentName === "node_modules" && name === ".bin") return "always excluded: links to commands";
+  if (parentName === "node_modules" && name === ".cache") return "always excluded: caches of build tools";
+  if (Object.hasOwn(exactNames, name)) return `always excluded: ${name}, ${exactNames[name]}`;
   const match = patterns.find(([pattern]) => pattern.test(name));
-  return match && `always out: ${match[1]}`;
+  return match && `always excluded: ${match[1]}`;
 }
 
-/** The same for a whole relative path: the first part that is never packed decides. */
+/** Returns the reason for a relative path: that of its first segment that is never packed. */
 export function neverPackedPathReason(relativePath: string): string | undefined {
   const parts = relativePath.split("/");
   for (const [index, part] of parts.entries()) {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 const Dependencies = z.record(z.string(), z.unknown()).optional().catch(undefined);
-/** What packing reads of a package.json. */
+/** The fields of package.json that packing uses. */
 export const PackageJson = z.object({
   name: z.unknown().optional(),
   version: z.unknown().optional(),

@@ -1,2 +1,2 @@
-/** The text of a file of the folder, by its path with forward slashes; undefined when there is none. */
+/** Returns the text of a file by its relative path with forward slashes. Undefined if it does not exist. */
 export type ReadText = (file: string) => Promise<string | undefined>;

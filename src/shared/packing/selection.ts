@@ -4,24 +4,23 @@ import { mainFiles, type MainFiles } from "./main-files.js";
 import type { PackageJson } from "./package-json.js";
 import type { ReadText } from "./read-text.js";
 
-/** What the rules depend on. */
+/** The package properties that the rules use. */
 export interface SelectionFacts extends MainFiles {
   readonly packageJson: PackageJson | undefined;
 }
 
-/** Whether a path goes into the archive, and the rule that decided. */
+/** Whether a path is packed, and the rule that decided. */
 export interface Verdict {
   readonly kept: boolean;
   readonly rule: string;
 }
 
 /**
- * Which paths the folder's own rules keep: `.runtimeignore` if there is one, else `files` of package.json, else `.gitignore` files,
- * which do not count in the entrypoint's folder (build output is usually git-ignored) nor for installed packages (an app that imports
- * them must run).
+ * The packing rules of a folder: `.runtimeignore` if it exists, else `files` of package.json, else `.gitignore` files. The latter do not
+ * apply to the entrypoint's folder (build output) and to installed packages.
  */
 export interface Selection {
-  /** Called for a folder before its content, with the path below the packed folder. A folder that is not kept is not entered. */
+  /** Decides for a folder, by its relative path, before its content. An excluded folder is not entered. */
   enter(directory: string): Promise<Verdict>;
   judge(file: string): Verdict;
 }
@@ -46,9 +45,9 @@ function ignoredBy(file: string, rules: Ignore): Selection {
   return { enter: async (directory) => verdictOf(`${directory}/`), judge: verdictOf };
 }
 
-/** `files` of package.json: what a pattern matches is kept, the last match decides, and one behind `!` takes out again. */
+/** Applies `files` of package.json: the last matching pattern decides, and a pattern with `!` excludes. */
 function listed(facts: SelectionFacts, files: readonly string[]): Selection {
-  // Each pattern alone: in one set, nothing could be taken out of a folder that an earlier pattern names.
+  // One matcher per pattern: in a common matcher, `!` could not exclude files of a folder that an earlier pattern includes.
   const patterns = files.map((pattern) => ({
     pattern,
     keeps: !pattern.startsWith("!"),
@@ -64,10 +63,10 @@ function listed(facts: SelectionFacts, files: readonly string[]): Selection {
   };
 }
 
-/** The .gitignore of each folder on the way down, as git reads them. */
+/** Applies the .gitignore files of all parent folders, like git. */
 class GitSelection implements Selection {
   readonly #read: ReadText;
-  /** They end in a slash. None for an entrypoint at the root, where its folder is everything. */
+  /** Folders with a trailing slash. Empty for an entrypoint at the root. */
   readonly #entrypointFolders: readonly string[];
   readonly #rulesByFolder = new Map<string, Ignore>();
 
@@ -101,7 +100,7 @@ class GitSelection implements Selection {
   #verdictOf(relativePath: string): Verdict {
     if (this.#entrypointFolders.some((output) => relativePath.startsWith(output) || output.startsWith(relativePath)))
       return kept("the entrypoint's folder");
-    let verdict = kept("no rule against it");
+    let verdict = kept("no matching rule");
     for (const [prefix, rules] of this.#rulesByFolder) {
       if (!relativePath.startsWith(prefix)) continue;
       const result = rules.test(relativePath.slice(prefix.length));
@@ -113,7 +112,7 @@ class GitSelection implements Selection {
 }
 
 interface PackageRules {
-  /** The node_modules folders from which the entrypoint's imports resolve. */
+  /** The node_modules folders in which imports of the entrypoint are resolved. */
   readonly folders: ReadonlySet<string>;
   readonly servesPageBelow: string | undefined;
   readonly development: ReadonlySet<string>;
@@ -130,7 +129,7 @@ async function openPackageRules(read: ReadText, facts: SelectionFacts): Promise<
   return { folders, servesPageBelow, development: await findDevelopmentPackages(read, facts.packageJson) };
 }
 
-/** Installed packages follow rules of their own; everything else follows `others`. */
+/** Applies separate rules to installed packages, and `others` to all other files. */
 function withPackages(packages: PackageRules, others: Selection): Selection {
   const insidePackages = (relativePath: string) =>
     [...packages.folders].some((root) => relativePath === root || relativePath.startsWith(`${root}/`));
@@ -139,14 +138,14 @@ function withPackages(packages: PackageRules, others: Selection): Selection {
       if (!insidePackages(directory)) return others.enter(directory);
       if (packages.servesPageBelow !== undefined && !directory.startsWith(packages.servesPageBelow))
         return dropped("node_modules: a page is served from its own folder only");
-      if (packages.development.has(directory)) return dropped("node_modules: only devDependencies need it");
+      if (packages.development.has(directory)) return dropped("node_modules: required only by devDependencies");
       return kept("node_modules: installed packages");
     },
     judge: (file) => (insidePackages(file) ? kept("node_modules: installed packages") : others.judge(file)),
   };
 }
 
-/** Empty for what lies at the root. */
+/** Returns the parent folder. Empty for a file at the root. */
 function folderOf(relativePath: string): string {
   return relativePath.slice(0, Math.max(0, relativePath.lastIndexOf("/")));
 }

@@ -165,7 +165,7 @@ test("shows the URL, copies it, and lists the same actions as commands", async (
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
 
-test("shows what an upload would do, sends nothing when it is declined, and uploads after enter", async () => {
+test("previews an upload, sends nothing when declined, and uploads after enter", async () => {
   const files = { "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n', "shop/index.html": "shop" };
   const installed = { name: "@team/shop", version: "2.0.0", installedAt: "/srv/workers/@team/shop/2.0.0" };
   const dashboard = await openApp({ rows: 30, columns: 100, files }, { "POST /api/workers/upload": created({ worker: installed }) });

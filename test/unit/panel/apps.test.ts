@@ -117,7 +117,7 @@ describe("effectOf", () => {
     expect(effectOf(uploaded, app)).toBe(effect);
   });
 
-  test("warns of plugins, of nothing to serve, of a missing version and of a disabled package", () => {
+  test("warns of a plugin, nothing to serve, a missing version and a disabled package", () => {
     expect(notesOf(facts)).toEqual([]);
     expect(notesOf({ ...facts, isPlugin: true, entrypoint: undefined })).toEqual([expect.stringContaining("that of a plugin")]);
     const notes = notesOf({ ...facts, entrypoint: undefined, version: "latest", isEnabled: false }).join("\n");

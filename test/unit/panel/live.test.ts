@@ -129,7 +129,7 @@ describe("Resources", () => {
     expect(workers.ask).toHaveBeenCalledTimes(2);
   });
 
-  test("asks again for what was touched, files of its packages included, and for nothing else", async () => {
+  test("reloads only changed resources, including the files of changed packages", async () => {
     const names = ["workers", "files.workers.shop", "files.roots.workers.shop", "plugins", "keys", "metrics"];
     const resources = new Resources({ isOpen: () => true });
     const questions = names.map((name) => {

@@ -60,7 +60,7 @@ const plugin = (name: string) =>
   ({ name, path: "", removable: true, source: "uploaded", version: "1.0.0", enabled: true, status: "loaded" }) as const;
 const loaded = (name: string, dependencies: string[]) => ({ name, base: "", dependencies, optionalDependencies: [], menus: [] });
 
-test("gives each plugin its position in the order of the hooks, and the plugins that need it", () => {
+test("lists the hook position and the dependents of each plugin", () => {
   const rows = toRows([plugin("guard"), plugin("audit"), plugin("off")], [loaded("guard", []), loaded("audit", ["guard"])]);
   expect(rows.map(({ position, neededBy }) => [position, neededBy])).toEqual([
     [1, ["audit"]],

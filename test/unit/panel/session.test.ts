@@ -161,7 +161,7 @@ describe("Session", () => {
     expect(storage.items.size).toBe(0);
   });
 
-  test("keeps the principal when the session ends, so that nothing is lost by signing in again", async () => {
+  test("keeps the principal when the session ends, so that signing in loses nothing", async () => {
     const { session } = await openSession({ "GET /api/admin/session": shown }, "0");
     session.end();
     expect(session.state.get()).toEqual({ phase: "looking" });

@@ -24,27 +24,27 @@ interface Options {
 export const command = defineCommand<[], Options>({
   fields: ["profile", "url", "store", "principal"],
   examples: [
-    ["runtimectl auth login", "ask for the key, hidden"],
-    ["runtimectl auth login --url https://rt.example.org --profile home", "another daemon, under a name of its own"],
-    ["pass show runtimed | runtimectl auth login --key-stdin", "take the key from another program"],
-    ["runtimectl auth login --key-file /run/secrets/key", "take the key from a file"],
-    ["runtimectl auth login --store none", "check a key, keep nothing"],
+    ["runtimectl auth login", "prompt for the key with hidden input"],
+    ["runtimectl auth login --url https://rt.example.org --profile home", "sign in to another daemon in a separate profile"],
+    ["pass show runtimed | runtimectl auth login --key-stdin", "read the key from standard input"],
+    ["runtimectl auth login --key-file /run/secrets/key", "read the key from a file"],
+    ["runtimectl auth login --store none", "check a key without storing it"],
   ],
   options: [
     { flags: "--key-stdin", description: "Read the key from standard input" },
     {
       flags: "--store <where>",
-      description: "file keeps the key in credentials.json (default); none only checks it",
+      description: "file stores the key in credentials.json; none only checks the key (default: file)",
       choices: ["file", "none"],
     },
-    { flags: "--production", description: "Mark the profile: destructive commands then need its name" },
-    { flags: "--readonly", description: "Mark the profile: commands that change something are refused" },
+    { flags: "--production", description: "Mark the profile as production: destructive commands require its name" },
+    { flags: "--readonly", description: "Mark the profile as read-only: commands that change data are rejected" },
   ],
   notes:
-    "The key is checked with the daemon before anything is saved.\n" +
-    "It is kept in credentials.json, readable by you only, and is sent to this daemon's origin only. Keyrings of the system are not used:\n" +
-    "to keep it in one, use --store none here and RUNTIMECTL_KEY or RUNTIMECTL_KEY_FILE afterwards.\n" +
-    "While one of these variables is set, no key is kept unless --key-stdin or --key-file names it.",
+    "The daemon checks the key before runtimectl stores it.\n" +
+    "The key is stored in credentials.json, which only you can read, and is sent only to this daemon's origin.\n" +
+    "To use a system keyring instead, check the key with --store none and set RUNTIMECTL_KEY or RUNTIMECTL_KEY_FILE for each command.\n" +
+    "While one of these variables is set, auth login stores a key only with --key-stdin or --key-file.",
   async run(context, _values, options) {
     const directory = context.directories.config;
     const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
@@ -59,21 +59,21 @@ export const command = defineCommand<[], Options>({
     };
     const { principal } = verified;
     const { expiresAt, ...shown } = principal;
-    const who = `${principal.name} (${principal.role})${expiresAt === undefined ? "" : `, key ends ${endOn(expiresAt, Date.now())}`}`;
+    const who = `${principal.name} (${principal.role})${expiresAt === undefined ? "" : `, key expires ${endOn(expiresAt, Date.now())}`}`;
     const document = { url: settings.origin.value, principal: { ...shown, ...timeFields("expiresAt", expiresAt) } };
     if (options.store === "none") {
-      context.output.note(`the key is good at ${settings.origin.value} for ${who}; nothing was kept`);
+      context.output.note(`${settings.origin.value} accepts the key of ${who}; the key was not stored`);
       return context.output.result({ profile: null, store: null, ...document });
     }
     await keepKey(verified, { config, credentials, settings, name: profile, profile: profileSettings });
     context.output.note(
-      `signed in to ${settings.origin.value} as ${who}\nprofile ${profile} is now the current one; its key is in ${credentials.file}`,
+      `signed in to ${settings.origin.value} as ${who}\nprofile ${profile} is now the current profile; its key is stored in ${credentials.file}`,
     );
     context.output.result({ profile, store: credentials.file, ...document });
   },
 });
 
-/** The profile to write: as named, else the one that has this daemon already, else one named after the host. */
+/** Chooses the profile to write: the given name, else a profile with the same origin, else the host name. */
 function chooseName({ flags, environment }: Context, config: ConfigFile): string {
   const named = flags.profile ?? environment.RUNTIMECTL_PROFILE;
   if (named !== undefined) return profileName(named);
@@ -84,7 +84,7 @@ function chooseName({ flags, environment }: Context, config: ConfigFile): string
   return existing?.[0] ?? (config.profiles.size === 0 ? "default" : new URL(origin).host.replace(/[^a-z0-9.-]/gi, "-"));
 }
 
-/** The settings of the call that checks the key: the profile may not exist yet. */
+/** Resolves the settings of the request that checks the key. The profile may not exist yet. */
 async function loginSettings(context: Context, config: ConfigFile, profile: string): Promise<Settings> {
   const { profile: _named, ...unnamed } = context.flags;
   const { RUNTIMECTL_PROFILE: _variable, ...environment } = context.environment;
@@ -92,18 +92,18 @@ async function loginSettings(context: Context, config: ConfigFile, profile: stri
   return resolveSettings({ ...context, flags, environment });
 }
 
-/** The key of the variable would be written into a file unasked, and be used in place of the kept one afterwards. */
+/** Rejects a key from a variable: storing it in a file must be explicit, and the variable would override the stored key anyway. */
 function refuseVariable({ flags, environment }: Context, settings: Settings, { keyStdin = false }: Options): void {
   if (keyStdin || flags.keyFile !== undefined) return;
   const variable = (["RUNTIMECTL_KEY", "RUNTIMECTL_KEY_FILE"] as const).find((name) => environment[name] !== undefined);
   if (variable === undefined) return;
   throw usageError(
-    `${variable} is set: commands use its key for ${settings.origin.value} without signing in, and nothing was kept`,
-    `unset ${variable} to sign in with another key; to keep its key: ${variable === "RUNTIMECTL_KEY" ? "printenv RUNTIMECTL_KEY | runtimectl auth login --key-stdin" : 'runtimectl auth login --key-file "$RUNTIMECTL_KEY_FILE"'}`,
+    `${variable} is set: commands use its key for ${settings.origin.value} without sign-in; no key was stored`,
+    `unset ${variable} to sign in with another key; to store its key: ${variable === "RUNTIMECTL_KEY" ? "printenv RUNTIMECTL_KEY | runtimectl auth login --key-stdin" : 'runtimectl auth login --key-file "$RUNTIMECTL_KEY_FILE"'}`,
   );
 }
 
-/** Takes the key from where it was said to be, or asks for it, again when the daemon rejects it. */
+/** Reads the key from the given source, or prompts for it. Prompts again if the daemon rejects the key. */
 async function signIn(context: Context, settings: Settings, options: Options): Promise<VerifiedKey> {
   const given = await givenKey(context, settings, options);
   if (given !== undefined) return verifyKey(context, settings, given.value, given.source);
@@ -113,14 +113,14 @@ async function signIn(context: Context, settings: Settings, options: Options): P
       return await verifyKey(context, settings, parseKey(answer, prompt), prompt);
     } catch (error) {
       if (!isRejectedKey(error) || attempt === mostAttempts) throw error;
-      context.output.warn(`${error.message}. Try again, or end with Ctrl-C.`);
+      context.output.warn(`${error.message}. Try again, or stop with Ctrl-C.`);
     }
   }
 }
 
-/** The key of a flag, of standard input or of a variable. */
+/** Returns the key of a flag, of standard input or of a variable. */
 async function givenKey(context: Context, settings: Settings, options: Options): Promise<ResolvedSetting<string> | undefined> {
-  if (options.keyStdin && context.flags.keyFile !== undefined) throw usageError("--key-stdin and --key-file exclude each other");
+  if (options.keyStdin && context.flags.keyFile !== undefined) throw usageError("--key-stdin and --key-file cannot be used together");
   if (options.keyStdin) return { value: parseKey(await text(context.io.stdin), "standard input"), source: "standard input" };
   return settings.key !== undefined && /^(--key-file|RUNTIMECTL_KEY)/.test(settings.key.source) ? settings.key : undefined;
 }

@@ -6,17 +6,17 @@ import { resolveSettings } from "../../config/settings.js";
 export const command = defineCommand<[]>({
   fields: ["profile", "removed"],
   examples: [
-    ["runtimectl auth logout", "forget the key of the current profile"],
-    ["runtimectl auth logout --profile prod", "forget the key of another one"],
+    ["runtimectl auth logout", "delete the stored key of the current profile"],
+    ["runtimectl auth logout --profile prod", "delete the stored key of another profile"],
   ],
-  notes: "The key stays valid; to end it, use runtimectl keys revoke.",
+  notes: "The key stays valid. To revoke the key, use runtimectl keys revoke.",
   async run(context) {
     const { profile } = await resolveSettings(context);
-    if (profile === undefined) throw usageError("no profile is chosen", "runtimectl profile list");
+    if (profile === undefined) throw usageError("no profile is selected", "runtimectl profile list");
     const credentials = CredentialsFile.open(context.directories.config);
     const removed = credentials.delete(profile.value);
     if (removed) await credentials.save();
-    context.output.note(removed ? `forgot the key of profile ${profile.value}` : `profile ${profile.value} had no key`);
+    context.output.note(removed ? `deleted the stored key of profile ${profile.value}` : `profile ${profile.value} has no stored key`);
     context.output.result({ profile: profile.value, removed });
   },
 });

@@ -9,15 +9,15 @@ import { resolveSettings } from "../../config/settings.js";
 export const command = defineCommand<[]>({
   fields: ["profile", "url", "key", "timeoutMs", "principal"],
   examples: [
-    ["runtimectl auth status", "who am I, and where does each setting come from"],
-    ["runtimectl auth status --json", "the same as a document"],
+    ["runtimectl auth status", "show the principal and the source of each setting"],
+    ["runtimectl auth status --json", "the same as a JSON document"],
   ],
-  notes: "Ends with 4 when there is no key or the daemon does not accept it.",
+  notes: "Exits with 4 if there is no key or the daemon rejects the key.",
   async run(context) {
     const settings = await resolveSettings(context);
     const { key, profile, origin } = settings;
     if (key === undefined)
-      throw new CommandError("NOT_SIGNED_IN", settings.keyWithheld ?? `no key for ${origin.value} (${origin.source})`, {
+      throw new CommandError("NOT_SIGNED_IN", settings.keyWithheld ?? `no key is configured for ${origin.value} (${origin.source})`, {
         exitCode: exitCodes.notAuthenticated,
         hint: "runtimectl auth login",
       });
@@ -45,8 +45,8 @@ export const command = defineCommand<[]>({
         ["key", `${principal.keyPrefix}…  (${key.source})`],
         ["signed in", `${principal.name}, ${principal.role}`],
         ["namespaces", principal.namespaces.join(" ")],
-        ["may", principal.permissions.join(" ")],
-        ["key ends", expiresAt === undefined ? "never" : endOn(expiresAt, Date.now())],
+        ["permissions", principal.permissions.join(" ")],
+        ["key expires", expiresAt === undefined ? "never" : endOn(expiresAt, Date.now())],
       ],
     );
   },

@@ -6,29 +6,32 @@ import { defineCommand } from "../../command/command.js";
 import { exitCodes } from "../../command/exit-codes.js";
 
 export const command = defineCommand<[file: string], DirectoryOptions>({
-  arguments: [{ syntax: "<file>", description: "The backup to write, such as runtimed.tgz; one that is there is replaced" }],
+  arguments: [{ syntax: "<file>", description: "The backup file to write, such as runtimed.tgz; an existing file is replaced" }],
   options: directoryOptions,
   fields: ["file", "createdAt", "sizeBytes", "keys", "workers", "plugins", "skipped", "directories"],
   examples: [
-    ["sudo runtimectl daemon backup /backup/runtimed.tgz --service system", "of the installed service, while it runs"],
-    ["runtimectl daemon backup runtimed.tgz", "of the daemon that runs with this environment, in this folder"],
-    ["runtimectl daemon backup b.tgz --state-dir /srv/state --worker-dirs /srv/workers --plugin-dirs /srv/plugins", "of any"],
+    ["sudo runtimectl daemon backup /backup/runtimed.tgz --service system", "back up the installed service while it runs"],
+    ["runtimectl daemon backup runtimed.tgz", "back up the daemon with this environment and working directory"],
+    [
+      "runtimectl daemon backup b.tgz --state-dir /srv/state --worker-dirs /srv/workers --plugin-dirs /srv/plugins",
+      "back up these directories",
+    ],
   ],
   notes:
-    "Reads the files of the daemon on its own machine; needs no key and no daemon that answers, and may run at any time.\n" +
-    "In it: API keys (as hashes) and uploaded workers and plugins with their manifests. Not in it: the root key, settings, the audit log, what is built in.\n" +
-    "Only its owner may read the file. It appears whole or not at all.\n" +
-    "Ends with 6 when there is no key store, with 9 when links or the like were left out, with 7 when a package changed each time it was read.",
+    "Reads the daemon's files on this machine, with or without a running daemon. Requires no key.\n" +
+    "Included: API keys (as hashes), uploaded workers and uploaded plugins. Not included: the root key, settings, the audit log, built-in packages.\n" +
+    "Only the owner of the file can read it. The file is complete, or is not created.\n" +
+    "Exits with 6 if there is no key store, with 9 if links or special files were skipped, and with 7 if a package changed during each attempt.",
   async run(context, [given], options) {
     const file = path.resolve(context.workingDirectory, given);
     const backup = await runBackupProgram(context, { action: "backup", file, variables: directoryVariables(context, options) });
     for (const skipped of backup.skipped)
-      context.output.warn(`${skipped} is not in the backup: it is a link, no file, or has a name that cannot be restored`);
+      context.output.warn(`${skipped} was skipped: links, special files and names that cannot be restored are not backed up`);
     context.output.facts(backup, [
       ["file", backup.file],
       ["size", formatSize(backup.sizeBytes)],
       ["keys", String(backup.keys)],
-      ["workers", `${backup.workers} (each version counts)`],
+      ["workers", `${backup.workers} (counting each version)`],
       ["plugins", String(backup.plugins)],
     ]);
     return backup.skipped.length === 0 ? exitCodes.ok : exitCodes.partlyDone;

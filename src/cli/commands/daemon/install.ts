@@ -20,34 +20,34 @@ export const command = defineCommand<[], Options>({
     ...serviceOptions,
     {
       flags: "--listen <address>",
-      description: `Listen on this address and port, or path of a socket (default: ${defaultListen}, and the same port of ::1)`,
+      description: `Listen on this address and port, or this socket path (default: ${defaultListen} and the same port on ::1)`,
     },
     {
       flags: "--panel-host <host>",
-      description:
-        "Host name of operators, such as panel.example.org: the panel opens there alone (default: that of the present unit, if any)",
+      description: "Serve the panel only on this host name, such as panel.example.org (default: unchanged)",
     },
-    { flags: "--node <program>", description: "The Node that the service runs (default: the one that runs this)" },
+    { flags: "--node <program>", description: "The Node.js program of the service (default: the one that runs this command)" },
   ],
   fields: ["mode", "dryRun", "changed", "steps", "listen", "rootKeyFile"],
   examples: [
-    ["runtimectl daemon install --dry-run", "what would be written and run"],
-    ["sudo runtimectl daemon install", "for the machine: starts now, and at every boot"],
-    ["runtimectl daemon install --user", "for yourself, while you are signed in"],
-    ["sudo runtimectl daemon install --listen 0.0.0.0:80 --yes", "unasked, on another address"],
-    ["sudo runtimectl daemon install --panel-host panel.example.org", "behind a proxy, operators apart from workers"],
+    ["runtimectl daemon install --dry-run", "show what would be written and run"],
+    ["sudo runtimectl daemon install", "install for the machine; starts now and at every boot"],
+    ["runtimectl daemon install --user", "install for your user; runs while you are signed in"],
+    ["sudo runtimectl daemon install --listen 0.0.0.0:80 --yes", "use another address, without confirmation"],
+    ["sudo runtimectl daemon install --panel-host panel.example.org", "serve the panel on its own host name behind a proxy"],
   ],
   notes:
-    "Writes runtimed.service and runtimed.socket, makes a root key where there is none, enables and starts both. Run again it changes what differs, such as after an upgrade, and nothing else.\n" +
-    "Settings of yours belong in the file environment beside the root key, or in a drop-in (systemctl edit runtimed): neither is touched.\n" +
-    "Ends with 1 where systemd does not run the machine.",
+    "Writes runtimed.service and runtimed.socket, creates a root key if there is none, and enables and starts both units.\n" +
+    "If you run it again, such as after an upgrade, it changes only what differs.\n" +
+    "Put your settings into the file environment beside the root key, or into a drop-in (systemctl edit runtimed). The command changes neither.\n" +
+    "Exits with 1 if systemd does not run this machine.",
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
     const listen = options.listen === undefined ? undefined : checkListen(options.listen);
     const program = await findServiceProgram(context, mode, options.node);
     if (!program.canNotify)
       context.output.warn(
-        "the package koffi cannot be loaded, so systemd-notify will speak for the daemon: the unit gets NotifyAccess=all, which lets workers speak, too",
+        "the package koffi cannot be loaded, so the daemon notifies systemd with systemd-notify: the unit gets NotifyAccess=all, which also allows notifications from workers",
       );
     const present = await readPresentUnit(mode);
     const isStrict = await asksForStrictIsolation(present, program.node);
@@ -69,7 +69,7 @@ export const command = defineCommand<[], Options>({
   },
 });
 
-/** systemd starts no socket while its service runs, so a new address needs the service to stop; anything else a restart at most. */
+/** Returns the systemctl calls. A new address requires a stop: systemd does not start a socket unit while its service runs. */
 function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly ServiceStep[], isOffline: boolean): ServiceStep[] {
   const [newService = false, newSocket = false] = [service?.isNeeded, socket?.isNeeded];
   const isNew = newService || newSocket;
@@ -84,16 +84,18 @@ function systemctlSteps(systemctl: Systemctl, [service, socket]: readonly Servic
   ];
 }
 
-/** A line of a unit: nothing in it may begin another. */
+/** Checks the address: the value becomes a line of the unit file and must not contain a line feed. */
 function checkListen(listen: string): string {
   if (/^(?:(?:\[[\da-f:.]+\]|[\d.]+):)?\d{1,5}$|^\/[\w@+,./-]+$/i.test(listen)) return listen;
-  throw usageError(`--listen ${listen}: an address and a port such as 127.0.0.1:8000 or [::1]:8000, a port, or the path of a socket`);
+  throw usageError(
+    `--listen ${listen} is not valid: use an address and a port such as 127.0.0.1:8000 or [::1]:8000, a port, or a socket path`,
+  );
 }
 
 function checkPanelHost(host: string): string {
   const isSound: boolean = isHost(host);
   if (isSound) return host;
-  throw usageError(`--panel-host ${host}: a host name with an optional port, such as panel.example.org`);
+  throw usageError(`--panel-host ${host} is not valid: use a host name with an optional port, such as panel.example.org`);
 }
 
 function signInLine(listen: string, rootKeyFile: string): string {

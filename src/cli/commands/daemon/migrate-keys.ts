@@ -14,19 +14,22 @@ interface Options extends Pick<DirectoryOptions, "stateDir" | "service"> {
 export const command = defineCommand<[], Options>({
   options: [
     ...directoryOptions.filter(({ flags }) => /^--(?:state-dir|service) /.test(flags)),
-    { flags: "--primary <url>", description: "Address of the libSQL server (default: RUNTIME_AUTH_DB_SYNC_URL)" },
-    { flags: "--token-file <file>", description: "File that holds its token (default: RUNTIME_AUTH_DB_SYNC_TOKEN_FILE, _TOKEN)" },
-    { flags: "-n, --dry-run", description: "Check both sides and show what would be moved; change nothing" },
+    { flags: "--primary <url>", description: "URL of the libSQL server (default: RUNTIME_AUTH_DB_SYNC_URL)" },
+    { flags: "--token-file <file>", description: "File with the token of the server (default: RUNTIME_AUTH_DB_SYNC_TOKEN_FILE, _TOKEN)" },
+    { flags: "-n, --dry-run", description: "Check both databases and show what would move; change nothing" },
   ],
   fields: ["dryRun", "keys", "revoked", "primary", "keptAs"],
   examples: [
-    ["sudo runtimectl daemon migrate-keys --service system --primary http://10.0.0.5:8080", "of the installed service, which is stopped"],
-    ["runtimectl daemon migrate-keys --state-dir /srv/state --primary http://10.0.0.5:8080 --dry-run", "see what would be moved"],
+    [
+      "sudo runtimectl daemon migrate-keys --service system --primary http://10.0.0.5:8080",
+      "move the keys of the installed service; stop the service first",
+    ],
+    ["runtimectl daemon migrate-keys --state-dir /srv/state --primary http://10.0.0.5:8080 --dry-run", "show what would move"],
   ],
   notes:
-    "Moves the keys of one daemon to the libSQL server that several will share, with their ids and hashes, once: the server must have none.\n" +
-    "All of them go in one transaction. The local store is kept as keys-moved-TIME.db; start the daemon with RUNTIME_AUTH_DB_MODE=sync then.\n" +
-    "Ends with 6 when there is no local store, with 7 while a daemon runs or when the server has keys, with 8 when it does not answer.",
+    "Moves the keys of one daemon, with their ids and hashes, to a libSQL server that several daemons share. The server must not have keys.\n" +
+    "All keys move in one transaction. The local store is kept as keys-moved-TIME.db. Then start the daemon with RUNTIME_AUTH_DB_MODE=sync.\n" +
+    "Exits with 6 if there is no local store, with 7 if a daemon runs or the server has keys, and with 8 if the server does not respond.",
   async run(context, _none, { primary, tokenFile, dryRun = false, ...directories }) {
     const variables = {
       ...directoryVariables(context, directories),

@@ -12,23 +12,23 @@ interface Options extends DirectoryOptions {
 }
 
 export const command = defineCommand<[file: string], Options>({
-  arguments: [{ syntax: "<file>", description: "A backup that daemon backup wrote" }],
+  arguments: [{ syntax: "<file>", description: "A backup file written by daemon backup" }],
   options: [
     ...directoryOptions,
     { flags: "-n, --dry-run", description: "Check the backup and show what would change; change nothing" },
-    { flags: "--discard-old", description: "Delete what was there, instead of keeping it aside" },
+    { flags: "--discard-old", description: "Delete the previous keys and packages instead of keeping them" },
   ],
   fields: ["file", "dryRun", "createdAt", "keys", "keysBefore", "packages", "kept", "finishedEarlier", "directories"],
   examples: [
-    ["sudo runtimectl daemon restore /backup/runtimed.tgz --service system", "asks first; the service has to be stopped"],
-    ["runtimectl daemon restore runtimed.tgz --dry-run", "check all of a backup, and see what would change"],
-    ["runtimectl daemon restore runtimed.tgz --yes", "unasked"],
+    ["sudo runtimectl daemon restore /backup/runtimed.tgz --service system", "restore after a confirmation; stop the service first"],
+    ["runtimectl daemon restore runtimed.tgz --dry-run", "check a backup and show what would change"],
+    ["runtimectl daemon restore runtimed.tgz --yes", "restore without confirmation"],
   ],
   notes:
-    "All keys and all uploaded packages become those of the backup: what is newer goes. Everything is checked before anything is changed.\n" +
-    "What was there is kept in before-restore-TIME in the state directory and .before-restore-TIME in the others, until you delete it.\n" +
-    "A restore that is interrupted has changed nothing, or is finished by the next start of the daemon or the next restore.\n" +
-    "Ends with 7 while a daemon runs (not with --dry-run), with 1 when the backup is damaged, with 3 when it is not confirmed.",
+    "Replaces all keys and uploaded packages, including newer ones, with those of the backup. The whole backup is checked before any change.\n" +
+    "The previous data is kept in before-restore-TIME (state directory) and .before-restore-TIME (package directories) until you delete it.\n" +
+    "An interrupted restore changed nothing, or the next start of the daemon or the next restore completes it.\n" +
+    "Exits with 7 if a daemon runs (not with --dry-run), with 1 if the backup is damaged, and with 3 if the restore is not confirmed.",
   async run(context, [given], { dryRun = false, discardOld = false, ...options }) {
     const file = path.resolve(context.workingDirectory, given);
     const job = { action: "restore", file, variables: directoryVariables(context, options), discardOld } as const;
@@ -36,7 +36,7 @@ export const command = defineCommand<[file: string], Options>({
       const plan = await runBackupProgram(context, { ...job, isDryRun: true });
       context.output.note(`this will change:\n${describe(plan)}`);
       await confirmOnMachine(context, {
-        consequence: `Replace all keys and uploaded packages by those of ${plan.createdAt}`,
+        consequence: `Replace all keys and uploaded packages with the backup of ${plan.createdAt}`,
         name: "restore",
       });
     }
@@ -46,7 +46,7 @@ export const command = defineCommand<[file: string], Options>({
 });
 
 function describe({ createdAt, keys, keysBefore, packages }: RestoredBackup): string {
-  const before = keysBefore === null ? "no key store that can be read" : pluralize(keysBefore, "key");
+  const before = keysBefore === null ? "no readable key store" : pluralize(keysBefore, "key");
   const lines = packages.map(({ change, kind, path: place }) => `${change} ${kind} ${place}`);
-  return [`backup of ${createdAt}`, `${pluralize(keys, "key")} in place of ${before}`, ...lines].join("\n");
+  return [`backup of ${createdAt}`, `${pluralize(keys, "key")} replace ${before}`, ...lines].join("\n");
 }

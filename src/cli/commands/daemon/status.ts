@@ -15,15 +15,15 @@ interface Options {
 const serviceProperties = ["LoadState", "ActiveState", "SubState", "StatusText", "UnitFileState", "MainPID", "NRestarts", "Result"];
 
 export const command = defineCommand<[], Options>({
-  options: [{ flags: "--user", description: "The service of the user who runs this, instead of the machine's" }],
+  options: [{ flags: "--user", description: "Show your user's service instead of the system service" }],
   fields: ["mode", "state", "detail", "enabled", "status", "pid", "restarts", "listen", "ready", "readiness"],
   examples: [
-    ["runtimectl daemon status", "what systemd says of the service, and whether the daemon is ready"],
-    ["runtimectl daemon status --json=state,ready", "for monitoring; ends with 8 when it is not both active and ready"],
+    ["runtimectl daemon status", "show the state of the service and the readiness of the daemon"],
+    ["runtimectl daemon status --json=state,ready", "for monitoring; exits with 8 unless active and ready"],
   ],
   notes:
-    "Asks systemd and, at the address of the socket unit (or that of --url), the daemon itself. Needs no key.\n" +
-    "Ends with 6 when the service is not installed, with 8 when it is not active or not ready, with 1 where systemd does not run the machine.",
+    "Queries systemd, and the daemon at the address of the socket unit or of --url. Requires no key.\n" +
+    "Exits with 6 if the service is not installed, with 8 if it is not active or not ready, and with 1 if systemd does not run this machine.",
   async run(context, _values, options) {
     const mode = serviceMode(options.user ?? false, context.directories.home);
     assertSystemd();
@@ -51,7 +51,7 @@ export const command = defineCommand<[], Options>({
         ["service", `${state} (${detail}), ${enabled || "not enabled"}`],
         ["status", status || undefined],
         ["process", service["MainPID"] === "0" ? undefined : service["MainPID"]],
-        ["restarts", service["NRestarts"] === "0" ? undefined : `${service["NRestarts"]}, the last for ${service["Result"]}`],
+        ["restarts", service["NRestarts"] === "0" ? undefined : `${service["NRestarts"]}, last result: ${service["Result"]}`],
         ["address", listen || undefined],
         ["health", readiness],
       ],
@@ -67,16 +67,16 @@ function notInstalled({ name }: ServiceMode): CommandError {
   });
 }
 
-/** Of `127.0.0.1:8000 (Stream)`, as systemd shows it; undefined for a path or when there is none. */
+/** Returns the origin of systemd's `Listen` property, such as `127.0.0.1:8000 (Stream)`. Undefined for a socket path or no address. */
 function originOf(listen: string): string | undefined {
   const [, address] = /^(\S+:\d+) \(Stream\)/.exec(listen) ?? [];
   return address && `http://${address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")}`;
 }
 
-/** `ready`, or why it is not. */
+/** Returns `ready`, or the reason why the daemon is not ready. */
 async function readinessAt(context: Context, origin: string | undefined): Promise<string> {
   const url = context.flags.url ?? origin;
-  if (url === undefined) return "not asked: give the daemon's address by --url";
+  if (url === undefined) return "unknown: set the daemon's address with --url";
   try {
     const { client } = await connectAnonymously({ ...context, flags: { ...context.flags, url } }, { health: { ready } });
     return (await client.health.ready()).status;

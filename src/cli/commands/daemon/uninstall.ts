@@ -10,14 +10,14 @@ interface Options extends ServiceOptions {
 }
 
 export const command = defineCommand<[], Options>({
-  options: [...serviceOptions, { flags: "--purge", description: "Delete keys, workers, plugins and the root key, too" }],
+  options: [...serviceOptions, { flags: "--purge", description: "Also delete keys, workers, plugins and the root key" }],
   fields: ["mode", "dryRun", "changed", "steps", "kept"],
   examples: [
-    ["sudo runtimectl daemon uninstall", "stop the service, keep what it stores"],
-    ["runtimectl daemon uninstall --user --dry-run", "what would be deleted"],
-    ["sudo runtimectl daemon uninstall --purge", "everything, after its name is typed"],
+    ["sudo runtimectl daemon uninstall", "remove the service and keep its data"],
+    ["runtimectl daemon uninstall --user --dry-run", "show what would be deleted"],
+    ["sudo runtimectl daemon uninstall --purge", "delete the service and its data, after you type its name"],
   ],
-  notes: "Without --purge, a later install goes on with the same keys, workers and plugins. --purge cannot be undone.",
+  notes: "Without --purge, a later install uses the same keys, workers and plugins. --purge cannot be undone.",
   async run(context, _values, options) {
     const mode = chosenMode(context, options);
     const systemctl = new Systemctl(mode, context.variables);

@@ -7,10 +7,10 @@ export interface SurfaceOptions {
 
 export const pluginsOption: OptionDefinition = {
   flags: "--plugins",
-  description: "In the plugin directories instead of the worker directories",
+  description: "Use the plugin directories instead of the worker directories",
 };
 
-/** The operations of one of the two surfaces, which differ in nothing but their paths. */
+/** Returns the file operations for workers or plugins. The two sets differ only in their paths. */
 export function chosenFiles({ plugins }: SurfaceOptions): typeof workerFiles {
   return plugins ? (pluginFiles as unknown as typeof workerFiles) : workerFiles;
 }

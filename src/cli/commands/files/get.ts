@@ -11,16 +11,16 @@ import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.
 export const command = defineCommand<[remote: string, file: string | undefined], SurfaceOptions>({
   arguments: [
     { syntax: "<remote>", description: "A file or folder on the server" },
-    { syntax: "[file]", description: "Where to write it, - for standard output (default: its name, here)" },
+    { syntax: "[file]", description: "Local file to write, or - for standard output (default: the remote name)" },
   ],
   options: [pluginsOption],
   fields: ["path", "file", "sizeBytes"],
   examples: [
-    ["runtimectl files get workers/@team/app/1.0.0/index.js", "write index.js here"],
-    ["runtimectl files get workers/@team/app/1.0.0/index.js -", "print it"],
-    ["runtimectl files get workers/@team/app/1.0.0 app.zip", "a folder comes as a zip, which workers upload takes"],
+    ["runtimectl files get workers/@team/app/1.0.0/index.js", "download a file to index.js"],
+    ["runtimectl files get workers/@team/app/1.0.0/index.js -", "print a file"],
+    ["runtimectl files get workers/@team/app/1.0.0 app.zip", "download a folder as a zip that workers upload accepts"],
   ],
-  notes: "A file that is there already is not overwritten. What breaks off leaves nothing behind.",
+  notes: "An existing file is not overwritten. A failed download leaves no file.",
   async run(context, [remote, file], options) {
     const { list, download } = chosenFiles(options);
     const { client } = await connect(context, { files: { list, download } });
@@ -34,17 +34,18 @@ export const command = defineCommand<[remote: string, file: string | undefined],
     const name = path.posix.basename(trimmed);
     const isFolder = parent.data.entries.find((entry) => entry.name === name)?.isDirectory ?? false;
     const target = path.resolve(context.workingDirectory, file ?? localName(name, isFolder));
-    if (existsSync(target)) throw usageError(`${target} is there already`, "give another name, or - for standard output");
+    if (existsSync(target)) throw usageError(`${target} already exists`, "use another name, or - for standard output");
     const sizeBytes = await save(context, await get(), target);
     context.output.note(`${formatSize(sizeBytes)} written`);
     context.output.result({ path: remote, file: target, sizeBytes }, target);
   },
 });
 
-/** A name comes from the server, and becomes one here. */
+/** Converts a name from the server to a safe local file name. */
 function localName(name: string, isFolder: boolean): string {
   const plain = path.basename(name.replaceAll("\\", "_"));
-  if (plain === "" || plain === "." || plain === "..") throw usageError("the path has no name to write to", "name a file after it");
+  if (plain === "" || plain === "." || plain === "..")
+    throw usageError("the path does not end in a file name", "add the local file as second argument");
   return isFolder ? `${plain}.zip` : plain;
 }
 

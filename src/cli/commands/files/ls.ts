@@ -7,7 +7,7 @@ import { connect } from "../../client/connection.js";
 import { ago, toDateTime } from "../../output/format.js";
 import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.js";
 
-/** A path that begins with no directory is one whose directory was left out. */
+/** Adds a hint to PATH_NOT_FOUND if the path does not start with one of the directories. */
 async function withDirectoryHint(
   error: unknown,
   remote: string,
@@ -19,20 +19,22 @@ async function withDirectoryHint(
   if (directory === undefined || names.includes(remote.split("/")[0] ?? "")) return error;
   return new CommandError(error.code, error.message, {
     exitCode: exitCodes.notFound,
-    hint: `paths begin with a directory (${names.join(", ")}): runtimectl files ls ${directory}/${remote}`,
+    hint: `paths start with a directory (${names.join(", ")}): runtimectl files ls ${directory}/${remote}`,
     status: error.status,
     requestId: error.requestId,
   });
 }
 
 export const command = defineCommand<[remote: string | undefined], SurfaceOptions>({
-  arguments: [{ syntax: "[remote]", description: "A folder on the server, such as workers/@team/app/1.0.0; without it, the directories" }],
+  arguments: [
+    { syntax: "[remote]", description: "A folder on the server, such as workers/@team/app/1.0.0 (default: list the directories)" },
+  ],
   options: [pluginsOption],
   fields: ["name", "path", "isDirectory", "size", "updatedAt", "updatedAtSeconds"],
   examples: [
-    ["runtimectl files ls", "the directories that paths begin with"],
-    ["runtimectl files ls workers/@team/app/1.0.0", "what is in a version of a worker"],
-    ["runtimectl files ls plugins --plugins", "the plugins"],
+    ["runtimectl files ls", "list the directories that paths start with"],
+    ["runtimectl files ls workers/@team/app/1.0.0", "list a version of a worker"],
+    ["runtimectl files ls plugins --plugins", "list the plugins"],
   ],
   notes: "Links are shown as files and not followed.",
   async run(context, [remote = ""], options) {
@@ -55,6 +57,6 @@ export const command = defineCommand<[remote: string | undefined], SurfaceOption
       context.output.isAligned ? ago(updatedAtSeconds, Date.now()) : updatedAt,
     ]);
     context.output.table({ entries: documents }, ["NAME", "SIZE", "CHANGED"], rows);
-    if (hasMore) context.output.note("there are more entries than are listed");
+    if (hasMore) context.output.note("more entries exist than are listed");
   },
 });

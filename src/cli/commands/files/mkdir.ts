@@ -7,14 +7,14 @@ export const command = defineCommand<[remote: string], SurfaceOptions>({
   options: [pluginsOption],
   fields: ["path"],
   examples: [
-    ["runtimectl files mkdir workers/@team/app/1.0.0/assets", "a folder in a version"],
-    ["runtimectl files mkdir workers/@team/app/2.0.0", "a version that is put together file by file"],
+    ["runtimectl files mkdir workers/@team/app/1.0.0/assets", "create a folder in a version"],
+    ["runtimectl files mkdir workers/@team/app/2.0.0", "create a version to fill file by file"],
   ],
-  notes: "Folders above it that are missing are made, too.",
+  notes: "Missing parent folders are also created.",
   async run(context, [remote], options) {
     const { client } = await connect(context, { files: { mkdir: chosenFiles(options).mkdir } });
     await client.files.mkdir({ body: { path: remote } });
-    context.output.note(`made ${remote}`);
+    context.output.note(`created ${remote}`);
     context.output.result({ path: remote });
   },
 });

@@ -5,13 +5,13 @@ import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.
 export const command = defineCommand<[remote: string, destination: string], SurfaceOptions>({
   arguments: [
     { syntax: "<remote>", description: "A file or folder on the server" },
-    { syntax: "<destination>", description: "A folder that is there, or else the new path" },
+    { syntax: "<destination>", description: "An existing folder, or the new path" },
   ],
   options: [pluginsOption],
   fields: ["path", "destination"],
   examples: [
-    ["runtimectl files mv workers/@team/app/1.0.0/a.html workers/@team/app/1.0.0/b.html", "another name"],
-    ["runtimectl files mv workers/@team/app/1.0.0/a.html workers/@team/app/1.0.0/old", "into a folder that is there"],
+    ["runtimectl files mv workers/@team/app/1.0.0/a.html workers/@team/app/1.0.0/b.html", "rename a file"],
+    ["runtimectl files mv workers/@team/app/1.0.0/a.html workers/@team/app/1.0.0/old", "move a file into an existing folder"],
   ],
   notes: "Nothing is overwritten.",
   async run(context, [remote, destination], options) {

@@ -12,27 +12,27 @@ import { chosenFiles, pluginsOption, type SurfaceOptions } from "./chosen-files.
 
 interface LocalFile {
   readonly file: string;
-  /** Below the folder on the server. */
+  /** Path relative to the folder on the server. */
   readonly name: string;
   readonly sizeBytes: number;
 }
 
 export const command = defineCommand<[words: readonly string[]], SurfaceOptions>({
-  arguments: [{ syntax: "<file...>", description: "Files and folders here, and at last the folder on the server that they go to" }],
+  arguments: [{ syntax: "<file...>", description: "Local files and folders, then the target folder on the server" }],
   options: [pluginsOption],
   fields: ["path", "files", "sizeBytes"],
   examples: [
-    ["runtimectl files put index.html workers/@team/app/1.0.0", "replace a file of a version; it is served at once"],
-    ["runtimectl files put style.css img workers/@team/app/1.0.0/assets", "a file, and a folder with all in it"],
-    ["runtimectl files put dist/. workers/@team/app/1.0.0", "what is in a folder, without the folder itself"],
+    ["runtimectl files put index.html workers/@team/app/1.0.0", "replace a file; the daemon serves it immediately"],
+    ["runtimectl files put style.css img workers/@team/app/1.0.0/assets", "upload a file and a folder with its content"],
+    ["runtimectl files put dist/. workers/@team/app/1.0.0", "upload the content of a folder without the folder itself"],
   ],
-  notes: "Files of the same name are replaced, others stay. Links in folders are left out.",
+  notes: "Files with the same name are replaced; other files stay. Symbolic links in folders are skipped.",
   async run(context, [words], options) {
     const remote = words.at(-1) as string;
-    if (words.length < 2) throw usageError("put takes files and the folder on the server", "runtimectl files put FILE... REMOTE");
+    if (words.length < 2) throw usageError("files put needs at least one file and a target folder", "runtimectl files put FILE... REMOTE");
     const files: LocalFile[] = [];
     for (const word of words.slice(0, -1)) files.push(...(await collect(context, word)));
-    if (files.length === 0) throw usageError("there is no file in what was named");
+    if (files.length === 0) throw usageError("the given folders contain no files");
     const { client } = await connect(context, { files: { upload: chosenFiles(options).upload } });
     const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     await withProgress(context, { label: "uploading", totalBytes: sizeBytes }, async (onBytes) => {
@@ -52,7 +52,7 @@ async function collect({ workingDirectory }: Context, word: string): Promise<Loc
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw usageError(`${word} cannot be read (${error.code ?? error.message})`);
   });
-  // `folder/.` is what is in it.
+  // `folder/.` means the content of the folder.
   const name = path.basename(word) === "." ? "" : path.basename(file);
   return below(file, name, found);
 }
@@ -70,7 +70,7 @@ async function below(file: string, name: string, found: Stats): Promise<LocalFil
 
 function sourceOf({ file, name, sizeBytes }: LocalFile, onBytes: (count: number) => void): UploadSource {
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    // No more than was announced, should it grow meanwhile.
+    // Sends at most the announced size, even if the file grows during the upload.
     if (sizeBytes === 0) return;
     for await (const piece of createReadStream(file, { end: sizeBytes - 1 }) as AsyncIterable<Buffer>) {
       yield piece;

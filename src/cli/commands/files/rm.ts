@@ -10,11 +10,11 @@ export const command = defineCommand<[remotes: readonly string[]], SurfaceOption
   options: [pluginsOption],
   fields: ["path", "deleted", "error"],
   examples: [
-    ["runtimectl files rm workers/@team/app/1.0.0/old.html", "delete a file, after its path is typed"],
-    ["runtimectl files rm workers/@team/app/1.0.0/old --yes", "delete a folder with all in it, unasked"],
+    ["runtimectl files rm workers/@team/app/1.0.0/old.html", "delete a file, after you type its path"],
+    ["runtimectl files rm workers/@team/app/1.0.0/old --yes", "delete a folder with its content, without confirmation"],
     ["runtimectl files rm workers/@team/app/1.0.0/old --confirm prod", "the same on the production profile prod"],
   ],
-  notes: "Cannot be undone. When some of several fail, the others are deleted all the same; it ends with 9 then.",
+  notes: "Cannot be undone. If some deletions fail, the others still happen, and the exit code is 9.",
   async run(context, [remotes], options) {
     const items = [...new Set(remotes)].map((path) => ({ path, label: path, fields: { path } }));
     const { client, settings } = await connect(context, { files: { remove: chosenFiles(options).remove } });

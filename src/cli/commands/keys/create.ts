@@ -10,17 +10,17 @@ import { connect } from "../../client/connection.js";
 import { askText } from "../../output/prompts.js";
 import { outOption, showNewKey, newKeyFields } from "./new-key-output.js";
 
-/** Keys that people need again and again, each with as little as will do. */
+/** Common kinds of keys, each with the fewest permissions for its purpose. */
 export const keyPresets = {
   ci: {
-    meaning: "a pipeline that uploads workers of one namespace",
+    meaning: "for a pipeline that uploads workers of one namespace",
     role: "custom",
     permissions: ["workers:read", "workers:install"],
     needsNamespace: true,
   },
-  viewer: { meaning: "somebody who only looks", role: "viewer" },
+  viewer: { meaning: "for read-only access", role: "viewer" },
   ops: {
-    meaning: "somebody on call: looks, restarts, switches and rolls back workers; deletes nothing, makes no keys",
+    meaning: "for on-call work: view, restart, enable, disable and roll back workers, without deletions and new keys",
     role: "custom",
     permissions: ["workers:read", "workers:install", "workers:restart", "plugins:read", "keys:read"],
   },
@@ -28,27 +28,27 @@ export const keyPresets = {
 const presetNames = Object.keys(keyPresets) as KeyPresetName[];
 export const command = defineCommand<[], Options>({
   options: [
-    { flags: "--role <role>", description: "What the key may do (needed, unless --preset or --permission is given)", choices: roles },
-    { flags: "--preset <preset>", description: `A key for a purpose: ${presetNames.join(", ")}`, choices: presetNames },
-    { flags: "--name <name>", description: "What lists show (default: preset or role, user and machine)" },
+    { flags: "--role <role>", description: "Role of the key (required without --preset or --permission)", choices: roles },
+    { flags: "--preset <preset>", description: `Permissions for a purpose: ${presetNames.join(", ")}`, choices: presetNames },
+    { flags: "--name <name>", description: "Name of the key (default: preset or role, user and machine)" },
     {
       flags: "--expires <time>",
-      description: `How long it is valid: 30d, 2w, 6m (months), 1y, never (default: 90d, or less where your own key expires earlier)`,
+      description: `Lifetime: 30d, 2w, 6m (months), 1y, never (default: 90d, or less if your own key expires earlier)`,
     },
-    { flags: "--permission <permission>", description: "With the role custom: one permission; repeat for more", repeatable: true },
-    { flags: "--namespace <@scope>", description: "Only packages of this @scope; repeat for more", repeatable: true },
+    { flags: "--permission <permission>", description: "With the role custom: add a permission; repeatable", repeatable: true },
+    { flags: "--namespace <@scope>", description: "Restrict the key to packages of this @scope; repeatable", repeatable: true },
     outOption,
   ],
   fields: newKeyFields,
   examples: [
-    ["runtimectl keys create --role editor", "90 days, a name made up; both are shown"],
-    ["runtimectl keys create --preset ci --namespace @team --out ci.key", "for a pipeline that uploads, straight into a file"],
-    ["runtimectl keys create --role editor --namespace @team --expires 1y", "for one namespace, a year"],
-    ["runtimectl keys create --permission workers:read --permission workers:restart", "exactly these permissions"],
+    ["runtimectl keys create --role editor", "create a key with a generated name, valid for 90 days"],
+    ["runtimectl keys create --preset ci --namespace @team --out ci.key", "create a key for a pipeline and write it to a file"],
+    ["runtimectl keys create --role editor --namespace @team --expires 1y", "create a key for one namespace, valid for 1 year"],
+    ["runtimectl keys create --permission workers:read --permission workers:restart", "create a key with exactly these permissions"],
   ],
   notes:
     `${pluginsRunAsDaemon}\n` +
-    "The key goes to stdout, everything else to stderr. It is shown once; the daemon keeps only a hash.\n" +
+    "The key goes to stdout, everything else to stderr. The key is shown once: the daemon stores only a hash.\n" +
     presetNames.map((name) => `Preset ${name}: ${presetOf(name).meaning} (${describePreset(name)}).`).join("\n"),
   async run(context, _values, options) {
     const { expiresIn, ...chosen } = await toBody(context, options);
@@ -59,12 +59,12 @@ export const command = defineCommand<[], Options>({
 });
 
 interface KeyPreset {
-  /** For whom, in a few words. */
+  /** The purpose, as a phrase. */
   readonly meaning: string;
   readonly role: Role;
-  /** With the role custom. */
+  /** For the role custom. */
   readonly permissions?: readonly Permission[];
-  /** It must be said for which packages it is. */
+  /** Whether a namespace is required. */
   readonly needsNamespace?: boolean;
 }
 
@@ -86,14 +86,14 @@ interface Options {
 
 function describePreset(name: KeyPresetName): string {
   const { role, permissions: chosen, needsNamespace } = presetOf(name);
-  return `${chosen?.join(" ") ?? `role ${role}`}${needsNamespace ? "; needs --namespace" : ""}`;
+  return `${chosen?.join(" ") ?? `role ${role}`}${needsNamespace ? "; requires --namespace" : ""}`;
 }
 
 async function toBody(context: Context, options: Options) {
   const { role, permissions: chosen } = grantOf(options);
   const { expires: expiresIn } = options;
   if (expiresIn !== undefined && expiresIn !== "never" && parseLifetimeSeconds(expiresIn) === undefined)
-    throw usageError(`--expires: ${expiresIn} is not a lifetime`, "such as 30d, 2w, 6m (months), 1y, or never");
+    throw usageError(`--expires: ${expiresIn} is not a lifetime`, "use a lifetime such as 30d, 2w, 6m (months), 1y, or never");
   const namespaces = await namespacesOf(context, options);
   return {
     name: options.name ?? madeUpName(options.preset ?? role),
@@ -107,30 +107,30 @@ async function toBody(context: Context, options: Options) {
 function grantOf(options: Options): { role: Role; permissions: readonly Permission[] | undefined } {
   if (options.preset !== undefined) {
     if (options.role !== undefined || options.permission !== undefined)
-      throw usageError(`the preset ${options.preset} brings its own permissions`, "leave --role and --permission out, or --preset");
+      throw usageError(`the preset ${options.preset} has fixed permissions`, "remove --role and --permission, or --preset");
     const { role, permissions: brought } = presetOf(options.preset);
     return { role, permissions: brought };
   }
   const role = options.role ?? (options.permission ? "custom" : undefined);
-  if (role === undefined) throw usageError("which role?", `--role ${roles.join("|")}, or --preset ${presetNames.join("|")}`);
+  if (role === undefined) throw usageError("the role is missing", `use --role ${roles.join("|")}, or --preset ${presetNames.join("|")}`);
   const unknown = options.permission?.find((permission) => !permissions.includes(permission));
-  if (unknown !== undefined) throw usageError(`there is no permission ${unknown}`, permissions.join(" "));
+  if (unknown !== undefined) throw usageError(`there is no permission ${unknown}`, `use ${permissions.join(", ")}`);
   if (role === "custom" && options.permission === undefined)
-    throw usageError("the role custom needs permissions", "add --permission, such as --permission workers:read");
+    throw usageError("the role custom requires permissions", "add --permission, such as --permission workers:read");
   if (role !== "custom" && options.permission !== undefined)
-    throw usageError(`the role ${role} brings its own permissions`, "use --role custom, or leave --permission out");
+    throw usageError(`the role ${role} has fixed permissions`, "use --role custom, or remove --permission");
   return { role, permissions: options.permission };
 }
 
 async function namespacesOf(context: Context, { namespace, preset }: Options): Promise<readonly string[] | undefined> {
   const isMissing = namespace === undefined && preset !== undefined && presetOf(preset).needsNamespace;
-  const namespaces = isMissing ? [await askText(context, "For which namespace, such as @team", "--namespace @team")] : namespace;
+  const namespaces = isMissing ? [await askText(context, "Namespace of the key, such as @team", "--namespace @team")] : namespace;
   const bad = namespaces?.find((one) => !isNamespace(one));
-  if (bad !== undefined) throw usageError(`${JSON.stringify(bad)} is not a namespace`, "namespaces look like @team");
+  if (bad !== undefined) throw usageError(`${JSON.stringify(bad)} is not a namespace`, "use a namespace such as @team");
   return namespaces;
 }
 
-/** Says where the key comes from, so that a list of keys can be cleaned up: `editor ann@laptop 2026-01-31`. */
+/** Returns a name with the creator and the date, such as `editor ann@laptop 2026-01-31`, so that unused keys can be identified later. */
 function madeUpName(purpose: string): string {
   const from = `${userInfo().username}@${hostname()}`.replace(/[^\x21-\x7e]/g, "").slice(0, 60);
   return `${purpose} ${from} ${new Date().toISOString().slice(0, 10)}`;

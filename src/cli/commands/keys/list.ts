@@ -6,17 +6,16 @@ import { pluralize } from "../../output/format.js";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 import { endCell, keyDocument, keyFields, lastUseCell } from "./show.js";
 
-const headings = ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "ENDS", "LAST USED", "OWN"];
+const headings = ["ID", "NAME", "ROLE", "PREFIX", "NAMESPACES", "EXPIRES", "LAST USED", "OWN"];
 
 export const command = defineCommand<[]>({
   fields: keyFields,
   examples: [
-    ["runtimectl keys list", "who may do what, and until when"],
-    ["runtimectl keys list --json", "with permissions, as a document"],
-    ["runtimectl keys list --json | jq '.keys[] | select(.lastUsedAt == null)'", "those that nobody ever used"],
+    ["runtimectl keys list", "list the keys with role and expiry"],
+    ["runtimectl keys list --json", "list with permissions, as JSON"],
+    ["runtimectl keys list --json | jq '.keys[] | select(.lastUsedAt == null)'", "list the keys that were never used"],
   ],
-  notes:
-    "* marks the key that you sign in with. Secrets are never listed. Revoked keys are gone; expired ones stay until they are revoked.",
+  notes: "* marks your own key. Secrets are never listed. Revoked keys are not listed; expired keys are listed until you revoke them.",
   async run(context) {
     const { client } = await connect(context, { keys: { list }, session: { show } });
     const [{ keys }, { principal }] = await Promise.all([client.keys.list(), client.session.show()]);
@@ -34,7 +33,7 @@ export const command = defineCommand<[]>({
     context.output.table({ keys: keys.map((key) => keyDocument(key, principal.id)) }, headings, rows);
     context.output.footer(
       rows.length === 0
-        ? "no keys yet; make one with: runtimectl keys create --role editor"
+        ? "no keys; to create one: runtimectl keys create --role editor"
         : `${pluralize(rows.length, "key")} · you are signed in with ${principal.isRoot ? "the root key" : `key ${principal.id}, ${sanitizeForTerminal(principal.name)}`}`,
     );
   },

@@ -9,7 +9,7 @@ import path from "node:path";
 import { CommandError, usageError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 
-/** What the document of a new key may have. */
+/** The fields of the document of a new key. */
 export const newKeyFields = [
   "id",
   "name",
@@ -24,7 +24,7 @@ export const newKeyFields = [
   "expiresAt",
   "expiresAtSeconds",
 ] as const;
-/** The flag of commands that make a key. */
+/** The flag of commands that create a key. */
 export const outOption = {
   flags: "-o, --out <file>",
   description: "Write the key to this new file (mode 0600) instead of the terminal",
@@ -32,31 +32,31 @@ export const outOption = {
 
 interface MadeKey<Made extends NewKey> {
   readonly make: () => Promise<Made>;
-  /** Where the key goes; stdout when it is not given. */
+  /** The file for the key; undefined means stdout. */
   readonly out: string | undefined;
-  /** The daemon that accepts it. */
+  /** The origin of the daemon that accepts the key. */
   readonly origin: string;
-  /** More about it, for documents and for people. */
+  /** Additional fields for the document and an additional note. */
   readonly more?: (made: Made) => { readonly fields: object; readonly note: string };
 }
 
-/** Makes a key and shows it this once: on stdout, or in a new file that is there before the key is. */
+/** Creates a key and outputs it once: to stdout, or to a new file that exists before the key does. */
 export async function showNewKey<Made extends NewKey>(context: Context, { make, out, origin, more }: MadeKey<Made>): Promise<void> {
   const { output } = context;
   const file = await KeyFile.create(context, out);
   const made = await make().catch(async (error: unknown) => {
     await file?.discard();
-    if (!(error instanceof ApiError)) output.note("whether a key was made is not known; see: runtimectl keys list");
+    if (!(error instanceof ApiError)) output.note("the key may have been created; to check: runtimectl keys list");
     throw error;
   });
   const { id, name, key, keyPrefix, role, permissions, namespaces, createdAt, expiresAt } = made;
   if (context.environment.GITHUB_ACTIONS === "true") output.mask(key);
   await file?.write(key, id);
-  const ends = expiresAt === undefined ? "never ends" : `ends ${endOn(expiresAt, Date.now())}`;
+  const ends = expiresAt === undefined ? "never expires" : `expires ${endOn(expiresAt, Date.now())}`;
   const { fields = {}, note = "" } = more?.(made) ?? {};
   output.note(
     `key ${id}: ${sanitizeForTerminal(name)}, ${role}, namespaces ${sanitizeForTerminal(namespaces.join(" "))}, ${ends}\n${note === "" ? "" : `${note}\n`}` +
-      (file ? `the key is in ${file.path}, and nowhere else` : "keep it now, it is not shown again:"),
+      (file ? `the key is only in ${file.path}` : "store the key now, it is not shown again:"),
   );
   output.result(
     {
@@ -77,7 +77,7 @@ export async function showNewKey<Made extends NewKey>(context: Context, { make, 
   output.reveal(`to use it in a shell:\nexport RUNTIMECTL_URL=${shellWord(origin)} ${keyVariable}\nto use it in CI: runtimectl help ci`);
 }
 
-/** The file for a secret. It is made before the key, so that a key never exists that could not be kept. */
+/** The file for a new key. Created before the key, so that an unwritable path cannot lose a key. */
 class KeyFile {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -87,26 +87,26 @@ class KeyFile {
     this.#handle = handle;
   }
 
-  /** Makes a new file; none when no name is given. */
+  /** Creates the file, or returns undefined if no name is given. */
   static async create({ workingDirectory }: Context, name: string | undefined): Promise<KeyFile | undefined> {
     if (name === undefined) return undefined;
     const file = path.resolve(workingDirectory, name);
     const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-      throw usageError(`--out ${file}: ${error.code === "EEXIST" ? "the file is there already" : error.message}`);
+      throw usageError(`--out ${file}: ${error.code === "EEXIST" ? "the file already exists" : error.message}`);
     });
     return new KeyFile(file, handle);
   }
 
-  /** Writes the key with this id; when that fails, says which key is lost. */
+  /** Writes the key. Throws KEY_LOST with the key id if the file cannot be written. */
   async write(key: string, id: number): Promise<void> {
     try {
       await this.#handle.writeFile(`${key}\n`);
       await this.#handle.sync();
       await this.#handle.close();
     } catch (cause) {
-      throw new CommandError("KEY_LOST", `key ${id} was made, but ${this.path} cannot be written (${(cause as Error).message})`, {
+      throw new CommandError("KEY_LOST", `key ${id} was created, but ${this.path} cannot be written (${(cause as Error).message})`, {
         exitCode: exitCodes.failed,
-        hint: `nobody has seen the key; end it with: runtimectl keys revoke ${id}`,
+        hint: `the key was not shown; to revoke it: runtimectl keys revoke ${id}`,
         cause,
       });
     }

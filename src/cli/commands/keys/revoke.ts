@@ -11,12 +11,11 @@ export const command = defineCommand<[ids: readonly string[]]>({
   arguments: [{ syntax: "<id...>", description: "The ids of the keys, from runtimectl keys list" }],
   fields: ["id", "name", "revoked", "error"],
   examples: [
-    ["runtimectl keys revoke 7", "end key 7 for good, after its name is typed"],
-    ["runtimectl keys revoke 7 8 9 --yes", "three keys, unasked"],
-    ["runtimectl keys revoke 7 --confirm prod", "on the production profile prod"],
+    ["runtimectl keys revoke 7", "revoke key 7, after you type its name"],
+    ["runtimectl keys revoke 7 8 9 --yes", "revoke three keys without confirmation"],
+    ["runtimectl keys revoke 7 --confirm prod", "confirm for the production profile prod"],
   ],
-  notes:
-    "Cannot be undone. A key cannot revoke itself. When some of several fail, the others are revoked all the same; it ends with 9 then.",
+  notes: "Cannot be undone. A key cannot revoke itself. If some keys cannot be revoked, the others still are, and the exit code is 9.",
   async run(context, [texts]) {
     const ids = [...new Set(texts.map(parseKeyId))];
     const connection = await connect(context, { keys: { list, revoke } });
@@ -41,11 +40,11 @@ export const command = defineCommand<[ids: readonly string[]]>({
 });
 
 function describe(key: ApiKey): string {
-  const end = key.expiresAt === undefined ? "never ends" : `ends ${endOn(key.expiresAt, Date.now())}`;
+  const end = key.expiresAt === undefined ? "never expires" : `expires ${endOn(key.expiresAt, Date.now())}`;
   return `${key.name}, ${key.role}, ${key.keyPrefix}…, ${end}`;
 }
 
-/** What the question shows; whoever may revoke need not be allowed to list. */
+/** Returns the keys for the confirmation, or an empty list: a key with keys:revoke may lack keys:read. */
 async function knownKeys({ client }: Connection<{ keys: { list: typeof list } }>): Promise<readonly ApiKey[]> {
   try {
     return (await client.keys.list()).keys;

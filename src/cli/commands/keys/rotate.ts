@@ -16,25 +16,28 @@ interface Options {
 export const command = defineCommand<[id: string], Options>({
   arguments: [{ syntax: "<id>", description: "The key's id, from runtimectl keys list" }],
   options: [
-    { flags: "--overlap <duration>", description: `How long the old key still works: 30m, 24h, 7d, 0 (default: ${defaultOverlap})` },
+    {
+      flags: "--overlap <duration>",
+      description: `Grace period of the old key: 30m, 24h, 7d, up to 30d, or 0 (default: ${defaultOverlap})`,
+    },
     outOption,
   ],
   fields: [...newKeyFields, "rotated"],
   examples: [
-    ["runtimectl keys rotate 7 --out ci.key", "a twin of key 7 in a new file; key 7 ends in 24 hours"],
-    ["runtimectl keys rotate 7 --overlap 7d", "with a week to put it in place"],
-    ["runtimectl keys rotate 7 --overlap 0 --yes", "key 7 ends at once"],
+    ["runtimectl keys rotate 7 --out ci.key", "write the replacement to a file; key 7 expires in 24 hours"],
+    ["runtimectl keys rotate 7 --overlap 7d", "use a grace period of 7 days"],
+    ["runtimectl keys rotate 7 --overlap 0 --yes", "revoke key 7 immediately"],
   ],
   notes:
-    "The twin has the name, role, permissions, namespaces and lifetime of the old key. It is shown once.\n" +
-    "The old key never ends later than it would have anyway. Your own key can be rotated, too, with an overlap.",
+    "The replacement key has the name, role, permissions, namespaces and lifetime of the old key. It is shown once.\n" +
+    "The grace period never extends the expiry of the old key. To rotate your own key, use a grace period above 0.",
   async run(context, [text], { overlap = defaultOverlap, out }) {
     const id = parseKeyId(text);
     const overlapMs = parseOverlapMs(overlap);
     if (overlapMs === undefined)
-      throw usageError(`--overlap ${JSON.stringify(overlap)} is not accepted`, "it takes 30m, 24h, 7d, up to 30d, or 0");
+      throw usageError(`--overlap ${JSON.stringify(overlap)} is not valid`, "use a duration such as 30m, 24h or 7d, at most 30d, or 0");
     const { client, origin, settings } = await connect(context, { keys: { rotate }, session: { show } });
-    if (overlapMs === 0) await confirmDestruction(context, { consequence: `End key ${id} at once`, name: text, settings });
+    if (overlapMs === 0) await confirmDestruction(context, { consequence: `Revoke key ${id} immediately`, name: text, settings });
     const { principal } = await client.session.show();
     await showNewKey(context, {
       make: async () => (await client.keys.rotate({ params: { id: text }, body: { overlap } })).data,
@@ -43,8 +46,10 @@ export const command = defineCommand<[id: string], Options>({
       more: ({ rotated }) => ({
         fields: { rotated: { id: rotated.id, ...timeFields("expiresAt", rotated.expiresAt) } },
         note:
-          `it takes the place of key ${id}, which ${overlapMs === 0 ? "has ended" : `ends ${endOn(rotated.expiresAt, Date.now())}`}` +
-          (id === principal.id ? "; that is the key you sign in with: before it ends, runtimectl auth login with the new one" : ""),
+          `it replaces key ${id}, which ${overlapMs === 0 ? "is revoked" : `expires ${endOn(rotated.expiresAt, Date.now())}`}` +
+          (id === principal.id
+            ? "; you are signed in with the old key: before it expires, run runtimectl auth login with the new key"
+            : ""),
       }),
     });
   },

@@ -7,7 +7,7 @@ import { connect } from "../../client/connection.js";
 import { exitCodes } from "../../command/exit-codes.js";
 import { parseKeyId } from "./key-id.js";
 
-/** What `keyDocument` may have. */
+/** The fields of `keyDocument`. */
 export const keyFields = [
   "id",
   "name",
@@ -29,10 +29,10 @@ export const command = defineCommand<[id: string]>({
   arguments: [{ syntax: "<id>", description: "The key's id, from runtimectl keys list" }],
   fields: keyFields,
   examples: [
-    ["runtimectl keys show 7", "what key 7 may do, until when, and when it was last used"],
-    ["runtimectl keys show 7 --json | jq -r .expiresAt", "when it ends"],
+    ["runtimectl keys show 7", "show permissions, expiry and last use of key 7"],
+    ["runtimectl keys show 7 --json | jq -r .expiresAt", "print the expiry"],
   ],
-  notes: "The key itself is shown only when it is made.",
+  notes: "The secret is shown only when the key is created.",
   async run(context, [text]) {
     const id = parseKeyId(text);
     const { client } = await connect(context, { keys: { list }, session: { show } });
@@ -46,20 +46,20 @@ export const command = defineCommand<[id: string]>({
     const time = (unixSeconds: number, relative: typeof ago) =>
       context.output.isAligned ? `${toMinute(unixSeconds)} (${relative(unixSeconds, Date.now())})` : toDateTime(unixSeconds);
     context.output.facts(keyDocument(key, principal.id), [
-      ["key", `${id}${id === principal.id ? ", the one you sign in with" : ""}`],
+      ["key", `${id}${id === principal.id ? ", your own key" : ""}`],
       ["name", key.name],
-      ["begins with", key.keyPrefix],
+      ["prefix", key.keyPrefix],
       ["role", key.role],
-      ["may", key.permissions.join(" ")],
+      ["permissions", key.permissions.join(" ")],
       ["namespaces", key.namespaces.join(" ")],
-      ["made", time(key.createdAt, ago)],
+      ["created", time(key.createdAt, ago)],
       ["last used", key.lastUsedAt === undefined ? "never" : time(key.lastUsedAt, ago)],
-      ["ends", key.expiresAt === undefined ? "never" : time(key.expiresAt, endsIn)],
+      ["expires", key.expiresAt === undefined ? "never" : time(key.expiresAt, endsIn)],
     ]);
   },
 });
 
-/** A key in a document: times as text and as the numbers that the API gave; `own` is the key that the command signs in with. */
+/** Converts a key to a document: times as text and as Unix seconds. `own` marks the key that the command uses. */
 export function keyDocument({ createdAt, lastUsedAt, expiresAt, ...key }: ApiKey, ownId: number): Record<string, unknown> {
   return {
     ...key,
@@ -71,13 +71,13 @@ export function keyDocument({ createdAt, lastUsedAt, expiresAt, ...key }: ApiKey
   };
 }
 
-/** When a key ends, in a cell of a list: how long it is still valid for people, RFC 3339 for programs. */
+/** Returns the expiry of a key for a table: the remaining time on a terminal, RFC 3339 in a pipe. */
 export function endCell({ expiresAt }: Pick<ApiKey, "expiresAt">, isForPeople: boolean): string {
   if (expiresAt === undefined) return "never";
   return isForPeople ? endsIn(expiresAt, Date.now()) : toDateTime(expiresAt);
 }
 
-/** When a key was last used, in a cell of a list. */
+/** Returns the last use of a key for a table. */
 export function lastUseCell({ lastUsedAt }: Pick<ApiKey, "lastUsedAt">, isForPeople: boolean): string {
   if (lastUsedAt === undefined) return "never";
   return isForPeople ? ago(lastUsedAt, Date.now()) : toDateTime(lastUsedAt);

@@ -10,14 +10,14 @@ export const command = defineCommand<[names: readonly string[]]>({
   arguments: [{ syntax: "<name...>", description: "The plugins, such as @team/guard" }],
   fields: ["name", "deleted", "error"],
   examples: [
-    ["runtimectl plugins delete @team/guard", "delete it, after its name is typed"],
-    ["runtimectl plugins delete @team/guard --yes", "unasked"],
+    ["runtimectl plugins delete @team/guard", "delete a plugin, after you type its name"],
+    ["runtimectl plugins delete @team/guard --yes", "delete without confirmation"],
     ["runtimectl plugins delete @team/guard --confirm prod", "the same on the production profile prod"],
   ],
   notes:
-    "Cannot be undone. To take a plugin out of service and keep it, use runtimectl plugins disable.\n" +
-    "When some of several fail, the others are deleted all the same; it ends with 9 then.\n" +
-    "Of a built-in plugin it deletes the settings that were uploaded; the plugin is as it was shipped again.",
+    "Cannot be undone. To stop a plugin without deleting it, use runtimectl plugins disable.\n" +
+    "If some deletions fail, the others still happen, and the exit code is 9.\n" +
+    "For a built-in plugin, the command deletes the uploaded settings, and the plugin uses its defaults again.",
   async run(context, [texts]) {
     const names = [...new Set(texts.map(parsePluginName))];
     const { client, settings } = await connect(context, { plugins: { remove } });

@@ -5,10 +5,10 @@ export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
   fields: ["name", "enabled", "status", "error"],
   examples: [
-    ["runtimectl plugins enable @team/guard", "let it take part again"],
-    ["runtimectl plugins enable plugin-gateway", "switch a built-in plugin on"],
+    ["runtimectl plugins enable @team/guard", "enable a plugin"],
+    ["runtimectl plugins enable plugin-gateway", "enable a built-in plugin"],
   ],
   notes:
-    "Writes `enabled: true` to the plugin's manifest, for a built-in plugin to one of your own that is laid over it. Ends with 1 when it could not be loaded.",
+    "Writes `enabled: true` to the plugin's manifest, or for a built-in plugin to an override manifest. Exits with 1 if the plugin fails to load.",
   run: (context, [name]) => togglePlugin(context, name, "enable"),
 });

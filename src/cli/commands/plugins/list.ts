@@ -7,10 +7,10 @@ import { pluginFields } from "./show.js";
 export const command = defineCommand<[]>({
   fields: pluginFields,
   examples: [
-    ["runtimectl plugins list", "name, version, state, source, and why one is not loaded"],
-    ["runtimectl plugins list --json | jq '.plugins[] | select(.status == \"failed\")'", "those that could not be loaded"],
+    ["runtimectl plugins list", "list name, version, state, source and load error"],
+    ["runtimectl plugins list --json | jq '.plugins[] | select(.status == \"failed\")'", "list the plugins that failed to load"],
   ],
-  notes: "States: loaded, disabled, failed, and waiting: what lies on the disk is not loaded yet, runtimectl plugins reload loads it.",
+  notes: "States: loaded, disabled, failed, and waiting (changed on disk; to load the change: runtimectl plugins reload).",
   async run(context) {
     const { client, settings } = await connect(context, { plugins: { list } });
     const plugins = await client.plugins.list();
@@ -18,9 +18,7 @@ export const command = defineCommand<[]>({
     context.output.table({ plugins }, ["NAME", "VERSION", "STATE", "SOURCE", "ERROR"], rows);
     const where = settings.profile ? ` · profile ${settings.profile.value}${settings.isProduction ? " PRODUCTION" : ""}` : "";
     context.output.footer(
-      rows.length === 0
-        ? "no plugin is installed yet; upload a folder with: runtimectl plugins upload ./dir"
-        : `${pluralize(rows.length, "plugin")}${where}`,
+      rows.length === 0 ? "no plugins; to upload a folder: runtimectl plugins upload ./dir" : `${pluralize(rows.length, "plugin")}${where}`,
     );
   },
 });

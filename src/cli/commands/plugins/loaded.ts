@@ -6,8 +6,8 @@ import { pluralize } from "../../output/format.js";
 export const command = defineCommand<[]>({
   fields: ["name", "base", "dependencies", "optionalDependencies", "menus"],
   examples: [
-    ["runtimectl plugins loaded", "what is at work: base, dependencies, menus"],
-    ["runtimectl plugins loaded --json | jq -r '.plugins[].name'", "names in the order of their hooks"],
+    ["runtimectl plugins loaded", "list the loaded plugins with base, dependencies and menus"],
+    ["runtimectl plugins loaded --json | jq -r '.plugins[].name'", "print names in the order of their hooks"],
   ],
   async run(context) {
     const { client } = await connect(context, { plugins: { loaded } });
@@ -21,8 +21,8 @@ export const command = defineCommand<[]>({
     context.output.table({ plugins }, ["NAME", "BASE", "DEPENDS ON", "MENUS"], rows);
     context.output.footer(
       rows.length === 0
-        ? "no plugin is loaded; runtimectl plugins list says why"
-        : `${pluralize(rows.length, "plugin")}, hooks run in this order`,
+        ? "no plugin is loaded; to see why: runtimectl plugins list"
+        : `${pluralize(rows.length, "plugin")}; hooks run in this order`,
     );
   },
 });

@@ -7,7 +7,7 @@ import { parsePluginName } from "../../command/package-reference.js";
 
 type PluginState = Pick<Plugin, "status" | "error">;
 
-/** What became of a plugin that was just changed; undefined when the key may change but not list. */
+/** Returns the state of a plugin after a change. Undefined if the key lacks plugins:read. */
 export async function pluginState(
   { client }: Connection<{ plugins: { list: typeof list } }>,
   name: string,
@@ -21,20 +21,20 @@ export async function pluginState(
   }
 }
 
-/** The exit code of a change after which the plugin may have failed to load: then 1, with a warning. */
+/** Returns the exit code of a change. Warns and returns 1 if the plugin failed to load. */
 export function tellFailure({ output }: Context, what: string, state: PluginState | undefined): ExitCode {
   if (state?.status !== "failed") return exitCodes.ok;
-  output.warn(`${what}, but it could not be loaded: ${state.error ?? "the daemon's log says why"}`);
+  output.warn(`${what}, but failed to load: ${state.error ?? "see the daemon's log"}`);
   return exitCodes.failed;
 }
 
-/** Enables or disables a plugin, and says what became of it. */
+/** Enables or disables a plugin and reports its new state. */
 export async function togglePlugin(context: Context, text: string, verb: "enable" | "disable"): Promise<ExitCode> {
   const name = parsePluginName(text);
   const connection = await connect(context, { plugins: { list, enable, disable } });
   const { data } = await connection.client.plugins[verb]({ params: { name } });
   const state = await pluginState(connection, name);
-  context.output.note(`${name} is ${data.enabled ? "on" : "off"}`);
+  context.output.note(`${name} is ${data.enabled ? "enabled" : "disabled"}`);
   context.output.result({ ...data, status: state?.status ?? null, ...(state?.error === undefined ? {} : { error: state.error }) });
-  return verb === "enable" ? tellFailure(context, `${name} is on`, state) : exitCodes.ok;
+  return verb === "enable" ? tellFailure(context, `${name} is enabled`, state) : exitCodes.ok;
 }

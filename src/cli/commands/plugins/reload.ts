@@ -6,10 +6,11 @@ import { pluralize } from "../../output/format.js";
 export const command = defineCommand<[]>({
   fields: ["name", "version", "loaded", "error"],
   examples: [
-    ["runtimectl plugins reload", "after a change on the server's disk"],
-    ["runtimectl plugins reload --json | jq '.plugins[] | select(.error)'", "what could not be loaded, and why"],
+    ["runtimectl plugins reload", "load changes on the server's disk"],
+    ["runtimectl plugins reload --json | jq '.plugins[] | select(.error)'", "list the plugins that failed to load"],
   ],
-  notes: "The new set is built aside and swapped in at once: no request finds a moment without hooks. Uploads and toggles need no reload.",
+  notes:
+    "The daemon loads the new plugins first and then replaces all plugins at once, so every request passes all hooks. Uploads, enable and disable need no reload.",
   async run(context) {
     const { client } = await connect(context, { plugins: { reload } });
     const { plugins } = (await client.plugins.reload()).data;
@@ -18,7 +19,7 @@ export const command = defineCommand<[]>({
     const loadedCount = plugins.filter(({ loaded }) => loaded).length;
     context.output.footer(
       rows.length === 0
-        ? "no plugin is installed yet; upload a folder with: runtimectl plugins upload ./dir"
+        ? "no plugins; to upload a folder: runtimectl plugins upload ./dir"
         : `${loadedCount} of ${pluralize(rows.length, "plugin")} loaded`,
     );
   },

@@ -6,17 +6,17 @@ import { exitCodes } from "../../command/exit-codes.js";
 import { parsePluginName } from "../../command/package-reference.js";
 import { pluginSourceText } from "../../../shared/plugin-source.js";
 
-/** What documents say of an installed plugin. */
+/** The fields of an installed plugin in documents. */
 export const pluginFields = ["name", "version", "status", "enabled", "source", "error", "path", "removable"] as const;
 
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The plugin, such as @team/guard" }],
   fields: [...pluginFields, "base", "dependencies", "optionalDependencies", "menus", "hookPosition"],
   examples: [
-    ["runtimectl plugins show @team/guard", "its state and why, its base, what it depends on, its menus"],
-    ["runtimectl plugins show @team/guard --json | jq -r .status", "the state alone"],
+    ["runtimectl plugins show @team/guard", "show state, error, base, dependencies and menus"],
+    ["runtimectl plugins show @team/guard --json | jq -r .status", "print only the state"],
   ],
-  notes: "Base, dependencies and menus are those of the plugin at work: a plugin that is not loaded has none.",
+  notes: "Base, dependencies and menus are shown only for a loaded plugin.",
   async run(context, [text]) {
     const name = parsePluginName(text);
     const { client } = await connect(context, { plugins: { list, loaded } });
@@ -41,13 +41,13 @@ export const command = defineCommand<[name: string]>({
       ["plugin", name],
       ["version", plugin.version],
       ["state", plugin.status],
-      ["reason", plugin.error],
+      ["error", plugin.error],
       ["source", pluginSourceText(plugin)],
       ["folder", plugin.path],
-      ["base", base === "" ? "none: it has only hooks" : base],
+      ["base", base === "" ? "none (only hooks)" : base],
       ["depends on", dependencies?.join(" ") || undefined],
-      ["uses", optionalDependencies?.length ? `${optionalDependencies.join(" ")} if there` : undefined],
-      ["hooks", place === -1 ? undefined : `number ${place + 1} of ${atWork.length} to run`],
+      ["optional", optionalDependencies?.length ? optionalDependencies.join(" ") : undefined],
+      ["hooks", place === -1 ? undefined : `position ${place + 1} of ${atWork.length}`],
       ...(menus ?? []).map(({ title, path }): [string, string] => ["menu", `${title}  ${path}`]),
     ]);
   },

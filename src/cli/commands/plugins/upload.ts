@@ -12,19 +12,19 @@ interface Options {
 }
 
 export const command = defineCommand<[source: string], Options>({
-  arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
-  options: [{ flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" }],
+  arguments: [{ syntax: "[path]", description: "A folder or a .tgz, .tar.gz or .zip archive (default: .)", default: "." }],
+  options: [{ flags: "--dry-run", description: "List every file with its size and the rule that included or excluded it; upload nothing" }],
   fields: ["name", "version", "installedAt", "status", "error", ...archiveFields],
   examples: [
-    ["runtimectl plugins upload ./guard", "pack the folder, upload it, say whether it is loaded"],
-    ["runtimectl plugins upload ./guard --dry-run", "what would go, what not, and why"],
-    ["runtimectl plugins upload ./plugin-gateway", "a folder with nothing but a manifest.yaml: settings of a built-in plugin"],
-    ["runtimectl plugins upload guard-1.2.0.tgz", "an archive as it is, such as npm pack makes"],
+    ["runtimectl plugins upload ./guard", "pack a folder, upload it and print its state"],
+    ["runtimectl plugins upload ./guard --dry-run", "list included and excluded files with the reason"],
+    ["runtimectl plugins upload ./plugin-gateway", "configure a built-in plugin with a folder that contains only manifest.yaml"],
+    ["runtimectl plugins upload guard-1.2.0.tgz", "upload an existing archive, such as one from npm pack"],
   ],
   notes:
-    "Replaces the plugin of that name, whatever its version; a plugin's code runs in the daemon, so upload only what you trust.\n" +
-    "The module is pluginEntry of the manifest, else plugin.js, plugin.mjs, index.js or index.mjs. What is packed: see runtimectl workers upload --help.\n" +
-    "Ends with 1 and a warning when the plugin is installed but could not be loaded; the others go on as they were.",
+    "Replaces the installed version of the plugin. A plugin's code runs in the daemon: upload only code that you trust.\n" +
+    "The module is pluginEntry of the manifest, else plugin.js, plugin.mjs, index.js or index.mjs. Which files are packed: runtimectl workers upload --help.\n" +
+    "Exits with 1 and a warning if the plugin is installed but fails to load. The other plugins stay loaded.",
   async run(context, [source], options) {
     const { output } = context;
     const packageArchive = await createArchive(context, source, { kind: "plugin" });
@@ -32,7 +32,7 @@ export const command = defineCommand<[source: string], Options>({
     if (options.dryRun) return showPlan(output, plan, packageArchive);
     if (plan) describeArchive(context, plan, packageArchive);
     if (plan && mainFiles(plan.facts).length === 0)
-      output.note("there is no code in it: its manifest is for a built-in plugin of that name");
+      output.note("the package contains no code: its manifest configures the built-in plugin with this name");
     const connection = await connect(context, { plugins: { list, upload } });
     const { plugin } = (await sendArchive(context, packageArchive, (file) => connection.client.plugins.upload({ file }))).data;
     const state = await pluginState(connection, plugin.name);

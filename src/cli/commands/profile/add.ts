@@ -9,19 +9,23 @@ export const command = defineCommand<[name: string], ProfileOptions>({
   options: profileOptions,
   fields: profileFields,
   examples: [
-    ["runtimectl profile add home --url https://rt.example.org", "a daemon under a name"],
-    ["runtimectl profile add prod --url https://rt.example.com --cacert ca.pem --production", "with a private authority, marked"],
+    ["runtimectl profile add home --url https://rt.example.org", "add a profile for a daemon"],
+    [
+      "runtimectl profile add prod --url https://rt.example.com --cacert ca.pem --production",
+      "add a production profile with a private certificate authority",
+    ],
   ],
-  notes: "Changes an existing profile of that name. Its key is added with: runtimectl auth login --profile <name>.",
+  notes: "If the profile exists, the command changes it. To add its key: runtimectl auth login --profile <name>.",
   async run(context, [name], options) {
     const config = ConfigFile.open(context.directories.config);
     const before = config.profiles.get(profileName(name));
     const given = givenSettings(context, options);
     const url = given.url ?? before?.url;
-    if (url === undefined) throw usageError("a new profile needs a daemon", `runtimectl profile add ${name} --url https://rt.example.org`);
+    if (url === undefined)
+      throw usageError("a new profile needs the URL of a daemon", `runtimectl profile add ${name} --url https://rt.example.org`);
     config.setProfile(name, { ...given, url });
     await config.save();
-    context.output.note(`profile ${name} is kept in ${config.file}`);
+    context.output.note(`saved profile ${name} in ${config.file}`);
     context.output.result(profileDocument(name, { ...before, ...given, url }));
   },
 });

@@ -4,7 +4,7 @@ import { CredentialsFile } from "../../config/credentials-file.js";
 
 export const command = defineCommand<[]>({
   fields: ["name", "url", "current", "production", "readonly", "hasKey"],
-  examples: [["runtimectl profile list", "the profiles; * marks the current one"]],
+  examples: [["runtimectl profile list", "list the profiles; * marks the current one"]],
   async run(context) {
     const directory = context.directories.config;
     const config = ConfigFile.open(directory);
@@ -24,10 +24,10 @@ export const command = defineCommand<[]>({
         current ? "*" : "",
         name,
         url,
-        hasKey ? "kept" : "none",
+        hasKey ? "stored" : "none",
         [...(production ? ["PRODUCTION"] : []), ...(readonly ? ["read-only"] : [])].join(" "),
       ]),
     );
-    if (profiles.length === 0) context.output.footer("no profiles yet; make one with: runtimectl auth login");
+    if (profiles.length === 0) context.output.footer("no profiles; to create one: runtimectl auth login");
   },
 });

@@ -6,10 +6,10 @@ import { CommandError } from "../../command/command-error.js";
 import { exitCodes } from "../../command/exit-codes.js";
 
 export const profileOptions: readonly OptionDefinition[] = [
-  { flags: "--production", description: "Destructive commands need the profile's name" },
-  { flags: "--no-production", description: "They need it no more" },
-  { flags: "--readonly", description: "Commands that change something are refused" },
-  { flags: "--no-readonly", description: "They are allowed again" },
+  { flags: "--production", description: "Require the profile name for destructive commands" },
+  { flags: "--no-production", description: "Do not require the profile name" },
+  { flags: "--readonly", description: "Reject commands that change data" },
+  { flags: "--no-readonly", description: "Allow commands that change data" },
 ];
 export const profileFields = ["name", "url", "cacert", "production", "readonly"] as const;
 
@@ -18,7 +18,7 @@ export interface ProfileOptions {
   readonly readonly?: boolean;
 }
 
-/** What the command line says about a profile; what it does not mention stays as it is. */
+/** Returns the profile settings on the command line, without those that are not given. */
 export function givenSettings({ flags, workingDirectory }: Context, { production, readonly }: ProfileOptions): Partial<Profile> {
   return {
     ...(flags.url === undefined ? {} : { url: parseOrigin(flags.url, "--url") }),
@@ -28,18 +28,18 @@ export function givenSettings({ flags, workingDirectory }: Context, { production
   };
 }
 
-/** A profile as documents show it. */
+/** Returns the document of a profile. */
 export function profileDocument(name: string, { url, cacert, production = false, readonly = false }: Profile): object {
   return { name, url, ...(cacert === undefined ? {} : { cacert }), production, readonly };
 }
 
-/** The profile of that name; a failure that names the others when there is none. */
+/** Returns the profile with this name. Throws PROFILE_NOT_FOUND with a list of the existing profiles. */
 export function existingProfile(config: ConfigFile, name: string): Profile {
   const profile = config.profiles.get(name);
   if (profile) return profile;
   const others = [...config.profiles.keys()].join(", ");
   throw new CommandError("PROFILE_NOT_FOUND", `there is no profile ${name}`, {
     exitCode: exitCodes.notFound,
-    hint: others === "" ? "make one with: runtimectl auth login" : `there are: ${others}`,
+    hint: others === "" ? "to create one: runtimectl auth login" : `existing profiles: ${others}`,
   });
 }

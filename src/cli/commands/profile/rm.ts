@@ -6,15 +6,15 @@ import { existingProfile } from "./profile-options.js";
 export const command = defineCommand<[name: string]>({
   arguments: [{ syntax: "<name>", description: "The profile" }],
   fields: ["name", "removed", "hadKey"],
-  examples: [["runtimectl profile rm old", "remove a profile, and its key from this machine"]],
-  notes: "The key stays valid; to end it, use runtimectl keys revoke.",
+  examples: [["runtimectl profile rm old", "remove a profile and its stored key"]],
+  notes: "The key stays valid. To revoke the key, use runtimectl keys revoke.",
   async run(context, [name]) {
     const directory = context.directories.config;
     const config = ConfigFile.open(directory);
     existingProfile(config, name);
     const credentials = CredentialsFile.open(directory);
     const hadKey = credentials.delete(name);
-    // The key first: a profile without a key can be removed again, a key without a profile would be forgotten here.
+    // Deletes the key first: if the second step fails, the profile can be removed again. A key without a profile could not.
     if (hadKey) await credentials.save();
     config.removeProfile(name);
     await config.save();

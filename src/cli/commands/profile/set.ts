@@ -8,20 +8,20 @@ export const command = defineCommand<[name: string], ProfileOptions>({
   options: profileOptions,
   fields: profileFields,
   examples: [
-    ["runtimectl profile set prod --readonly", "look, and change nothing by mistake"],
-    ["runtimectl profile set home --url https://rt2.example.org", "the daemon has moved; sign in there again"],
+    ["runtimectl profile set prod --readonly", "prevent changes through this profile"],
+    ["runtimectl profile set home --url https://rt2.example.org", "change the daemon's URL; then sign in again"],
   ],
-  notes: "What is not mentioned stays as it is. A key is for one origin: after a change of --url, use runtimectl auth login.",
+  notes: "Other settings stay the same. A key is stored for one origin: after a change of --url, run runtimectl auth login.",
   async run(context, [name], options) {
     const config = ConfigFile.open(context.directories.config);
     const before = existingProfile(config, name);
     const given = givenSettings(context, options);
     if (Object.keys(given).length === 0)
-      throw usageError("nothing to set", `use --url, --cacert, ${profileOptions.map(({ flags }) => flags).join(", ")}`);
+      throw usageError("no setting is given", `use --url, --cacert, ${profileOptions.map(({ flags }) => flags).join(", ")}`);
     const after = { ...before, ...given };
     config.setProfile(name, after);
     await config.save();
-    context.output.note(`profile ${name} is kept in ${config.file}`);
+    context.output.note(`saved profile ${name} in ${config.file}`);
     context.output.result(profileDocument(name, after));
   },
 });

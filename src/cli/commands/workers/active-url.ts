@@ -4,12 +4,12 @@ import type { Context } from "../../command/command.js";
 import { answeringVersion, type InstalledWorker } from "../../../shared/worker-versions.js";
 import { findWorker, type Listing } from "./installed-worker.js";
 
-/** The URL under which this version answers: the worker's own, or the pinned one when another version answers there. */
+/** Returns the URL that serves this version: the worker's URL, or the version URL if another version is active. */
 export async function activeUrl(
   { output }: Context,
   connection: Listing,
   uploaded: { readonly name: string; readonly version: string },
-  { isToldOfOff = false }: { /** The user knows already that the version is off. */ readonly isToldOfOff?: boolean } = {},
+  { isToldOfOff = false }: { /** Whether the user already knows that the version is disabled. */ readonly isToldOfOff?: boolean } = {},
 ): Promise<string> {
   const { name, version } = uploaded;
   const worker = await workerIfKnown(connection, name);
@@ -18,14 +18,14 @@ export async function activeUrl(
   if (worker === undefined || answering === version) return url;
   if (worker.versions.some((installed) => installed.version === version && !installed.enabled)) {
     if (!isToldOfOff)
-      output.warn(`${name}@${version} is off, as its manifest says; to serve it: runtimectl workers enable ${name}@${version}`);
+      output.warn(`${name}@${version} is disabled by its manifest; to serve it: runtimectl workers enable ${name}@${version}`);
     return url;
   }
-  output.warn(`${url} is answered by ${answering}; this version answers under its own URL only`);
+  output.warn(`${answering} is the active version at ${url}; this version is served only at its version URL`);
   return `${connection.origin}/${name}@${version}/`;
 }
 
-/** Undefined also when the key may upload but not list. */
+/** Returns undefined if the worker is not installed, or if the key lacks workers:read. */
 async function workerIfKnown(connection: Listing, name: string): Promise<InstalledWorker | undefined> {
   try {
     return await findWorker(connection, name);

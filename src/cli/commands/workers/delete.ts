@@ -11,14 +11,14 @@ export const command = defineCommand<[references: readonly string[]]>({
   arguments: [{ syntax: "<name[@version]...>", description: "The workers, or single versions of them" }],
   fields: ["name", "version", "deleted", "error"],
   examples: [
-    ["runtimectl workers delete @team/app@1.2.0", "delete one version, after its name is typed"],
-    ["runtimectl workers delete @team/app --yes", "delete the worker with all versions, unasked"],
+    ["runtimectl workers delete @team/app@1.2.0", "delete one version, after you type its name"],
+    ["runtimectl workers delete @team/app --yes", "delete the worker with all versions, without confirmation"],
     ["runtimectl workers delete @team/app@1.0.0 @team/app@1.1.0 --yes", "delete two versions"],
     ["runtimectl workers delete @team/app --confirm prod", "the same on the production profile prod"],
   ],
   notes:
-    "Cannot be undone. To stop serving a version and keep it, use runtimectl workers disable.\n" +
-    "When some of several fail, the others are deleted all the same; it ends with 9 then.",
+    "Cannot be undone. To stop serving a version without deleting it, use runtimectl workers disable.\n" +
+    "If some deletions fail, the others still happen, and the exit code is 9.",
   async run(context, [references]) {
     const items = [...new Set(references)].map((reference) => {
       const { name, version } = parsePackageReference(reference);

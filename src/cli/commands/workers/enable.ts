@@ -4,6 +4,6 @@ import { toggleVersion } from "./toggle-version.js";
 export const command = defineCommand<[reference: string]>({
   arguments: [{ syntax: "<name@version>", description: "The version, such as @team/app@1.2.0" }],
   fields: ["name", "version", "enabled"],
-  examples: [["runtimectl workers enable @team/app@1.2.0", "serve this version again"]],
+  examples: [["runtimectl workers enable @team/app@1.2.0", "enable this version"]],
   run: (context, [reference]) => toggleVersion(context, reference, "enable"),
 });

@@ -5,10 +5,10 @@ import { streamWithReconnect, type StreamReader } from "../../client/reconnectin
 type LogsClient = ClientOf<{ workers: { logs: typeof logs } }>;
 type LogsInput = Parameters<LogsClient["workers"]["logs"]["follow"]>[0];
 
-/** Who follows a worker's log, and until when. */
+/** The callbacks of a log stream and the signal that ends it. */
 export type LogReader = StreamReader<LogEntry>;
 
-/** Shows entries as they come until the signal aborts. Goes on by the last one when the connection is lost, or the daemon restarts. */
+/** Streams log entries until the signal aborts. After a lost connection or a daemon restart, resumes after the last entry. */
 export async function followLogs(
   reader: LogReader,
   client: LogsClient,

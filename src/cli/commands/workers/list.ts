@@ -9,21 +9,22 @@ import { uploadedWorkers } from "../../uploaded-workers.js";
 const shortCommitLength = 7;
 
 export const command = defineCommand<[], { all?: boolean }>({
-  options: [{ flags: "--all", description: "list the workers that are built in too, such as the control panel" }],
+  options: [{ flags: "--all", description: "Also list built-in workers, such as the control panel" }],
   fields: ["name", "versions", "path", "removable", "source", "installs"],
   examples: [
-    ["runtimectl workers list", "name, version, state, which version is live, source; commit and time of deployments"],
-    ["runtimectl workers list | cut -f1", "names only: in a pipe, columns are separated by tabs"],
-    ["runtimectl workers list --json | jq '.workers[].name'", "the same from a document"],
+    ["runtimectl workers list", "list versions with state, source, commit and deployment time"],
+    ["runtimectl workers list | cut -f1", "print only names: columns in a pipe are separated by tabs"],
+    ["runtimectl workers list --json | jq '.workers[].name'", "print names from the JSON document"],
   ],
-  notes: "Live is the version that answers at the URL of the worker; the others that are on answer at their own URLs only.",
+  notes:
+    "LIVE marks the active version, which is served at the URL of the worker. Other enabled versions are served only at their version URLs.",
   async run(context, _values, { all = false }) {
     const { client, settings } = await connect(context, { workers: { list } });
     const installed = await client.workers.list();
     const listed = all ? installed : uploadedWorkers(installed);
     const hidden = installed.length - listed.length;
     const workers = listed.map(({ versions, disabledVersions, deploys = {}, installs = {}, ...worker }) => {
-      // A worker may be built in and uploaded, too: one of all its versions is live.
+      // Versions of one worker can be built in and uploaded. Only one of them is active.
       const live = answeringVersion(installedVersions(installed.filter(({ name }) => name === worker.name)));
       return {
         ...worker,
@@ -62,19 +63,19 @@ export const command = defineCommand<[], { all?: boolean }>({
     const note = hidden === 0 ? "" : ` · ${pluralize(hidden, "built-in worker")} ${hidden === 1 ? "is" : "are"} not shown (--all)`;
     context.output.footer(
       rows.length === 0
-        ? `nothing is installed yet; upload a folder with: runtimectl workers upload ./dir${note}`
+        ? `no workers; to upload a folder: runtimectl workers upload ./dir${note}`
         : `${pluralize(rows.length, "version")} of ${pluralize(workers.length, "worker")}${where}${note}`,
     );
   },
 });
 
-/** The commit, with a star when there were changes beside it. */
+/** Returns the short commit, with `*` if the working tree had uncommitted changes. */
 function commitCell({ output: { isAligned } }: Context, { commit, dirty = false }: Partial<Deployment> = {}): string {
   const shown = commit?.slice(0, shortCommitLength) ?? (isAligned ? "-" : "");
   return dirty ? `${shown}*` : shown;
 }
 
-/** For people how long ago. */
+/** Returns the age on a terminal, RFC 3339 in a pipe. */
 function timeCell({ output: { isAligned } }: Context, at: number | undefined): string {
   if (at === undefined) return isAligned ? "-" : "";
   return isAligned ? ago(at, Date.now()) : toDateTime(at);

@@ -20,27 +20,27 @@ interface Options {
 export const command = defineCommand<[reference: string], Options>({
   arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
   options: [
-    { flags: "-f, --follow", description: "Go on with what comes, until Ctrl-C" },
-    { flags: "--since <time>", description: "Not older than 10m, 2h, 1d, or a time such as 2026-01-31T08:00:00Z" },
-    { flags: "--until <time>", description: "Older than that" },
-    { flags: "--level <level>", description: "This level and above", choices: logLevels },
-    { flags: "--grep <text>", description: "Entries that contain the text, in upper or lower case" },
-    { flags: "--limit <count>", description: "The newest that many, at most 10000 (default: 1000)" },
+    { flags: "-f, --follow", description: "Stream new entries until Ctrl-C" },
+    { flags: "--since <time>", description: "Only entries after this time: 10m, 2h, 1d, or 2026-01-31T08:00:00Z" },
+    { flags: "--until <time>", description: "Only entries before this time" },
+    { flags: "--level <level>", description: "Only entries of this level and above", choices: logLevels },
+    { flags: "--grep <text>", description: "Only entries that contain this text (not case-sensitive)" },
+    { flags: "--limit <count>", description: "Show the newest N entries (1 to 10000, default 1000)" },
   ],
   examples: [
-    ["runtimectl workers logs @team/app", "what it wrote lately"],
-    ["runtimectl workers logs @team/app -f --level warn", "warnings and errors as they come"],
-    ["runtimectl workers logs @team/app@1.2.0 --since 10m --grep timeout", "of one version, of the last ten minutes, with this word"],
-    ["runtimectl workers logs @team/app --since 2h --until 1h", "of an hour that is over"],
-    ["runtimectl workers logs @team/app -f --json | jq .text", "a document a line"],
+    ["runtimectl workers logs @team/app", "show the newest entries"],
+    ["runtimectl workers logs @team/app -f --level warn", "stream warnings and errors"],
+    ["runtimectl workers logs @team/app@1.2.0 --since 10m --grep timeout", "search the last 10 minutes of one version"],
+    ["runtimectl workers logs @team/app --since 2h --until 1h", "show one past hour"],
+    ["runtimectl workers logs @team/app -f --json | jq .text", "print one JSON document per line"],
   ],
   notes:
-    "In a pipe: time, level, version, source and text, separated by tabs; further lines of an entry leave the first columns empty.\n" +
-    "Source runtime is what the daemon says about the worker: started, killed, left alone for a while.\n" +
-    "-f goes on when the connection is lost, and when the daemon restarts.",
+    "Columns in a pipe: time, level, version, source and text, separated by tabs. Further lines of an entry have empty first columns.\n" +
+    "Entries with the source runtime come from the daemon, such as the start, the end and the backoff of a worker.\n" +
+    "-f reconnects after a lost connection or a daemon restart.",
   async run(context, [reference], options) {
     const { name, version } = parsePackageReference(reference);
-    if (options.follow && options.until !== undefined) throw usageError("-f goes on with what comes; it excludes --until");
+    if (options.follow && options.until !== undefined) throw usageError("--follow and --until cannot be used together");
     const [since, until] = [timeOption("--since", options.since), timeOption("--until", options.until)];
     const query = { version, level: options.level, since, until, ...textQuery(options), ...limitQuery(options) };
     const { client } = await connect(context, { workers: { logs } });
@@ -53,7 +53,7 @@ export const command = defineCommand<[reference: string], Options>({
     const show = shower(context, new Set(entries.map((entry) => entry.version)).size > 1);
     for (const entry of entries) show(entry);
     if (entries.length === 0) context.output.note(whyEmpty(options, name));
-    if (hasMore) context.output.footer("there is more; raise --limit, or narrow it down with --since, --until, --level or --grep");
+    if (hasMore) context.output.footer("more entries match; raise --limit, or filter with --since, --until, --level or --grep");
   },
 });
 
@@ -64,20 +64,19 @@ function shower({ output, terminal }: Context, showVersion: boolean): (entry: Lo
 
 function textQuery({ grep }: Options): { text?: string } {
   if (grep === undefined || grep === "") return {};
-  if (grep.length > 200) throw usageError("--grep takes at most 200 characters");
+  if (grep.length > 200) throw usageError("--grep accepts at most 200 characters");
   return { text: grep };
 }
 
 function limitQuery({ limit }: Options): { limit?: number } {
   if (limit === undefined) return {};
   const count = /^\d{1,5}$/.test(limit) ? Number(limit) : 0;
-  if (count < 1 || count > 10_000)
-    throw usageError(`--limit ${JSON.stringify(limit)} is not accepted`, "it takes a whole number from 1 to 10000");
+  if (count < 1 || count > 10_000) throw usageError(`--limit ${JSON.stringify(limit)} is not valid`, "use a whole number from 1 to 10000");
   return { limit: count };
 }
 
 function whyEmpty({ since, until, level, grep }: Options, name: string): string {
   if (since !== undefined || until !== undefined || level !== undefined || grep !== undefined)
-    return "no entry fits; try without --since, --until, --level and --grep";
-  return `nothing was written since the daemon started: what ${name} writes with console.log() shows up here once it is called; wait for it with -f`;
+    return "no matching entries; try without --since, --until, --level and --grep";
+  return `no entries since the daemon started: the log contains what ${name} writes with console.log(); to wait for entries, use -f`;
 }

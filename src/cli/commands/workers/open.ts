@@ -18,11 +18,11 @@ export const command = defineCommand<[reference: string], Options>({
   options: [{ flags: "--print", description: "Only print the URL" }],
   fields: ["name", "version", "url"],
   examples: [
-    ["runtimectl workers open @team/app", "print its URL, and show it in the browser"],
+    ["runtimectl workers open @team/app", "print the URL and open it in the browser"],
     ["runtimectl workers open @team/app@1.2.0 --print", "print the URL of one version"],
-    ['curl "$(runtimectl workers open @team/app)health"', "in a pipe it only prints"],
+    ['curl "$(runtimectl workers open @team/app)health"', "use the URL in a pipe, where no browser opens"],
   ],
-  notes: "A browser is opened only for a person at a terminal on a desktop: nothing is opened in a pipe, with CI, or without a display.",
+  notes: "A browser opens only from a terminal on a desktop: not in a pipe, with CI set, or without a display.",
   async run(context, [reference], options) {
     const { name, version } = parsePackageReference(reference);
     const connection = await connect(context, { workers: { list } });
@@ -34,7 +34,7 @@ export const command = defineCommand<[reference: string], Options>({
         hint: `runtimectl workers show ${name}`,
       });
     if (!served?.enabled)
-      throw new CommandError("WORKER_OFF", version === undefined ? `no version of ${name} is on` : `${name}@${version} is off`, {
+      throw new CommandError("WORKER_OFF", version === undefined ? `no version of ${name} is enabled` : `${name}@${version} is disabled`, {
         exitCode: exitCodes.conflict,
         hint: `runtimectl workers enable ${version === undefined ? `${name}@VERSION` : reference}`,
       });

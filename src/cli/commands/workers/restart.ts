@@ -11,14 +11,14 @@ import { parsePackageReference } from "../../command/package-reference.js";
 type Restarting = Connection<{ workers: { list: typeof list; restart: typeof restart } }>;
 
 export const command = defineCommand<[reference: string]>({
-  arguments: [{ syntax: "<name[@version]>", description: "The worker with all versions that are on, or one version of it" }],
+  arguments: [{ syntax: "<name[@version]>", description: "The worker with all enabled versions, or one version" }],
   fields: ["name", "versions"],
   examples: [
-    ["runtimectl workers restart @team/app", "fresh isolates for every version that is on"],
-    ["runtimectl workers restart @team/app@1.2.0", "for this version only"],
+    ["runtimectl workers restart @team/app", "replace the isolates of every enabled version"],
+    ["runtimectl workers restart @team/app@1.2.0", "replace the isolates of one version"],
   ],
   notes:
-    "No request is lost: what runs finishes its requests, fresh isolates answer the next ones. A worker that crashed repeatedly is tried again at once.",
+    "No request is lost: running isolates finish their requests, and new isolates serve the next requests. A worker in backoff is started immediately.",
   async run(context, [reference]) {
     const { name, version } = parsePackageReference(reference);
     const connection = await connect(context, { workers: { list, restart } });
@@ -26,7 +26,7 @@ export const command = defineCommand<[reference: string]>({
     const restarted = [];
     for (const one of versions) {
       const { data } = await connection.client.workers.restart({ params: { ...toPathSegments(name), version: one } });
-      context.output.note(`${data.name}@${data.version} is restarted; ${pluralize(data.restarted, "isolate")} ended`);
+      context.output.note(`${data.name}@${data.version} restarted; ${pluralize(data.restarted, "isolate")} replaced`);
       restarted.push(data);
     }
     context.output.result({ name, versions: restarted });

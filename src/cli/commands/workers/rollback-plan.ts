@@ -17,15 +17,15 @@ import { connect, type Connection } from "../../client/connection.js";
 const opposite = { enable: "disable", disable: "enable" } as const;
 
 export interface RollbackPlan {
-  /** What answers now, if anything does. */
+  /** The active version before the rollback. Undefined if no version is enabled. */
   readonly from: InstalledVersion | undefined;
-  /** What shall answer. */
+  /** The active version after the rollback. */
   readonly to: InstalledVersion;
-  /** Those that are on and would answer in its stead, in the order in which they go. */
+  /** The enabled versions that take precedence over `to`, in the order in which they are disabled. */
   readonly inTheWay: readonly InstalledVersion[];
 }
 
-/** What has to be switched so that the version wanted, or the one before the one that answers, answers. */
+/** Plans which versions to enable and disable to activate the wanted version, or the one before the active version. */
 export function planRollback({ name, versions }: InstalledWorker, wanted: string | undefined): RollbackPlan {
   const from = answeringVersion(versions);
   const to = wanted === undefined ? versionBefore(from, versions) : versions.find(({ version }) => version === wanted);
@@ -36,16 +36,19 @@ export function planRollback({ name, versions }: InstalledWorker, wanted: string
     throw new CommandError(
       "NO_EARLIER_VERSION",
       from === undefined
-        ? `no version of ${name} is on`
-        : `${name} has no version before ${sanitizeForTerminal(from.version)}, which answers`,
-      { exitCode: exitCodes.conflict, hint: `choose one with --to; ${hint}` },
+        ? `no version of ${name} is enabled`
+        : `${name} has no version before the active version ${sanitizeForTerminal(from.version)}`,
+      { exitCode: exitCodes.conflict, hint: `choose a version with --to; ${hint}` },
     );
   if (to === from)
-    throw new CommandError("ANSWERS_ALREADY", `${name} is answered by ${to.version} already`, { exitCode: exitCodes.conflict, hint });
+    throw new CommandError("ANSWERS_ALREADY", `${to.version} is already the active version of ${name}`, {
+      exitCode: exitCodes.conflict,
+      hint,
+    });
   return { from, to, inTheWay: conflictingVersions(to, versions) };
 }
 
-/** The next lower one; for a stable version, or latest, a stable one if there is any. */
+/** Returns the next lower version. For a stable version or `latest`, prefers a stable one. */
 function versionBefore(from: InstalledVersion | undefined, versions: readonly InstalledVersion[]): InstalledVersion | undefined {
   if (from === undefined) return undefined;
   const lower = versions.slice(versions.indexOf(from) + 1);
@@ -56,7 +59,7 @@ function versionBefore(from: InstalledVersion | undefined, versions: readonly In
 type Switching = Connection<{ workers: { enable: typeof enable; disable: typeof disable } }>;
 type Verb = "enable" | "disable";
 
-/** Versions of a worker that are switched one after the other, and can all be switched back. */
+/** Enables and disables versions of a worker in sequence, and can revert all these changes. */
 export class VersionTransaction {
   readonly #context: Context;
   readonly #connection: Switching;
@@ -77,10 +80,7 @@ export class VersionTransaction {
     await this.#switch("disable", version);
   }
 
-  /**
-   * Switches all back, what came last first, also after the command was interrupted. Returns what could not be switched back, as
-   * commands that a person can run.
-   */
+  /** Reverts all changes, the last one first, even if the command was interrupted. Returns commands for the changes that failed to revert. */
   async undo(): Promise<string[]> {
     const { signal } = this.#context;
     const connection = signal.aborted ? await this.#connectAfresh().catch(() => this.#connection) : this.#connection;
@@ -93,7 +93,7 @@ export class VersionTransaction {
   }
 
   async #switch(verb: Verb, version: string): Promise<void> {
-    // Noted before: a call whose answer is lost may have been heard. One that is refused was not.
+    // Recorded before the request: if the response is lost, the change may have happened. A 4xx response means that it did not.
     this.#done.push({ verb, version });
     await this.#call(this.#connection, verb, version).catch((error: unknown) => {
       if (error instanceof ApiError && error.status < 500) this.#done.pop();
@@ -105,7 +105,7 @@ export class VersionTransaction {
     await client.workers[verb]({ params: { ...toPathSegments(this.#name), version } });
   }
 
-  /** An interrupted command can call nobody. */
+  /** Connects with a new signal: the signal of an interrupted command aborts every request. */
   #connectAfresh(): Promise<Switching> {
     return connect({ ...this.#context, signal: new AbortController().signal }, { workers: { enable, disable } });
   }

@@ -18,18 +18,18 @@ interface Options {
 export const command = defineCommand<[name: string], Options>({
   arguments: [{ syntax: "<name>", description: "The worker, such as @team/app" }],
   options: [
-    { flags: "--to <version>", description: "The version that shall answer (default: the one before the one that answers)" },
-    { flags: "--check <path[=status]>", description: "Ask it for this path first (default: / with any status below 500)" },
+    { flags: "--to <version>", description: "The version to activate (default: the version before the active one)" },
+    { flags: "--check <path[=status]>", description: "Request this path before the switch (default: / with any status below 500)" },
   ],
   fields: ["name", "url", "from", "to", "disabled", "check"],
   examples: [
-    ["runtimectl workers rollback @team/app", "let the version before answer again"],
-    ["runtimectl rollback @team/app --to 1.1.0 --check /health=200", "a certain version, if its /health answers with 200"],
+    ["runtimectl workers rollback @team/app", "activate the previous version"],
+    ["runtimectl rollback @team/app --to 1.1.0 --check /health=200", "activate 1.1.0 if its /health responds with 200"],
   ],
   notes:
-    "The older version is switched on and asked under its own URL, while the newer one still answers. Only then the newer one is switched off.\n" +
-    "When it does not answer as expected, everything is as before, and the command ends with 11 (with 12 when that did not work either).\n" +
-    "A --check alone expects a status from 200 to 399. Nothing is deleted. Undo: runtimectl workers enable <name@version>.",
+    "The command enables the older version and checks its version URL while the newer version stays active. Then it disables the newer version.\n" +
+    "If the check fails, the command restores the previous state and exits with 11, or with 12 if the restore fails.\n" +
+    "--check without a status expects 200 to 399. Nothing is deleted. Undo: runtimectl workers enable <name@version>.",
   async run(context, [reference], options) {
     const name = workerName(reference);
     const wanted = options.to === undefined ? undefined : versionOf(options.to);
@@ -41,9 +41,9 @@ export const command = defineCommand<[name: string], Options>({
       if (!to.enabled) await switches.enable(to.version);
       const answered = await checkAnswer(context, connection, { base: `/${name}@${to.version}`, check });
       if (answered.problem !== undefined)
-        throw new CommandError("CHECK_FAILED", `${name}@${to.version} does not answer as it should: ${answered.problem}`, {
+        throw new CommandError("CHECK_FAILED", `the check of ${name}@${to.version} failed: ${answered.problem}`, {
           exitCode: exitCodes.rolledBack,
-          hint: "everything is as it was before; runtimectl workers logs says what the version wrote",
+          hint: `nothing changed; to see the log: runtimectl workers logs ${name}@${to.version}`,
         });
       for (const { version } of inTheWay) await switches.disable(version);
       return answered;
@@ -51,8 +51,8 @@ export const command = defineCommand<[name: string], Options>({
     const url = `${connection.origin}/${name}/`;
     const disabled = inTheWay.map(({ version }) => version);
     context.output.note(
-      `${name} is answered by ${to.version}${from === undefined ? "" : `, no longer by ${from.version}`}; ` +
-        `it answered with ${answer.status} in ${answer.tookMs} ms`,
+      `${name}: ${to.version} is now the active version${from === undefined ? "" : ` instead of ${from.version}`}; ` +
+        `the check got ${answer.status} in ${answer.tookMs} ms`,
     );
     for (const version of disabled) context.output.undo(`runtimectl workers enable ${name}@${version}`);
     const { status, tookMs } = answer;
@@ -66,26 +66,33 @@ export const command = defineCommand<[name: string], Options>({
 function workerName(reference: string): string {
   const { name, version } = parsePackageReference(reference);
   if (version === undefined) return name;
-  throw usageError("a worker is rolled back from the version that answers", `runtimectl workers rollback ${name} --to ${version}`);
+  throw usageError(
+    "a rollback starts from the active version; give the worker's name without a version",
+    `runtimectl workers rollback ${name} --to ${version}`,
+  );
 }
 
 function versionOf(text: string): string {
   if (isPackageVersion(text)) return text;
-  throw usageError(`--to: ${JSON.stringify(text)} is not a version`, "versions look like 1.2.0, or are the word latest");
+  throw usageError(`--to: ${JSON.stringify(text)} is not a version`, "use a version such as 1.2.0, or latest");
 }
 
-/** Does what is told; when that fails, switches everything back first. */
+/** Runs `act`. If it throws, reverts the version changes and rethrows. */
 async function unlessItFails<Result>(switches: VersionTransaction, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
   } catch (error) {
     const left = await switches.undo();
     if (left.length === 0) throw error;
-    throw new CommandError("NOT_ROLLED_BACK", `${error instanceof Error ? error.message : String(error)}; and it could not be undone`, {
-      exitCode: exitCodes.notRolledBack,
-      hint: "run what is listed",
-      details: left,
-      cause: error,
-    });
+    throw new CommandError(
+      "NOT_ROLLED_BACK",
+      `${error instanceof Error ? error.message : String(error)}; the change could not be reverted`,
+      {
+        exitCode: exitCodes.notRolledBack,
+        hint: "run the listed commands",
+        details: left,
+        cause: error,
+      },
+    );
   }
 }

@@ -11,20 +11,20 @@ import { parsePackageReference } from "../../command/package-reference.js";
 import { answeringVersion, type InstalledVersion } from "../../../shared/worker-versions.js";
 import { findWorker } from "./installed-worker.js";
 
-const headings = ["VERSION", "STATE", "ANSWERS AT", "SOURCE", "KIND", "REQ/S (1M)", "P99 (1M)", "ERRORS", "ISOLATES", "MEMORY"];
+const headings = ["VERSION", "STATE", "SERVED AT", "SOURCE", "KIND", "REQ/S (1M)", "P99 (1M)", "ERRORS", "ISOLATES", "MEMORY"];
 const installHeadings = ["VERSION", "INSTALLED", "BY", "VIA"];
 
 export const command = defineCommand<[reference: string]>({
   arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
   fields: ["name", "url", "answering", "versions"],
   examples: [
-    ["runtimectl workers show @team/app", "its versions, which one answers and where, its load, who installed it"],
-    ["runtimectl workers show @team/app@1.2.0", "one version"],
-    ["runtimectl workers show @team/app --json | jq -r .answering", "the version that answers"],
+    ["runtimectl workers show @team/app", "show versions, URLs, load and installations"],
+    ["runtimectl workers show @team/app@1.2.0", "show one version"],
+    ["runtimectl workers show @team/app --json | jq -r .answering", "print the active version"],
   ],
   notes:
-    "Every version that is on answers at its own URL, too.\n" +
-    "Load is of the last minute or so, errors are counted since the daemon started; - where nothing was asked for.",
+    "Every enabled version is also served at its version URL.\n" +
+    "Rates and times cover about the last minute. Errors are counted since the daemon started. - means no requests.",
   async run(context, [reference]) {
     const { name, version } = parsePackageReference(reference);
     const connection = await connect(context, { workers: { list }, metrics: { show: showMetrics } });
@@ -53,8 +53,8 @@ export const command = defineCommand<[reference: string]>({
       factLines(
         [
           ["worker", name],
-          ["url", url ?? "none: no version is on"],
-          ["answering", answering?.version],
+          ["url", url ?? "none: no version is enabled"],
+          ["active", answering?.version],
           ["folder", [...new Set(versions.map(({ path }) => path))].join("  ")],
         ],
         context.output.layout,
@@ -70,7 +70,7 @@ export const command = defineCommand<[reference: string]>({
   },
 });
 
-/** Empty when every version was put in its place by hand, or is built in. */
+/** Returns the installation table. Empty if no version was installed through the API. */
 function installsOf(versions: readonly InstalledVersion[], { layout }: Output): string[] {
   const rows = versions.flatMap(({ version, installation }) =>
     installation ? [[version, ago(installation.at, Date.now()), installation.by, installation.via]] : [],

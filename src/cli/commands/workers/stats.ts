@@ -11,23 +11,23 @@ export const command = defineCommand<[name: string | undefined]>({
   arguments: [{ syntax: "[name]", description: "Only this worker" }],
   fields: ["daemon", "totals", "workers", "plugins"],
   examples: [
-    ["runtimectl workers stats", "load, times, errors, isolates and memory of each version"],
-    ["runtimectl workers stats @team/shop", "of one worker"],
-    ["runtimectl workers stats --json | jq '.workers[] | select(.requests.failed > 0) | .name'", "workers with failed requests"],
+    ["runtimectl workers stats", "show request rates, latency, errors, isolates and memory of each version"],
+    ["runtimectl workers stats @team/shop", "show one worker"],
+    ["runtimectl workers stats --json | jq '.workers[] | select(.requests.failed > 0) | .name'", "list workers with failed requests"],
   ],
-  notes: `Rates and times are of the last minute or so, counts since the daemon started. Errors are responses with a status of 500 or more,
-the worker's own included, and responses that broke off. A version appears with its first request.
-A row without a version counts requests to a worker of which no version answers.`,
+  notes: `Rates and times cover about the last minute; counts start with the daemon. Errors are incomplete responses and statuses of 500 or more,
+including the worker's own. A version is listed after its first request.
+A row without a version counts requests to a worker without an active version.`,
   async run(context, [name]) {
     if (name !== undefined && !isPackageName(name))
-      throw usageError(`${JSON.stringify(name)} is not a worker's name`, "names look like hello or @team/app");
+      throw usageError(`${JSON.stringify(name)} is not a valid worker name`, "use a name such as hello or @team/app");
     const { client } = await connect(context, { metrics: { show } });
     const metrics = await client.metrics.show({ query: { worker: name } });
     context.output.table(metrics, headings, metrics.workers.map(toRow));
     const { requests, isolates } = metrics.totals;
     context.output.footer(
       metrics.workers.length === 0
-        ? "nothing was asked for since the daemon started"
+        ? "no requests since the daemon started"
         : `${toRate(requests.perSecond)} requests/s · ${requests.inFlight} in flight · ${isolates.running} isolates`,
     );
   },

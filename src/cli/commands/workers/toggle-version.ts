@@ -4,11 +4,11 @@ import type { Context } from "../../command/command.js";
 import { connect } from "../../client/connection.js";
 import { parseVersionReference } from "../../command/package-reference.js";
 
-/** Enables or disables the version that the reference names, and says so. */
+/** Enables or disables the referenced version and reports its new state. */
 export async function toggleVersion(context: Context, reference: string, verb: "enable" | "disable"): Promise<void> {
   const { name, version } = parseVersionReference(reference);
   const { client } = await connect(context, { workers: { enable, disable } });
   const { data } = await client.workers[verb]({ params: { ...toPathSegments(name), version } });
-  context.output.note(`${data.name}@${data.version} is ${data.enabled ? "on" : "off"}`);
+  context.output.note(`${data.name}@${data.version} is ${data.enabled ? "enabled" : "disabled"}`);
   context.output.result(data);
 }

@@ -15,25 +15,25 @@ interface Options {
 }
 
 export const command = defineCommand<[source: string], Options>({
-  arguments: [{ syntax: "[path]", description: "A folder, or a .tgz, .tar.gz or .zip that is ready (default: .)", default: "." }],
+  arguments: [{ syntax: "[path]", description: "A folder or a .tgz, .tar.gz or .zip archive (default: .)", default: "." }],
   options: [
-    { flags: "--bundle", description: "Make one file of the code and what it imports, and leave node_modules out" },
-    { flags: "--dry-run", description: "List every file, its size and the rule that kept or dropped it; upload nothing" },
+    { flags: "--bundle", description: "Bundle the code and its imports into one file, without node_modules" },
+    { flags: "--dry-run", description: "List every file with its size and the rule that included or excluded it; upload nothing" },
   ],
   fields: ["name", "version", "installedAt", "url", ...archiveFields],
   examples: [
-    ["runtimectl workers upload ./dir", "pack the folder, upload it, print the URL that answers"],
-    ["runtimectl workers upload ./dir --dry-run", "what would go, what not, and why"],
-    ["runtimectl workers upload ./dir --bundle", "JavaScript or TypeScript with dependencies, as one file"],
-    ["runtimectl workers upload app-1.2.0.tgz", "an archive as it is, such as npm pack makes"],
+    ["runtimectl workers upload ./dir", "pack a folder, upload it and print its URL"],
+    ["runtimectl workers upload ./dir --dry-run", "list included and excluded files with the reason"],
+    ["runtimectl workers upload ./dir --bundle", "bundle JavaScript or TypeScript with dependencies"],
+    ["runtimectl workers upload app-1.2.0.tgz", "upload an existing archive, such as one from npm pack"],
   ],
   notes:
-    "Same name and version replaces what is there.\n" +
-    "What is packed: by .runtimeignore if there is one, else by files of package.json, else by .gitignore except in the entrypoint's folder.\n" +
-    "node_modules is packed without what only devDependencies need, whatever files and .gitignore say; .runtimeignore alone can leave it out.\n" +
-    "Always in: manifest, package.json, entrypoint. Always out: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, editor litter.\n" +
-    "--bundle keeps a source map for stack traces, which no client can fetch; tsconfig.json counts as esbuild reads it.\n" +
-    "A file that holds an API key stops the upload. Links are packed as what they lead to, never from outside the folder.",
+    "An upload replaces an installed version with the same name and version.\n" +
+    "File selection: .runtimeignore if it exists, else files in package.json, else .gitignore, except in the entrypoint's folder.\n" +
+    "node_modules is always included, without packages that only devDependencies need. Only .runtimeignore can exclude it.\n" +
+    "Always included: manifest, package.json, entrypoint. Always excluded: .git, .env*, .dev.vars*, *.pem, id_*, .npmrc, .runtimectl.yaml, temporary editor files.\n" +
+    "--bundle adds a source map for stack traces, which is not served to clients. esbuild applies tsconfig.json.\n" +
+    "A file with an API key stops the upload. A symbolic link is packed as a copy of its target; targets outside of the folder are excluded.",
   async run(context, [source], options) {
     const packageArchive = await createArchive(context, source, { kind: "worker", bundle: options.bundle ?? false });
     if (options.dryRun) return showPlan(context.output, packageArchive.plan, packageArchive);
@@ -44,13 +44,14 @@ export const command = defineCommand<[source: string], Options>({
     const connection = await connect(context, { workers: { list, upload } });
     const { worker } = (await sendArchive(context, packageArchive, (file) => connection.client.workers.upload({ file }))).data;
     const url = await activeUrl(context, connection, worker);
-    context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(packageArchive.sizeBytes)}; it answers at`);
+    context.output.note(`uploaded ${worker.name}@${worker.version}, ${formatSize(packageArchive.sizeBytes)}; URL:`);
     context.output.result({ ...worker, url, sizeBytes: packageArchive.sizeBytes, sha256: packageArchive.sha256 }, url);
   },
 });
 
-/** What a person would want to know before it is served. */
+/** Warns about a missing entrypoint and a missing version before the upload. */
 function advise({ output }: Context, { facts }: PackPlan): void {
-  if (facts.entrypoint === undefined) output.warn("nothing in the folder can be served: there is no index.html, index.js or entrypoint");
-  if (facts.version === latestVersion) output.note("no version is declared: it is installed as latest, and replaces the latest before");
+  if (facts.entrypoint === undefined) output.warn("the folder has nothing to serve: no index.html, index.js or entrypoint");
+  if (facts.version === latestVersion)
+    output.note("the package declares no version: it is installed as latest and replaces the previous latest");
 }

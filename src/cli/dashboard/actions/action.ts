@@ -4,31 +4,31 @@ import type { ActionId } from "../keyboard/keymap.js";
 import { reasonOf, type Session } from "../session/session.js";
 import type { Dashboard } from "../dashboard.js";
 
-/** What an action came to, where a sentence does not say it. */
+/** The result of an action, for actions that return more than a sentence. */
 export interface Outcome {
   readonly text: string;
-  /** It was done, but is not what was hoped for. */
+  /** The action succeeded with a problem, such as a plugin that failed to load. */
   readonly isWarning?: boolean;
-  /** What there is to read about it. */
+  /** Details, shown in an overlay. */
   readonly lines?: readonly string[];
 }
 
-/** Something that a key does to what is selected. A command can do the same. */
+/** An action of a key on the selected item. Every action has an equivalent command. */
 export interface Action<Target> {
   readonly id: ActionId;
-  /** The command line that does the same. */
+  /** The equivalent command line. */
   readonly line: (target: Target) => string;
-  /** Without it the key only says so. */
+  /** The required permission. Without it, the key only shows which permission is missing. */
   readonly permission: Permission;
-  /** Why it cannot be done to this one; undefined when it can. */
+  /** Why the action is not possible for this target; undefined if it is possible. */
   readonly refusal?: (target: Target) => string | undefined;
-  /** For what cannot be undone: the consequence in numbers, and the name that a person types to agree; without one `y` is enough. */
+  /** For an irreversible action: the consequence, and the name that the user types to confirm. Without a name, `y` confirms. */
   readonly confirmation?: (target: Target) => { readonly consequence: string; readonly name?: string };
-  /** Said while it takes its time. */
+  /** The progress text of a slow action. */
   readonly doing?: string;
-  /** Does it; says what was done. */
+  /** Runs the action and returns its result. */
   readonly run: (client: Client, target: Target, session: Session) => Promise<string | Outcome>;
-  /** The way back, for what can be undone. */
+  /** Reverts the action, if possible. */
   readonly undo?: (client: Client, target: Target) => Promise<string | Outcome>;
 }
 
@@ -37,12 +37,12 @@ interface TargetedAction<Target> {
   readonly target: Target;
 }
 
-/** Runs an action: asks for its confirmation, reports its outcome, and keeps its undo. */
+/** Runs an action: asks for confirmation, reports the result and stores the undo step. */
 export async function perform<Target>(dashboard: Dashboard, session: Session, { action, target }: TargetedAction<Target>): Promise<void> {
   const { overlays, undo } = dashboard;
   const refusal = action.refusal?.(target);
   if (refusal !== undefined) return overlays.say("note", refusal);
-  if (!(await isWanted(dashboard, session, { action, target }))) return overlays.say("note", "nothing was changed");
+  if (!(await isWanted(dashboard, session, { action, target }))) return overlays.say("note", "nothing changed");
   if (action.doing !== undefined) overlays.say("note", `${action.doing} …`);
   await report(dashboard, session, async () => {
     const done = toOutcome(await action.run(await session.client(), target, session));
@@ -67,7 +67,7 @@ async function report({ overlays }: Dashboard, session: Session, run: () => Prom
   try {
     const { text, isWarning = false, lines } = toOutcome(await run());
     overlays.say(isWarning ? "warning" : "done", text);
-    // An overlay that was opened meanwhile stays.
+    // Keeps an overlay that the user opened in the meantime.
     if (lines && overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: text, lines });
   } catch (error) {
     overlays.say("failed", reasonOf(error));
@@ -79,7 +79,7 @@ function toOutcome(done: string | Outcome): Outcome {
   return typeof done === "string" ? { text: done } : done;
 }
 
-/** The way back from what was done last, where there is one. */
+/** The undo step of the last action. */
 export class Undo {
   #step: (() => Promise<void>) | undefined;
 
@@ -91,7 +91,7 @@ export class Undo {
     return this.#step !== undefined;
   }
 
-  /** Goes back once. */
+  /** Reverts the last action, at most once. */
   async run(): Promise<void> {
     const step = this.#step;
     this.#step = undefined;

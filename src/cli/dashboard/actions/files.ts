@@ -2,7 +2,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { fileLine, filesOf, folderOf, type FileItem, type FilePlace } from "../files/file-place.js";
 import type { Action } from "./action.js";
 
-/** An entry that gets another place: a name in its folder, or a path. */
+/** An entry to rename (`to` is a name) or to move (`to` is a path). */
 export interface Relocation extends FileItem {
   readonly to: string;
 }
@@ -14,7 +14,7 @@ export interface NewFolder extends FilePlace {
 const install = { workers: "workers:install", plugins: "plugins:install" } as const;
 const remove = { workers: "workers:remove", plugins: "plugins:remove" } as const;
 
-/** What changes the files of one kind. */
+/** Returns the actions that change files of workers or plugins. */
 export function fileActions(kind: FilePlace["kind"]) {
   return {
     rename: renameFile(install[kind]),
@@ -32,11 +32,11 @@ function renameFile(permission: "workers:install" | "plugins:install"): Action<R
     line: (target) => fileLine(target.kind, "mv", target.entry.path, pathAfter(target)),
     run: async (client, { kind, entry, to }) => {
       await filesOf(client, kind).rename({ body: { path: entry.path, newName: to } });
-      return `${entry.name} is ${to} now`;
+      return `${entry.name} renamed to ${to}`;
     },
     undo: async (client, target) => {
       await filesOf(client, target.kind).rename({ body: { path: pathAfter(target), newName: target.entry.name } });
-      return `${target.to} is ${target.entry.name} again`;
+      return `${target.to} renamed back to ${target.entry.name}`;
     },
   };
 }
@@ -48,7 +48,7 @@ function moveFile(permission: "workers:install" | "plugins:install"): Action<Rel
     line: ({ kind, entry, to }) => fileLine(kind, "mv", entry.path, to),
     run: async (client, { kind, entry, to }) => {
       await filesOf(client, kind).move({ body: { path: entry.path, destPath: to } });
-      return `${entry.path} is moved to ${to}`;
+      return `${entry.path} moved to ${to}`;
     },
   };
 }
@@ -60,7 +60,7 @@ function makeFolder(permission: "workers:install" | "plugins:install"): Action<N
     line: ({ kind, path, name }) => fileLine(kind, "mkdir", `${path}/${name}`),
     run: async (client, { kind, path, name }) => {
       await filesOf(client, kind).mkdir({ body: { path: `${path}/${name}` } });
-      return `${path}/${name} is there`;
+      return `${path}/${name} created`;
     },
   };
 }
@@ -73,11 +73,11 @@ function deleteFile(permission: "workers:remove" | "plugins:remove"): Action<Fil
     confirmation: ({ entry }) => ({ consequence: `Delete ${whatIs(entry)} ${entry.path} permanently`, name: entry.name }),
     run: async (client, { kind, entry }) => {
       await filesOf(client, kind).remove({ body: { path: entry.path } });
-      return `${entry.path} is deleted`;
+      return `${entry.path} deleted`;
     },
   };
 }
 
 function whatIs({ isDirectory }: FileEntry): string {
-  return isDirectory ? "the folder with all in it," : "the file";
+  return isDirectory ? "the folder and its content" : "the file";
 }

@@ -3,7 +3,7 @@ import type { Action } from "./action.js";
 
 export interface KeyTarget {
   readonly key: ApiKey;
-  /** The dashboard itself is signed in with it. */
+  /** Whether the dashboard itself uses this key. */
   readonly isOwn: boolean;
 }
 
@@ -11,13 +11,13 @@ export const revokeKey: Action<KeyTarget> = {
   id: "keys.revoke",
   line: ({ key }) => `runtimectl keys revoke ${key.id}`,
   permission: "keys:revoke",
-  refusal: ({ key, isOwn }) => (isOwn ? `a key cannot revoke itself; sign in with another one to revoke ${key.name}` : undefined),
+  refusal: ({ key, isOwn }) => (isOwn ? `a key cannot revoke itself; to revoke ${key.name}, sign in with another key` : undefined),
   confirmation: ({ key }) => ({
-    consequence: `Revoke key ${key.id} (${key.name}, ${key.role}, ${key.keyPrefix}…) permanently: who uses it is refused from then on`,
+    consequence: `Revoke key ${key.id} (${key.name}, ${key.role}, ${key.keyPrefix}…) permanently; requests with this key will be rejected`,
     name: key.name,
   }),
   run: async (client, { key }) => {
     await client.keys.revoke({ params: { id: String(key.id) } });
-    return `key ${key.id} (${key.name}) is revoked`;
+    return `key ${key.id} (${key.name}) revoked`;
   },
 };

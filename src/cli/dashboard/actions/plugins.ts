@@ -16,25 +16,24 @@ export const deletePlugin: Action<PluginTarget> = {
   id: "plugins.delete",
   line: ({ plugin: { name } }) => `runtimectl plugins delete ${name}`,
   permission: "plugins:remove",
-  refusal: ({ plugin: { name, removable } }) =>
-    removable ? undefined : `${name} is built in and cannot be deleted; it can be switched off`,
+  refusal: ({ plugin: { name, removable } }) => (removable ? undefined : `${name} is built in: it can be disabled, but not deleted`),
   confirmation: ({ plugin, neededBy }) => ({
     consequence:
       `Delete ${pluginRemovalText(plugin, `${plugin.name} ${plugin.version}`)} permanently` +
-      (neededBy.length === 0 ? "" : `; ${pluralize(neededBy.length, "plugin")} cannot do without it: ${neededBy.join(", ")}`),
+      (neededBy.length === 0 ? "" : `; ${pluralize(neededBy.length, "plugin")} depend on it: ${neededBy.join(", ")}`),
     name: plugin.name,
   }),
   run: async (client, { plugin: { name } }) => {
     await client.plugins.remove({ params: { name } });
-    return `${name} is deleted`;
+    return `${name} deleted`;
   },
 };
-/** Of all plugins, whichever is selected. */
+/** Reloads all plugins, independent of the selection. */
 export const reloadPlugins: Action<unknown> = {
   id: "plugins.reload",
   line: () => "runtimectl plugins reload",
   permission: "plugins:install",
-  doing: "loading all plugins again",
+  doing: "reloading all plugins",
   run: async (client) => {
     const before = await client.plugins.list();
     const { plugins } = (await client.plugins.reload()).data;
@@ -49,21 +48,21 @@ export const reloadPlugins: Action<unknown> = {
 const nameWidth = 28;
 const stateWidth = 16;
 
-/** A plugin, as far as its keys need it. */
+/** A plugin and its dependents. */
 export interface PluginTarget {
   readonly plugin: Plugin;
-  /** The names of those at work that cannot do without it. */
+  /** The names of loaded plugins that depend on this plugin. */
   readonly neededBy: readonly string[];
 }
 
 async function setEnabled(client: Client, name: string, isEnabled: boolean): Promise<Outcome> {
   const { data } = await client.plugins[isEnabled ? "enable" : "disable"]({ params: { name } });
   const found = (await client.plugins.list()).find((plugin) => plugin.name === name);
-  if (found?.status !== "failed") return { text: `${name} is ${data.enabled ? "on" : "off"}` };
-  return { text: `${name} is on, but could not be loaded: ${found.error ?? "the daemon's log says why"}`, isWarning: true };
+  if (found?.status !== "failed") return { text: `${name} is ${data.enabled ? "enabled" : "disabled"}` };
+  return { text: `${name} is enabled, but failed to load: ${found.error ?? "see the daemon's log"}`, isWarning: true };
 }
 
-/** What a reload changed: each plugin with its version and state before and after it, and why one is not at work. */
+/** Returns a table of all plugins with version and state before and after a reload, and load errors. */
 function reloadLines(before: readonly Plugin[], after: readonly Plugin[]): string[] {
   const names = [...new Set([...before, ...after].map(({ name }) => name))].toSorted();
   const rows = names.flatMap((name) => {
@@ -72,9 +71,9 @@ function reloadLines(before: readonly Plugin[], after: readonly Plugin[]): strin
       name,
       stateOf(
         before.find((plugin) => plugin.name === name),
-        "not there",
+        "not installed",
       ),
-      stateOf(now, "gone"),
+      stateOf(now, "not installed"),
     );
     return now?.error === undefined ? [row] : [row, `  ${now.error}`];
   });

@@ -9,8 +9,8 @@ import { useDashboard, useSession } from "../session/hooks.js";
 const nothing: Offer = { handlers: {}, refusals: {}, lines: [] };
 
 /**
- * Offers actions on what is selected, as far as they can be done to it and the key may; the others say why not. None of them in
- * read-only mode. `line` is the command that shows what the screen shows: `x` tells it along with the lines of the actions.
+ * Offers the actions that are possible for the selected item. Keys of other actions show the reason. Read-only mode has no actions.
+ * `x` shows `line`, the equivalent command of the screen, and the command lines of the actions.
  */
 export function useActions<Target>(actions: readonly Action<Target>[], target: Target | undefined, line: string): void {
   const dashboard = useDashboard();
@@ -23,9 +23,9 @@ export function useActions<Target>(actions: readonly Action<Target>[], target: T
 
 interface Offer {
   readonly handlers: Handlers;
-  /** Say why not. */
+  /** Handlers that show why an action is not possible. */
   readonly refusals: Handlers;
-  /** The command lines of what is offered. */
+  /** The command lines of the offered actions. */
   readonly lines: readonly string[];
 }
 

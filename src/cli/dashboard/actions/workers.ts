@@ -8,18 +8,18 @@ import { runLine } from "../palette/run-line.js";
 import type { Session } from "../session/session.js";
 import type { Action } from "./action.js";
 
-/** A version of a worker, as the workers screen lists them. */
+/** A row of the workers screen: one version of a worker. */
 export interface WorkerVersion {
   readonly name: string;
   readonly version: string;
   readonly isEnabled: boolean;
   readonly source: "built-in" | "uploaded";
   readonly isRemovable: boolean;
-  /** The worker with all its versions. */
+  /** The worker with all versions. */
   readonly worker: InstalledWorker;
 }
 
-const builtIn = ({ name, isRemovable }: WorkerVersion) => (isRemovable ? undefined : `${name} is built in and stays as it is`);
+const builtIn = ({ name, isRemovable }: WorkerVersion) => (isRemovable ? undefined : `${name} is built in and cannot be changed`);
 
 export const toggleVersion: Action<WorkerVersion> = {
   id: "workers.toggle",
@@ -34,10 +34,10 @@ export const restartVersion: Action<WorkerVersion> = {
   id: "workers.restart",
   line: ({ name, version }) => `runtimectl workers restart ${name}@${version}`,
   permission: "workers:restart",
-  refusal: ({ name, version, isEnabled }) => (isEnabled ? undefined : `${name} ${version} is off`),
+  refusal: ({ name, version, isEnabled }) => (isEnabled ? undefined : `${name} ${version} is disabled`),
   run: async (client, target) => {
     const { data } = await client.workers.restart({ params: params(target) });
-    return `${data.name} ${data.version} is restarted; ${pluralize(data.restarted, "isolate")} ended`;
+    return `${data.name} ${data.version} restarted; ${pluralize(data.restarted, "isolate")} replaced`;
   },
 };
 
@@ -55,7 +55,7 @@ export const rollbackWorker: Action<WorkerVersion> = {
     if (plan instanceof CommandError) throw plan;
     for (const { version } of plan.inTheWay) await setEnabled(client, { ...target, version }, true);
     if (!plan.to.enabled) await setEnabled(client, { ...target, version: plan.to.version }, false);
-    return `${target.name} is answered by ${plan.from?.version} again`;
+    return `${target.name}: ${plan.from?.version} is the active version again`;
   },
 };
 
@@ -66,14 +66,14 @@ export const deleteVersion: Action<WorkerVersion> = {
   refusal: builtIn,
   confirmation: ({ name, version, worker }) => {
     const others = worker.versions.length - 1;
-    if (others === 0) return { consequence: `Delete ${name} ${version}, its only version: /${name}/ is 404 then`, name };
+    if (others === 0) return { consequence: `Delete ${name} ${version}, its only version; /${name}/ will respond with 404`, name };
     return {
-      consequence: `Delete 1 version of ${name}, ${version}; ${pluralize(others, "version")} of it ${others === 1 ? "stays" : "stay"}`,
+      consequence: `Delete 1 version of ${name}, ${version}; ${pluralize(others, "version")} will remain`,
     };
   },
   run: async (client, { name, version }) => {
     await client.workers.removeVersion({ params: params({ name, version }) });
-    return `${name} ${version} is deleted`;
+    return `${name} ${version} deleted`;
   },
 };
 
@@ -86,17 +86,17 @@ export const deleteWorker: Action<WorkerVersion> = {
     const removed = worker.versions.filter(({ source }) => source === "uploaded").length;
     const isAll = removed === worker.versions.length;
     return {
-      consequence: `Delete ${name} with ${isAll ? "all of it, " : "what was uploaded of it, "}${pluralize(removed, "version")}${isAll ? `: /${name}/ is 404 then` : ""}`,
+      consequence: `Delete ${name}, ${isAll ? "all versions" : "all uploaded versions"} (${removed})${isAll ? `; /${name}/ will respond with 404` : ""}`,
       name,
     };
   },
   run: async (client, { name }) => {
     await client.workers.remove({ params: toPathSegments(name) });
-    return `${name} is deleted with all that was uploaded of it`;
+    return `${name} and its uploaded versions deleted`;
   },
 };
 
-/** What a rollback would do, or why there is none. */
+/** Returns the plan of a rollback, or the error why none is possible. */
 function rollbackPlan({ worker }: WorkerVersion): RollbackPlan | CommandError {
   try {
     return planRollback(worker, undefined);
@@ -106,16 +106,16 @@ function rollbackPlan({ worker }: WorkerVersion): RollbackPlan | CommandError {
   }
 }
 
-/** As the command does it: the version before is asked before it takes over. */
+/** Runs the rollback command, which checks the previous version before it becomes active. */
 async function rollBack({ context }: Session, { name }: WorkerVersion): Promise<string> {
   const { lines, exitCode } = await runLine(`workers rollback ${name}`, context, { signal: context.signal, isAccessible: false });
-  if (exitCode === 0) return lines.find((line) => line.startsWith(name)) ?? `${name} is rolled back`;
+  if (exitCode === 0) return lines.find((line) => line.startsWith(name)) ?? `${name} rolled back`;
   throw new Error((lines[0] ?? "the rollback failed").replace(/^error: /, ""));
 }
 
 async function setEnabled(client: Client, target: WorkerVersion, isEnabled: boolean): Promise<string> {
   const { data } = await client.workers[isEnabled ? "enable" : "disable"]({ params: params(target) });
-  return `${data.name} ${data.version} is ${data.enabled ? "on" : "off"}`;
+  return `${data.name} ${data.version} is ${data.enabled ? "enabled" : "disabled"}`;
 }
 
 function params({ name, version }: Pick<WorkerVersion, "name" | "version">) {

@@ -11,12 +11,12 @@ interface Props {
   readonly onAnswer: (agreed: boolean) => void;
 }
 
-/** Asks before what cannot be undone. Everything but the name, or `y`, means no. */
+/** Confirmation of an irreversible action. Only the name, or `y` if no name is required, confirms. */
 export function Confirm({ question, onAnswer }: Props) {
   return (
     <Box flexDirection="column" paddingX={2} paddingY={1}>
       <SafeText bold color="red">
-        {question.isProduction ? "PRODUCTION" : "Sure?"}
+        {question.isProduction ? "PRODUCTION" : "Confirm"}
       </SafeText>
       <SafeText wrap="wrap">{`${question.consequence}.`}</SafeText>
       {question.name === undefined ? <YesOrNo onAnswer={onAnswer} /> : <TypedName name={question.name} {...{ question, onAnswer }} />}
@@ -38,21 +38,19 @@ function YesOrNo({ onAnswer }: Pick<Props, "onAnswer">) {
 
 function TypedName({ name, question, onAnswer }: Props & { readonly name: string }) {
   const [isWrong, setWrong] = useState(false);
-  // A person types what can be seen of a name that holds control characters.
+  // The user types the name as displayed, with control characters escaped.
   const wanted = sanitizeForTerminal(name).trim();
   return (
     <>
       <SafeText>
-        {question.isProduction
-          ? `Type the profile's name (${name}) to confirm; esc leaves everything as it is`
-          : `Type ${name} to confirm; esc leaves everything as it is`}
+        {question.isProduction ? `Type the profile name (${name}) to confirm; esc cancels` : `Type ${name} to confirm; esc cancels`}
       </SafeText>
       <PromptLine
         label="name:"
         onSubmit={(text) => (text.trim() === wanted ? onAnswer(true) : text.trim() === "" ? onAnswer(false) : setWrong(true))}
         onCancel={() => onAnswer(false)}
       />
-      {isWrong && <SafeText>That is another name. Nothing was changed.</SafeText>}
+      {isWrong && <SafeText>The name does not match. Nothing changed.</SafeText>}
     </>
   );
 }

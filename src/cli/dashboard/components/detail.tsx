@@ -5,10 +5,10 @@ import { SafeText } from "./safe-text.js";
 
 export interface Fact {
   readonly name: string;
-  /** Shown on one line, cut where the room ends. */
+  /** Shown on one line, truncated to the available width. */
   readonly value: string;
   readonly color?: string | undefined;
-  /** Takes as many lines as it needs. */
+  /** Whether a long value wraps to several lines. */
   readonly isLong?: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Props {
   readonly isStale?: boolean;
 }
 
-/** What is known of one thing: a fact a line. */
+/** The properties of the selected item, one per line. */
 export function Detail({ title, facts, isStale = false }: Props) {
   const { rows } = useSize();
   const nameWidth = Math.max(0, ...facts.map(({ name }) => name.length)) + 2;

@@ -8,12 +8,12 @@ const columnWidth = 28;
 const keyWidth = 10;
 
 interface Props {
-  /** What a key would do on the screen below. */
+  /** The actions that are available on the current screen. */
   readonly valid: readonly ActionId[];
   readonly onClose: () => void;
 }
 
-/** The keys that mean something here, and no others: those of the screen first. */
+/** Lists the keys that are available on the current screen. Keys of the screen come before general keys. */
 export function HelpOverlay({ valid, onClose }: Props) {
   const { keymap } = useDashboard();
   const { columns } = useSize();
@@ -28,8 +28,8 @@ export function HelpOverlay({ valid, onClose }: Props) {
   );
   return (
     <LinesOverlay
-      title="Keys that mean something here"
-      lines={[...lines, "", "ctrl-c quits, ctrl-z suspends", "ui.keys in config.yaml changes keys"]}
+      title="Available keys"
+      lines={[...lines, "", "ctrl-c quits, ctrl-z suspends", "to change keys, set ui.keys in config.yaml"]}
       onClose={onClose}
     />
   );

@@ -10,7 +10,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Lines to read, such as what a command wrote; scrolls when they do not fit. */
+/** Scrollable text, such as the output of a command. */
 export function LinesOverlay({ title, lines, onClose }: Props) {
   const { rows } = useSize();
   const [wanted, setFirst] = useState(0);
@@ -46,7 +46,7 @@ export function LinesOverlay({ title, lines, onClose }: Props) {
     <Box flexDirection="column" paddingX={1}>
       <SafeText bold>{`${title} ${position}`}</SafeText>
       {lines.slice(first, first + height).map((line, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- a line is its place in the text; two may read the same
+        // oxlint-disable-next-line react/no-array-index-key -- lines have no other identity; two lines can be equal
         <SafeText key={first + index}>{line === "" ? " " : line}</SafeText>
       ))}
     </Box>

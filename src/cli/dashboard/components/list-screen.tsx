@@ -8,29 +8,29 @@ import { SafeText } from "./safe-text.js";
 const none: readonly never[] = [];
 
 interface Props<Item> {
-  /** Undefined while nothing is known yet. */
+  /** Undefined before the first response. */
   readonly items: readonly Item[] | undefined;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** What `/` looks at; the cells, when nothing is said. */
+  /** The text that the filter (`/`) searches. Default: the cells. */
   readonly textOf?: (item: Item) => string;
-  /** What the items are, in the line that counts them. */
+  /** The noun in the count line, singular and plural. */
   readonly nouns: readonly [one: string, many: string];
-  /** What to do when there is none yet. */
+  /** The text of an empty list. */
   readonly empty: string;
-  /** Why there is no list, when there is none. */
+  /** The error of the last request. */
   readonly error?: Error | undefined;
   readonly isStale: boolean;
-  /** Where one is, beside the count. */
+  /** The current location, shown beside the count. */
   readonly place?: string;
   readonly firstKey?: string | undefined;
   readonly onOpen?: (item: Item) => void;
   readonly onBack?: (() => void) | undefined;
-  /** What is known of the selected one. Keys for it are offered from in there. */
+  /** The detail of the selected item. This component also registers the keys for the item. */
   readonly detail: (item: Item) => ReactNode;
 }
 
-/** A list, and the detail of what is selected: side by side, one below the other, or one at a time. */
+/** A list and the detail of the selected item. Depending on the width: side by side, stacked, or one at a time. */
 export function ListScreen<Item>({
   items,
   columns,
@@ -56,7 +56,7 @@ export function ListScreen<Item>({
     canOpen: layout === "narrow",
     ...ways,
   });
-  if (items === undefined) return <SafeText>{error ? `cannot be shown: ${error.message}` : "loading…"}</SafeText>;
+  if (items === undefined) return <SafeText>{error ? `cannot load the list: ${error.message}` : "loading…"}</SafeText>;
   const listWidth = layout === "wide" ? Math.floor(width * 0.55) : width;
   const { selected } = list;
   const shownDetail = selected !== undefined && (
@@ -92,7 +92,7 @@ export function ListScreen<Item>({
           </SafeText>
         )}
         {list.items.length === 0 ? (
-          <SafeText>{items.length === 0 ? empty : "nothing fits the filter; esc shows all"}</SafeText>
+          <SafeText>{items.length === 0 ? empty : "no matches; esc clears the filter"}</SafeText>
         ) : (
           <List
             {...{ columns, keyOf, isStale }}
@@ -104,13 +104,13 @@ export function ListScreen<Item>({
           />
         )}
       </Box>
-      {/* In one pane what is selected is not seen, but keys mean it. */}
+      {/* In the narrow layout the detail is hidden but mounted: it registers the keys for the selected item. */}
       {layout === "narrow" ? <Box display="none">{shownDetail}</Box> : shownDetail}
     </Box>
   );
 }
 
-/** That the list is an old one; of a daemon that is away the status line says so. */
+/** Returns a note that the list is outdated. While the daemon is unreachable, the status line shows this instead. */
 function reservation(error: Error | undefined, isStale: boolean): string {
   return error === undefined || isStale ? "" : `  not up to date: ${error.message}`;
 }

@@ -12,7 +12,7 @@ const Row = memo(function Row({ cells, colors, isSelected, isStale }: RowProps) 
     <Text wrap="truncate-end" inverse={isSelected} dimColor={isStale}>
       {isSelected ? "> " : "  "}
       {parts.map((part, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- a cell is its column; two may hold the same text
+        // oxlint-disable-next-line react/no-array-index-key -- cells have no other identity; two cells can be equal
         <Text key={index} {...(paints[index] ? { color: paints[index] } : {})}>
           {index === 0 ? part : " ".repeat(gap) + part}
         </Text>
@@ -24,9 +24,9 @@ const Row = memo(function Row({ cells, colors, isSelected, isStale }: RowProps) 
 export interface Column<Item> {
   readonly heading: string;
   readonly text: (item: Item) => string;
-  /** Columns it takes; the first takes what is left over when it says nothing. */
+  /** Width in terminal columns. Default for the first column: the remaining width. */
   readonly width?: number;
-  /** One of the terminal's sixteen; the text must say the same in words. */
+  /** One of the 16 terminal colors. The text must express the same state without color. */
   readonly color?: (item: Item) => string | undefined;
 }
 
@@ -35,15 +35,15 @@ interface Props<Item> {
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
   readonly selectedIndex: number;
-  /** The first item that is shown. */
+  /** Index of the first visible item. */
   readonly firstIndex: number;
-  /** Lines, the heading included. */
+  /** In lines, including the heading. */
   readonly height: number;
   readonly width: number;
   readonly isStale: boolean;
 }
 
-/** A table of which only the rows in sight are made, so that thousands cost as much as a screenful. Columns go from the right when room is short. */
+/** A table that renders only its visible rows. Omits columns from the right if the width is too small. */
 export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, height, width, isStale }: Props<Item>) {
   const placed = placeColumns(columns, width - markWidth);
   const shown = items.slice(firstIndex, firstIndex + height - 1);
@@ -66,14 +66,14 @@ export function List<Item>({ items, columns, keyOf, selectedIndex, firstIndex, h
 }
 
 interface RowProps {
-  /** Joined, so that an unchanged row is the same to React. */
+  /** Joined to one string, so that React skips an unchanged row. */
   readonly cells: string;
   readonly colors: string;
   readonly isSelected: boolean;
   readonly isStale: boolean;
 }
 
-/** Which columns there is room for, and how wide each is. */
+/** Returns the columns that fit and their widths. */
 function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { column: Column<Item>; width: number }[] {
   const leastFirstWidth = Math.min(20, width);
   let count = columns.length;
@@ -85,7 +85,7 @@ function placeColumns<Item>(columns: readonly Column<Item>[], width: number): { 
   }));
 }
 
-/** Whether a text is what a filter asks for: all its words, each in any case; `!word` must not occur. */
+/** Whether a text contains all words of a filter, case-insensitively. `!word` excludes texts with the word. */
 export function matchesFilter(text: string, filter: string): boolean {
   const lower = text.toLowerCase();
   const words = filter
@@ -98,16 +98,16 @@ export function matchesFilter(text: string, filter: string): boolean {
 interface Options<Item> {
   readonly items: readonly Item[];
   readonly keyOf: (item: Item) => string;
-  /** What the filter looks at. */
+  /** The text that the filter searches. */
   readonly textOf: (item: Item) => string;
-  /** Rows in sight. */
+  /** Number of visible rows. */
   readonly height: number;
   readonly canOpen: boolean;
-  /** Selected at first. */
+  /** The key of the initial selection. */
   readonly firstKey?: string | undefined;
-  /** What enter does instead of showing the detail. */
+  /** Replaces the default action of enter, which shows the detail. */
   readonly onOpen?: ((item: Item) => void) | undefined;
-  /** What esc does when nothing is open and nothing filtered. */
+  /** The action of esc if no detail is open and no filter is set. */
   readonly onBack?: (() => void) | undefined;
 }
 
@@ -123,7 +123,7 @@ interface ListState<Item> {
   readonly endFiltering: () => void;
 }
 
-/** Selection, filter and scrolling of a list, and the keys for them. The selection stays on its item when others come and go. */
+/** Manages selection, filter, scrolling and keys of a list. The selection stays on its item when the list changes. */
 export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey, onOpen, onBack }: Options<Item>): ListState<Item> {
   const [filter, setFilter] = useState("");
   const [isFiltering, setFiltering] = useState(false);
@@ -135,7 +135,7 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
   });
   const matching = useMemo(
     () => (filter === "" ? items : items.filter((item) => matchesFilter(textOf(item), filter))),
-    // oxlint-disable-next-line react/exhaustive-deps -- `textOf` reads its item only, so that it may be another function each time
+    // oxlint-disable-next-line react/exhaustive-deps -- `textOf` depends only on its item, so a new function has the same result
     [items, filter],
   );
   const found = selection.key === undefined ? -1 : matching.findIndex((item) => keyOf(item) === selection.key);
@@ -191,7 +191,7 @@ export function useList<Item>({ items, keyOf, textOf, height, canOpen, firstKey,
   };
 }
 
-/** The first row in sight, so that the selected one is. */
+/** Returns the index of the first visible row that keeps the selection visible. */
 function scrolled(first: number, { selectedIndex, height, count }: { selectedIndex: number; height: number; count: number }): number {
   const within = Math.max(Math.min(first, selectedIndex), selectedIndex - height + 1);
   return Math.max(0, Math.min(within, count - height));

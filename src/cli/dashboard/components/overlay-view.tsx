@@ -16,7 +16,7 @@ interface Props {
   readonly session: Session | undefined;
 }
 
-/** What takes the place of the screen's body. */
+/** Renders the current overlay in place of the screen. */
 export function OverlayView({ overlay, session }: Props) {
   const { overlays } = useDashboard();
   const onClose = () => overlays.close();

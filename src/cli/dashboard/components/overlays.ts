@@ -3,33 +3,33 @@ import type { OneTimeSecret } from "../keys/one-time-secret.js";
 
 const toastMs = 8000;
 
-/** A question that takes the place of the screen's body until it is answered. */
+/** A confirmation that replaces the screen until the user answers. */
 export interface Question {
-  /** What would happen, with its consequence in numbers. */
+  /** The consequence of the action, with counts. */
   readonly consequence: string;
-  /** What a person types to agree; none: `y`. */
+  /** The text that the user types to confirm. Undefined: `y` confirms. */
   readonly name?: string | undefined;
-  /** Says why the name is wanted: the profile is a production one. */
+  /** Whether the name is required because the profile is a production profile. */
   readonly isProduction?: boolean;
 }
 
-/** A line to type for something that is then done. */
+/** A one-line input. */
 export interface Prompt {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** `tab` completes paths of this machine. */
+  /** Whether `tab` completes local paths. */
   readonly completesFiles?: boolean;
   readonly onSubmit: (text: string) => void;
 }
 
-/** Bytes on their way, to the daemon or from it. */
+/** An upload or download. */
 export interface Transfer {
   readonly label: string;
   readonly totalBytes?: number | undefined;
-  /** Ends soon after the signal aborts; says what was done. */
+  /** Runs the transfer until it is complete or the signal aborts. Resolves with the result text. */
   readonly run: (onBytes: (count: number) => void, signal: AbortSignal) => Promise<string>;
-  /** What it means that it was cancelled when so many bytes were on their way. */
+  /** Returns the text for a cancellation after this number of bytes. */
   readonly cancelled: (bytes: number) => string;
 }
 
@@ -54,7 +54,7 @@ interface OverlayState {
   readonly toast: Toast | undefined;
 }
 
-/** What lies over the screen: at most one overlay, and one line that says what just happened. */
+/** State of the current overlay, at most one, and of the toast. */
 export class Overlays {
   readonly #listeners = new Set<() => void>();
   #state: OverlayState = { overlay: undefined, toast: undefined };
@@ -67,7 +67,7 @@ export class Overlays {
 
   readonly state = (): OverlayState => this.#state;
 
-  /** Takes the place of the overlay before, unless that shows a key, which would be lost. */
+  /** Replaces the current overlay, unless it shows a new key, which would be lost. */
   show(overlay: Overlay): void {
     if (this.#state.overlay?.kind === "reveal") return;
     this.#set({ ...this.#state, overlay });
@@ -78,7 +78,7 @@ export class Overlays {
     this.#set({ ...this.#state, overlay: undefined });
   }
 
-  /** Asks, and closes with the answer. */
+  /** Shows a confirmation and resolves with the answer. */
   ask(question: Question): Promise<boolean> {
     return new Promise((resolve) => {
       const answer = (agreed: boolean) => {

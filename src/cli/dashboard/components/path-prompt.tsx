@@ -8,14 +8,14 @@ interface Props {
   readonly label: string;
   readonly initial: string;
   readonly hint: string;
-  /** Whether `tab` completes to any file, and not to folders and archives alone. */
+  /** Whether `tab` completes all files instead of only folders and archives. */
   readonly anyFile?: boolean;
-  /** Gets the path with the home folder in place of `~`. */
+  /** Receives the path with `~` expanded. */
   readonly onSubmit: (path: string) => void;
   readonly onCancel: () => void;
 }
 
-/** Asks for a path of this machine; nothing typed cancels. */
+/** An input for a local path. Empty input cancels. */
 export function PathPrompt({ label, initial, hint, anyFile = false, onSubmit, onCancel }: Props) {
   const { workingDirectory, directories } = useDashboard().context;
   const [candidates, setCandidates] = useState<readonly string[]>([]);

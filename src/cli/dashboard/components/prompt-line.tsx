@@ -8,7 +8,7 @@ import { useKeyScope } from "../keyboard/key-dispatcher.js";
 interface Props {
   readonly label: string;
   readonly initial?: string;
-  /** What is typed does not show. */
+  /** Whether the input is hidden. */
   readonly isSecret?: boolean;
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
@@ -17,12 +17,12 @@ interface Props {
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** One line to type into. */
+/** A one-line text input. */
 export function PromptLine({ label, isSecret = false, ...input }: Props) {
   const { columns } = useSize();
   const text = useTextInput(input);
   const room = Math.max(1, columns - label.length - 3);
-  // The end of what is typed stays in sight.
+  // Shows the end of a long input.
   const shown = isSecret ? (text === "" ? "" : "(typed, hidden)") : text.slice(-room);
   return (
     <Box height={1} flexShrink={0}>
@@ -39,13 +39,13 @@ interface Options {
   readonly onChange?: (text: string) => void;
   readonly onSubmit: (text: string) => void;
   readonly onCancel: () => void;
-  /** The text after more was typed or pasted at its end; joined when nothing is said. */
+  /** Combines the existing and the new text. Default: concatenation. */
   readonly afterTyping?: (before: string, typed: string) => string;
-  /** Keys beyond the usual ones; true when used up. Gets the text as it is. */
+  /** Handles additional keys. Returns true if the key was handled. */
   readonly onKey?: (key: string, text: string, setText: (text: string) => void) => boolean;
 }
 
-/** A line of text that is being typed: every key goes to it until enter or esc. */
+/** State of a text input that receives every key until enter or esc. */
 function useTextInput({ isActive = true, initial = "", onChange, onSubmit, onCancel, afterTyping = joined, onKey }: Options): string {
   const [text, setText] = useState(initial);
   const change = (next: string) => {

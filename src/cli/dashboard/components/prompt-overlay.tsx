@@ -8,7 +8,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Asks for a line; nothing typed is a no. */
+/** A one-line input in an overlay. Empty input cancels. */
 export function PromptOverlay({ prompt: { label, initial, hint, completesFiles = false, onSubmit }, onClose }: Props) {
   const submit = (text: string) => {
     onClose();

@@ -9,21 +9,21 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** What only a key with this permission can see. Another is told which one it lacks, and the daemon is not asked. */
+/** Renders its children only for a key with the permission. Otherwise names the missing permission and sends no request. */
 export function RequirePermission({ permission, children }: Props) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   if (principal === undefined || principal.permissions.includes(permission)) return children;
   return (
-    <SafeText wrap="wrap">{`The key ${principal.name} has no permission ${permission}, which this screen needs. Sign in with one that has it.`}</SafeText>
+    <SafeText wrap="wrap">{`This screen requires the permission ${permission}, which the key ${principal.name} does not have. Sign in with another key.`}</SafeText>
   );
 }
 
-/** Why a key of the daemon's cannot be used for something. */
+/** Returns the text for a missing permission. */
 export function lacking(permission: Permission): string {
-  return `the key in use does not hold ${permission}, which this needs`;
+  return `your key does not have the required permission ${permission}`;
 }
 
-/** The permissions that these need and the key does not hold. None in read-only mode, which offers nothing anyway. */
+/** Returns the permissions that the actions require and the key does not have. Empty in read-only mode, which has no actions. */
 export function useMissingPermissions(needing: readonly { readonly permission: Permission }[]): readonly Permission[] {
   const { isReadOnly } = useDashboard();
   const held = useQuery("session", (client) => client.session.show()).value?.principal.permissions;
@@ -31,7 +31,7 @@ export function useMissingPermissions(needing: readonly { readonly permission: P
   return [...new Set(needing.map(({ permission }) => permission))].filter((permission) => !held.includes(permission));
 }
 
-/** Whether something that needs this permission is offered: the key has it, and changes are wanted at all. */
+/** Returns a function that tells whether the key has a permission and the dashboard is not in read-only mode. */
 export function useMay(): (permission: Permission) => boolean {
   const { isReadOnly } = useDashboard();
   const permissions = useQuery("session", (client) => client.session.show()).value?.principal.permissions ?? [];

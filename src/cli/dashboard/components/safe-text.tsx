@@ -3,11 +3,11 @@ import type { ComponentProps } from "react";
 import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 
 type Props = Omit<ComponentProps<typeof Text>, "children"> & {
-  /** From wherever it comes: what a terminal would obey is written out. */
+  /** Text from any source. Control characters are escaped. */
   readonly children: string | readonly string[];
 };
 
-/** Text on one line, cut where the room ends. Screens show text by this and by `List`, never by Ink's own `Text`. */
+/** Truncated one-line text without control characters. Screens must use this component or `List` instead of Ink's `Text`. */
 export function SafeText({ children, ...props }: Props) {
   return (
     <Text wrap="truncate-end" {...props}>

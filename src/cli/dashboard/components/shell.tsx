@@ -10,7 +10,7 @@ import { Footer, Header, StatusLine, Tabs } from "./status-bar.js";
 import { OverlayView } from "./overlay-view.js";
 import { SafeText } from "./safe-text.js";
 
-/** Header, tabs, status and footer. */
+/** Rows of header, tabs, status line and footer. */
 const frameRows = 4;
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
   readonly session: Session | undefined;
 }
 
-/** What is on every screen, and the body of one of them, or what lies over it. */
+/** The frame of every screen, with the current screen or overlay. */
 export function Shell({ firstScreen, session }: Props) {
   const dashboard = useDashboard();
   const { overlays } = dashboard;
@@ -55,7 +55,7 @@ export function Shell({ firstScreen, session }: Props) {
   );
 }
 
-/** What keys do on every screen. */
+/** Returns the handlers of keys that work on every screen. */
 function useShellKeys(current: ScreenId, session: Session | undefined, show: (screen: ScreenId) => void): Handlers {
   const { overlays, dispatcher, undo, quit } = useDashboard();
   const always: Handlers = { help: () => overlays.show({ kind: "help", valid: dispatcher.valid() }), quit };
@@ -73,7 +73,7 @@ function useShellKeys(current: ScreenId, session: Session | undefined, show: (sc
     commandLine: () =>
       overlays.show({
         kind: "lines",
-        title: "The same as commands",
+        title: "Equivalent commands",
         lines: dispatcher.lines().map((line) => repeatFlags(line, session.context.flags)),
       }),
     refresh: () => session.live.refresh(),

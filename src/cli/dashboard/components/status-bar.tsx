@@ -14,7 +14,7 @@ import { screens, type ScreenId } from "../screens.js";
 
 const colors = { done: "green", warning: "yellow", failed: "red", note: "cyan" } as const;
 
-/** Where the dashboard looks, and as whom: profile, PRODUCTION, version, ready state, principal, end of the key. */
+/** Shows profile, PRODUCTION mark, state and version of the daemon, principal and key expiry. */
 export function Header() {
   const { isReadOnly } = useDashboard();
   const { settings, live } = useSession();
@@ -26,10 +26,10 @@ export function Header() {
   const facts = [
     ...(ready.value?.version === undefined ? [] : [`v${ready.value.version}`]),
     ...(principal ? [`as ${principal.name} (${principal.role})`] : []),
-    ...(principal?.expiresAt === undefined ? [] : [`key ends ${endOn(principal.expiresAt, Date.now())}`]),
+    ...(principal?.expiresAt === undefined ? [] : [`key expires ${endOn(principal.expiresAt, Date.now())}`]),
     ...(isReadOnly ? ["read-only"] : []),
   ];
-  // One text, cut at its end: what comes first is never squeezed.
+  // One text, truncated at its end, so that the first parts stay visible.
   return (
     <Text wrap="truncate-end">
       <Text bold>{sanitizeForTerminal(`runtimectl ${settings.profile?.value ?? settings.origin.value} `)}</Text>
@@ -45,7 +45,7 @@ export function Header() {
   );
 }
 
-/** One line above the footer: what just happened, or that the daemon is away and since when. */
+/** The line above the footer: the result of the last action, or how long the daemon has been unreachable. */
 export function StatusLine() {
   const { overlays } = useDashboard();
   const session = useContext(SessionContext);
@@ -61,7 +61,7 @@ function ContactLine({ session: { live } }: { readonly session: Session }) {
   const next = seconds(contact.nextTryAtMs - now);
   return (
     <SafeText color="yellow">
-      {`away for ${seconds(now - contact.sinceMs)} s · ${next === 0 ? "trying now" : `next try in ${next} s`} · ${contact.error.message}`}
+      {`unreachable for ${seconds(now - contact.sinceMs)} s · ${next === 0 ? "retrying" : `next try in ${next} s`} · ${contact.error.message}`}
     </SafeText>
   );
 }
@@ -70,13 +70,13 @@ function seconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1000));
 }
 
-/** The keys that mean something now, as many as there is room for. */
+/** Shows the available keys, as many as fit. */
 export function Footer() {
   const { keymap, dispatcher } = useDashboard();
   const { columns } = useSize();
   const valid = useSyncExternalStore(dispatcher.subscribe, dispatcher.valid);
   const ids = (Object.keys(actionTable) as ActionId[]).filter((id) => valid.includes(id) && !("isUsual" in actionTable[id]));
-  // The way to help and the way out are never left out.
+  // Help and quit are always shown.
   const last = ids.filter((id) => id === "help" || id === "quit").map((id) => hint(id));
   let room = columns - last.join("").length;
   const first = ids
@@ -94,7 +94,7 @@ export function Footer() {
   }
 }
 
-/** The screens by their keys; the one that is shown is inverse and stands in brackets. */
+/** Shows the screens and their keys. The current screen is inverse and in brackets. */
 export function Tabs({ current }: { readonly current: ScreenId }) {
   const { keymap } = useDashboard();
   const { columns } = useSize();

@@ -1,7 +1,7 @@
 import { useKeyScope } from "../keyboard/key-dispatcher.js";
 import { SafeText } from "./safe-text.js";
 
-/** Something takes its time, and can be cancelled. */
+/** Shows a running operation that esc cancels. */
 export function Waiting({ text, onCancel }: { readonly text: string; readonly onCancel: () => void }) {
   useKeyScope({
     handlers: {},

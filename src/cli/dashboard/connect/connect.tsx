@@ -17,7 +17,7 @@ import { reasonOf } from "../session/session.js";
 const columns: readonly Column<Row>[] = [
   { heading: "PROFILE", width: 24, text: ({ name, isCurrent }) => `${name}${isCurrent ? " (in use)" : ""}` },
   { heading: "URL", width: 34, text: ({ url }) => url },
-  { heading: "KEY", width: 7, text: ({ hasKey }) => (hasKey ? "kept" : "missing") },
+  { heading: "KEY", width: 7, text: ({ hasKey }) => (hasKey ? "stored" : "missing") },
   { heading: "", width: 10, text: ({ production }) => (production ? "PRODUCTION" : ""), color: () => "red" },
 ];
 
@@ -29,7 +29,7 @@ interface Row extends Profile {
 
 type Step = { readonly kind: "list" } | { readonly kind: "url" } | { readonly kind: "key"; readonly name: string; readonly url: string };
 
-/** The profiles: which daemon to look at, and signing in to one. */
+/** Lists the profiles, selects one and signs in. */
 export function ConnectScreen() {
   const dashboard = useDashboard();
   const { sessions, overlays } = dashboard;
@@ -55,7 +55,7 @@ export function ConnectScreen() {
   });
   const keep = (text: string, { name, url }: { name: string; url: string }) => {
     setStep({ kind: "list" });
-    overlays.say("note", `asking ${url} …`);
+    overlays.say("note", `connecting to ${url} …`);
     void signIn(dashboard, { name, url, key: text }).then(
       (done) => overlays.say("done", done),
       (error: unknown) => overlays.say("failed", reasonOf(error)),
@@ -68,7 +68,7 @@ export function ConnectScreen() {
           {state.reason}
         </SafeText>
       )}
-      {rows?.length === 0 && <SafeText>No profile yet. Press a to sign in to a daemon.</SafeText>}
+      {rows?.length === 0 && <SafeText>No profiles. Press a to sign in to a daemon.</SafeText>}
       {rows && rows.length > 0 && (
         <List
           {...{ columns, width }}
@@ -111,7 +111,7 @@ async function readRows({ context }: Dashboard, inUse: string | undefined): Prom
   }));
 }
 
-/** Signs in as `auth login` does, and looks at that daemon then. */
+/** Signs in like `auth login` and opens a session with the daemon. */
 async function signIn(
   { context, sessions }: Dashboard,
   { name, url, key: text }: { name: string; url: string; key: string },
@@ -122,9 +122,9 @@ async function signIn(
   const [config, credentials] = [ConfigFile.open(directory), CredentialsFile.open(directory)];
   const { profile: _profile, ...flags } = context.flags;
   const settings = await resolveSettings({ ...context, flags: { ...flags, url: parseOrigin(url, "the URL") } });
-  const key = parseKey(text, "what was typed");
+  const key = parseKey(text, "the input");
   const verified = await verifyKey(context, settings, key, "the prompt");
   await keepKey(verified, { config, credentials, settings, name: profileName(name), profile: {} });
   await sessions.open(name);
-  return `signed in to ${settings.origin.value} as ${verified.principal.name} (${verified.principal.role}); the key is in ${credentials.file}`;
+  return `signed in to ${settings.origin.value} as ${verified.principal.name} (${verified.principal.role}); the key is stored in ${credentials.file}`;
 }

@@ -10,7 +10,7 @@ import type { FileEntry } from "../../../shared/contract/files.js";
 import { reasonOf } from "../session/session.js";
 import { hereFolder } from "../palette/complete-path.js";
 
-/** What keys do to the entry that is selected. */
+/** Registers the keys for the selected entry. */
 export function useFileKeys(item: FileItem): void {
   const { overlays, copy } = useDashboard();
   const session = useSession();
@@ -24,7 +24,7 @@ export function useFileKeys(item: FileItem): void {
       prompt: {
         label: `new name of ${entry.name}:`,
         initial: entry.name,
-        hint: "enter renames it · esc leaves it as it is",
+        hint: "enter renames · esc cancels",
         onSubmit: (to) => performing(actions.rename, { ...item, to }),
       },
     });
@@ -34,7 +34,7 @@ export function useFileKeys(item: FileItem): void {
       prompt: {
         label: `move ${entry.name} to:`,
         initial: entry.path,
-        hint: "a folder that is there, or a new path · esc leaves it where it is",
+        hint: "an existing folder or a new path · esc cancels",
         onSubmit: (to) => performing(actions.move, { ...item, to }),
       },
     });
@@ -44,20 +44,20 @@ export function useFileKeys(item: FileItem): void {
       prompt: {
         label: "save as:",
         initial: `./${entry.name}${entry.isDirectory ? ".zip" : ""}`,
-        hint: "a new file of this machine; tab completes · esc leaves",
+        hint: "a new local file · tab completes · esc cancels",
         completesFiles: true,
         onSubmit: (target) => overlays.show({ kind: "transfer", transfer: downloadTransfer(session, item, target) }),
       },
     });
   const copyPath = () => {
     copy(entry.path);
-    overlays.say("done", `${entry.path} is in the clipboard, if the terminal allows that`);
+    overlays.say("done", `${entry.path} copied, if the terminal allows clipboard access`);
   };
   useChanges({ "files.rename": rename, "files.move": move }, `${kind}:install`, [fileLine(kind, "mv", entry.path, `${entry.path}-2`)]);
   useKeyScope({ handlers: { "files.download": save, copy: copyPath }, lines: [fileLine(kind, "get", entry.path)] });
 }
 
-/** What keys do in a folder, whatever is selected. */
+/** Registers the keys for the current folder. */
 export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): void {
   const { overlays, context } = useDashboard();
   const session = useSession();
@@ -69,7 +69,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
       prompt: {
         label: `new folder in ${folder}:`,
         initial: "",
-        hint: "its name, or a path below · esc leaves",
+        hint: "a name or a relative path · esc cancels",
         onSubmit: (name) => performing(fileActions(kind).makeFolder, { ...place, name }),
       },
     });
@@ -78,9 +78,9 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
       const files = await localFiles(path.resolve(context.workingDirectory, source));
       const replaced = entries.filter(({ name }) => files.some((file) => file.name.split("/")[0] === name));
       const profile = session.settings.isProduction ? session.settings.profile?.value : undefined;
-      const consequence = `Write over what is there of ${replaced.map(({ name }) => name).join(", ")} in ${folder}`;
+      const consequence = `Overwrite ${replaced.map(({ name }) => name).join(", ")} in ${folder}`;
       if (replaced.length > 0 && !(await overlays.ask({ consequence, name: profile, isProduction: profile !== undefined })))
-        return overlays.say("note", "nothing was changed");
+        return overlays.say("note", "nothing changed");
       overlays.show({ kind: "transfer", transfer: uploadTransfer(session, place, files) });
     } catch (error) {
       overlays.say("failed", reasonOf(error));
@@ -90,9 +90,9 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
     overlays.show({
       kind: "prompt",
       prompt: {
-        label: `file or folder to put into ${folder}:`,
+        label: `file or folder to upload to ${folder}:`,
         initial: hereFolder,
-        hint: "tab completes · enter sends it · esc leaves",
+        hint: "tab completes · enter uploads · esc cancels",
         completesFiles: true,
         onSubmit: (source) => void send(source),
       },
@@ -103,7 +103,7 @@ export function useFolderKeys(place: FilePlace, entries: readonly FileEntry[]): 
   ]);
 }
 
-/** Shows a text file; of what is none it says why not. */
+/** Returns a function that shows a text file, or the reason why it cannot be shown. */
 export function useOpenFile(): (item: FileItem) => void {
   const { overlays } = useDashboard();
   const session = useSession();
@@ -111,8 +111,8 @@ export function useOpenFile(): (item: FileItem) => void {
     overlays.say("note", `reading ${item.entry.name} …`);
     try {
       const lines = await readText(session, item);
-      overlays.say("done", `${item.entry.path} as it is now`);
-      // Whoever does something else meanwhile is not disturbed.
+      overlays.say("done", `${item.entry.path} loaded`);
+      // Does not replace an overlay that the user opened in the meantime.
       if (overlays.state().overlay === undefined) overlays.show({ kind: "lines", title: item.entry.path, lines });
     } catch (error) {
       overlays.say("failed", reasonOf(error));

@@ -2,32 +2,32 @@ import type { Client } from "../../../shared/client.js";
 import type { FileEntry } from "../../../shared/contract/files.js";
 import { shellWord } from "../../output/shell-word.js";
 
-/** Whose directories: each kind of package has its own, behind operations of its own. */
+/** The kind of package. Each kind has its own directories and file operations. */
 export type FileKind = "workers" | "plugins";
 
-/** A folder on the server; an empty path holds the mounts. */
+/** A folder on the server. The empty path contains the configured directories. */
 export interface FilePlace {
   readonly kind: FileKind;
   readonly path: string;
 }
 
-/** An entry of a folder, and of which kind it is. */
+/** An entry of a folder, with its kind. */
 export interface FileItem {
   readonly kind: FileKind;
   readonly entry: FileEntry;
 }
 
-/** The operations on the files of a kind. */
+/** Returns the file operations of a kind. */
 export function filesOf(client: Client, kind: FileKind): Client["workerFiles"] | Client["pluginFiles"] {
   return kind === "workers" ? client.workerFiles : client.pluginFiles;
 }
 
-/** The folder that a path lies in; empty for a mount. */
+/** Returns the parent folder of a path. Empty for a configured directory. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** The command line that does the same to files on the server. */
+/** Returns the equivalent `runtimectl files` command line. */
 export function fileLine(kind: FileKind, verb: string, ...paths: readonly string[]): string {
   return ["runtimectl files", verb, ...paths.map(shellWord), ...(kind === "plugins" ? ["--plugins"] : [])].join(" ");
 }

@@ -8,16 +8,16 @@ import { filesOf, type FileItem, type FilePlace } from "./file-place.js";
 import type { Transfer } from "../components/overlays.js";
 import type { Session } from "../session/session.js";
 
-/** What a person can read at once; more is for an editor. */
+/** Maximum size of a file that the dashboard shows; larger files are for an editor. */
 const longestViewBytes = 256 * 1024;
 
-/** Writes files of this machine into a folder on the server. */
+/** Returns the upload of local files to a folder on the server. */
 export function uploadTransfer({ context, connect }: Session, { kind, path: folder }: FilePlace, files: readonly LocalFile[]): Transfer {
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   return {
     label: `uploading ${pluralize(files.length, "file")}`,
     totalBytes,
-    cancelled: (bytes) => (bytes < totalBytes ? "cancelled; nothing was written" : "no longer waiting; the list shows what was written"),
+    cancelled: (bytes) => (bytes < totalBytes ? "cancelled; nothing was written" : "no longer waiting; check the list for the result"),
     run: async (onBytes, signal) => {
       const own = { ...context, signal: AbortSignal.any([context.signal, signal]) };
       const { client } = await connect(own, { workerFiles, pluginFiles });
@@ -25,12 +25,12 @@ export function uploadTransfer({ context, connect }: Session, { kind, path: fold
         fields: { path: folder, paths: files.map(({ name }) => name) },
         files: files.map(({ file, name, sizeBytes }) => ({ filename: path.basename(name), sizeBytes, bytes: counting(file, onBytes) })),
       });
-      return `${pluralize(files.length, "file")} written into ${folder}`;
+      return `${pluralize(files.length, "file")} uploaded to ${folder}`;
     },
   };
 }
 
-/** Saves a file, or a folder as a zip, to a new file of this machine, named as a person writes it. */
+/** Returns the download of a file, or of a folder as a zip, to a new local file. */
 export function downloadTransfer(session: Session, { kind, entry }: FileItem, target: string): Transfer {
   return {
     label: `saving ${entry.name}`,
@@ -39,27 +39,27 @@ export function downloadTransfer(session: Session, { kind, entry }: FileItem, ta
     run: async (onBytes, signal) => {
       const pieces = await filesOf(await session.client(), kind).download({ query: { path: entry.path } }, signal);
       await saveNew(path.resolve(session.context.workingDirectory, target), pieces, onBytes).catch((error: NodeJS.ErrnoException) => {
-        throw error.code === "EEXIST" ? usageError(`${target} is there already`, "choose another name") : error;
+        throw error.code === "EEXIST" ? usageError(`${target} already exists`, "choose another name") : error;
       });
-      return `${entry.path} is saved as ${target}`;
+      return `${entry.path} saved as ${target}`;
     },
   };
 }
 
-/** The lines of a text file; throws when it is none, or too long to be read here. */
+/** Returns the lines of a text file. Throws a usage error for a binary file or one larger than `longestViewBytes`. */
 export async function readText(session: Session, { kind, entry }: FileItem): Promise<readonly string[]> {
-  const instead = "save it to look at it";
-  if (entry.size > longestViewBytes) throw usageError(`${entry.name} is too long to be read here`, instead);
+  const instead = "save the file to view it";
+  if (entry.size > longestViewBytes) throw usageError(`${entry.name} is too large to be shown`, instead);
   const end = new AbortController();
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const piece of await filesOf(await session.client(), kind).download({ query: { path: entry.path } }, end.signal)) {
     pieces.push(piece);
     sizeBytes += piece.length;
-    if (sizeBytes > longestViewBytes) throw usageError(`${entry.name} is too long to be read here`, instead);
+    if (sizeBytes > longestViewBytes) throw usageError(`${entry.name} is too large to be shown`, instead);
   }
   const bytes = Buffer.concat(pieces);
-  if (bytes.includes(0)) throw usageError(`${entry.name} is no text`, instead);
+  if (bytes.includes(0)) throw usageError(`${entry.name} is not a text file`, instead);
   const lines = bytes
     .toString("utf8")
     .replace(/\r?\n$/, "")
@@ -74,7 +74,7 @@ async function* counting(file: string, onBytes: (count: number) => void): AsyncG
   }
 }
 
-/** Nothing is written over, and of what breaks off nothing stays. */
+/** Writes a new file. Never overwrites a file; deletes an incomplete one. */
 async function saveNew(target: string, pieces: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<void> {
   const handle = await open(target, "wx");
   try {
@@ -90,24 +90,27 @@ async function saveNew(target: string, pieces: AsyncIterable<Uint8Array>, onByte
   }
 }
 
-/** A file of this machine, and the name that it gets below a folder on the server. */
+/** A local file and its path relative to the folder on the server. */
 interface LocalFile {
   readonly file: string;
   readonly name: string;
   readonly sizeBytes: number;
 }
 
-/** A file, or all files of a folder below the folder's own name. Links are left out. */
+/** Returns a file, or all files of a folder with the folder name as prefix. Skips symbolic links. */
 export async function localFiles(source: string): Promise<readonly LocalFile[]> {
   const found = await stat(source).catch(() => undefined);
-  if (found === undefined) throw usageError(`there is no file or folder ${source}`);
+  if (found === undefined) throw usageError(`${source} does not exist`);
   const name = path.basename(source);
   if (!found.isDirectory()) return [{ file: source, name, sizeBytes: found.size }];
   const entries = await readdir(source, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
-  if (files.length === 0) throw usageError(`there is no file in ${source}`);
+  if (files.length === 0) throw usageError(`${source} contains no files`);
   if (files.length > mostPaths)
-    throw usageError(`${source} has ${pluralize(files.length, "file")}, and ${mostPaths} go at once`, "upload it as a package");
+    throw usageError(
+      `${source} contains ${pluralize(files.length, "file")}; at most ${mostPaths} can be uploaded at once`,
+      "upload the folder as a package",
+    );
   return Promise.all(
     files.map(async (entry) => {
       const file = path.join(entry.parentPath, entry.name);

@@ -20,10 +20,10 @@ const columns: readonly Column<FileItem>[] = [
 ];
 const mountColumns: readonly Column<FileItem>[] = [
   { heading: "NAME", text: nameOf },
-  { heading: "OF", width: 10, text: ({ kind }) => kind },
+  { heading: "KIND", width: 10, text: ({ kind }) => kind },
 ];
 
-/** The directories of packages on the server, and what lies in them. */
+/** Browses the package directories on the server. */
 export function FilesScreen() {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   const [place, setPlace] = useState<FilePlace>();
@@ -32,7 +32,7 @@ export function FilesScreen() {
   const readable = kinds.filter((kind) => principal.permissions.includes(`${kind}:read`));
   if (readable.length === 0)
     return (
-      <SafeText wrap="wrap">{`The key ${principal.name} has neither workers:read nor plugins:read; this screen needs one of them.`}</SafeText>
+      <SafeText wrap="wrap">{`This screen requires the permission workers:read or plugins:read, which the key ${principal.name} does not have.`}</SafeText>
     );
   const go = (to: FilePlace | undefined, cameFrom?: string) => {
     setPlace(to);
@@ -68,15 +68,15 @@ function Mounts({ readable, firstKey, onOpen }: MountsProps) {
       columns={mountColumns}
       items={mounts.value?.flat()}
       error={mounts.error}
-      nouns={["directory of packages", "directories of packages"]}
-      empty="no directory is configured"
+      nouns={["package directory", "package directories"]}
+      empty="no package directory is configured"
       detail={(item) => <MountDetail item={item} isStale={isStale} />}
     />
   );
 }
 
 function MountDetail({ item, isStale }: { readonly item: FileItem; readonly isStale: boolean }) {
-  return <Detail title={item.entry.name} facts={[{ name: "directory of", value: item.kind }]} isStale={isStale} />;
+  return <Detail title={item.entry.name} facts={[{ name: "kind", value: item.kind }]} isStale={isStale} />;
 }
 
 interface FolderProps {
@@ -101,8 +101,8 @@ function Folder({ place, firstKey, onBack, onEnter }: FolderProps) {
       items={folder.value?.items}
       error={folder.error}
       nouns={["entry", "entries"]}
-      place={`${path}${folder.value?.hasMore ? ", the first of more" : ""}`}
-      empty="nothing is in here; esc goes back"
+      place={`${path}${folder.value?.hasMore ? ", more entries not shown" : ""}`}
+      empty="this folder is empty; esc goes back"
       onOpen={(item) => (item.entry.isDirectory ? onEnter(item.entry.path) : openFile(item))}
       detail={(item) => <FileDetail key={keyOf(item)} {...{ item, isStale }} />}
     />

@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows how far bytes are on their way; leaving it ends them. */
+/** Shows the progress of a transfer. Closing the overlay cancels the transfer. */
 export function TransferOverlay({ transfer, session, onClose }: Props) {
   const { overlays } = useDashboard();
   const [bytes, setBytes] = useState(0);

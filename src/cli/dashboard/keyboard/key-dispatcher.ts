@@ -5,20 +5,20 @@ import { perform, type Action } from "../actions/action.js";
 
 export type Handlers = Readonly<Partial<Record<ActionId, () => void>>>;
 
-/** What a part of the screen makes of keys while it is there. */
+/** The keys that a mounted component handles. */
 interface KeyScope {
   readonly handlers: Handlers;
-  /** Say why a key does nothing here. Not offered in footer and help. */
+  /** Handlers that show why an action is not possible. Not listed in footer and help. */
   readonly refusals?: Handlers;
-  /** Command lines that show or do the same. */
+  /** Equivalent command lines. */
   readonly lines?: readonly string[];
-  /** Keys mean nothing to what lies below. */
+  /** Whether scopes below receive no keys. */
   readonly isModal?: boolean;
-  /** Sees every key first; true when it has used it up. */
+  /** Receives every key first. Returns true if the key was handled. */
   readonly takeKey?: ((key: string) => boolean) | undefined;
 }
 
-/** Leads each key to the part of the screen that it means. What is offered in footer and help is what would be done. */
+/** Passes each key to the topmost scope that handles it. Footer and help list exactly the handled keys. */
 export class KeyDispatcher {
   readonly #keymap: Keymap;
   readonly #layers: { current: KeyScope }[] = [];
@@ -29,7 +29,7 @@ export class KeyDispatcher {
     this.#keymap = keymap;
   }
 
-  /** Adds a layer on top of the others; `current` may be exchanged while it is there. */
+  /** Adds a scope on top of the others and returns a function that removes it. `current` can change. */
   add(layer: { current: KeyScope }): () => void {
     this.#layers.push(layer);
     this.changed();
@@ -48,7 +48,7 @@ export class KeyDispatcher {
     (meaning(layers.map(({ handlers }) => handlers)) ?? meaning(layers.map(({ refusals }) => refusals)))?.();
   }
 
-  /** Says that the layers, or what one of them offers, may have changed. */
+  /** Recalculates the available actions after a change of the scopes. */
   changed(): void {
     const offered = this.#reachable().flatMap(({ handlers }) => Object.keys(handlers) as ActionId[]);
     if (offered.length === this.#valid.length && offered.every((id, index) => id === this.#valid[index])) return;
@@ -61,15 +61,15 @@ export class KeyDispatcher {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The actions that a key would do now. */
+  /** The available actions. */
   readonly valid = (): readonly ActionId[] => this.#valid;
 
-  /** The command lines that show or do what the screen and its keys do. */
+  /** The equivalent command lines of the screen and its actions. */
   lines(): readonly string[] {
     return [...new Set(this.#reachable().flatMap(({ lines = [] }) => lines))];
   }
 
-  /** From the top; nothing below a modal layer. */
+  /** Scopes from top to bottom, or only the topmost modal scope. */
   #reachable(): KeyScope[] {
     const layers = this.#layers.map(({ current }) => current).toReversed();
     const modal = layers.find(({ isModal }) => isModal);
@@ -77,11 +77,11 @@ export class KeyDispatcher {
   }
 }
 
-/** Gives keys a meaning while the component is there. */
+/** Registers key handlers while the component is mounted. */
 export function useKeyScope(layer: KeyScope): void {
   const { dispatcher } = useDashboard();
   const latest = useRef(layer);
-  // Before anything is drawn, so that the footer changes with what it describes.
+  // Layout effects run before drawing, so the footer changes in the same frame as the screen.
   useLayoutEffect(() => dispatcher.add(latest), [dispatcher]);
   useLayoutEffect(() => {
     latest.current = layer;
@@ -89,7 +89,7 @@ export function useKeyScope(layer: KeyScope): void {
   });
 }
 
-/** Does an action to what was typed for it. */
+/** Returns a function that runs an action on a target. */
 export function usePerforming(): <Target>(action: Action<Target>, target: Target) => void {
   const dashboard = useDashboard();
   const session = useSession();

@@ -4,14 +4,14 @@ import type { Keyboard } from "./keyboard.js";
 
 interface Props {
   readonly keyboard: Keyboard;
-  /** Keys do nothing, but for the way out: nothing can be seen of what they would mean. */
+  /** Ignores all keys except ctrl-c and ctrl-z: the terminal is too small to show the screen. */
   readonly isBlocked: boolean;
   readonly onSuspend: () => void;
 }
 
 /**
- * Hands keys on, each after what the one before it changed is drawn: of `/shop` in one piece, `shop` belongs to the filter. Stands last
- * in the tree, so that its effect runs when the others' have.
+ * Dispatches each key after the changes of the previous key are rendered: in pasted `/shop`, `shop` belongs to the filter.
+ * Must be the last component in the tree, so that its effect runs after all others.
  */
 export function KeyQueue({ keyboard, isBlocked, onSuspend }: Props) {
   const { dispatcher, quit } = useDashboard();

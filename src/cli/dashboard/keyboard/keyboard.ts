@@ -6,7 +6,7 @@ const names: Readonly<Record<string, string>> = {
   enter: "enter",
   escape: "esc",
   backspace: "backspace",
-  // What many keyboards send for the key above enter.
+  // Many terminals send `delete` for the backspace key.
   delete: "backspace",
   space: "space",
   up: "up",
@@ -19,29 +19,29 @@ const names: Readonly<Record<string, string>> = {
   end: "end",
 };
 
-/** Characters; what is typed into are lines. */
+/** In characters: all inputs are single lines. */
 const longestPaste = 10_000;
 
 const prefix = "pasted:";
 
-/** The keys that are pressed, by their names in the keymap. Text that the terminal says is pasted is one key, which means nothing but to what is typed into. */
+/** Emits key names as in the keymap. Pasted text (bracketed paste) is one key that only text inputs handle. */
 export class Keyboard {
   readonly #stdin: KeySource;
-  /** What was pasted so far; undefined while nothing is. */
+  /** The pasted text so far; undefined outside of a paste. */
   #pasted: string | undefined;
   readonly #listeners = new Set<(key: string) => void>();
   readonly #onKeypress = (text: string | undefined, key: Key): void => {
     for (const name of this.#names(text, key)) for (const listener of this.#listeners) listener(name);
   };
 
-  /** `onGone` is called when no key will come any more: the window was closed, or the line was cut. */
+  /** Calls `onGone` when the input ends: the terminal window was closed or the SSH connection was lost. */
   constructor(stdin: KeySource, onGone: () => void) {
     this.#stdin = stdin;
     emitKeypressEvents(stdin);
     for (const event of ["end", "close", "error"] as const) stdin.on(event, onGone);
   }
 
-  /** Takes every key from now on; the terminal makes no signals of them. */
+  /** Starts raw mode: the dashboard receives every key, and the terminal sends no signals for ctrl-c and ctrl-z. */
   start(): void {
     this.#stdin.setRawMode(true);
     this.#stdin.on("keypress", this.#onKeypress);
@@ -60,7 +60,7 @@ export class Keyboard {
       const pasted = this.#pasted ?? "";
       this.#pasted = undefined;
       return [pastedKey(pasted)];
-      // A terminal takes control characters out of what it pastes: somebody pressed it.
+      // Terminals remove control characters from pasted text, so the user pressed ctrl-c.
     } else if (this.#pasted === undefined || (key.ctrl && key.name === "c")) return keyNames(text, key);
     else if (this.#pasted.length < longestPaste) this.#pasted += key.sequence ?? "";
     return [];
@@ -78,32 +78,32 @@ function keyNames(text: string | undefined, { name = "", ctrl, meta, shift, sequ
   const escapes = escapesBefore(sequence);
   const known = names[name] ?? (text === undefined || text === "" ? lastCharacter(sequence) : text);
   if (known === undefined || name === "escape") return escapes;
-  // Alt has no meaning here, and over a slow line `esc` and the key after it arrive as one.
+  // Alt has no meaning here. On a slow connection, `esc` and the next key arrive together and look like alt.
   return meta ? [...escapes, known] : [known];
 }
 
-/** An `esc` for each that stands before what a terminal sends for a key; nothing before one that has no name. */
+/** Returns an `esc` for each escape character before a key sequence. */
 function escapesBefore(sequence: string): readonly string[] {
   // oxlint-disable-next-line no-control-regex -- terminals send keys as escape sequences
   const [, escapes = ""] = /^(\u001b*)(?:\u001b[[O]|[^\u001b[O]|$)/u.exec(sequence) ?? [];
   return Array.from(escapes, () => "esc");
 }
 
-/** The character of `esc` and a character; nothing of what a terminal sends for a key that has no name. */
+/** Returns the character after `esc`. Undefined for the sequence of an unknown key. */
 function lastCharacter(sequence: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- terminals send keys as escape sequences
   return /^\u001b*([^\u001b[O])$/u.exec(sequence)?.[1];
 }
 
-/** The name of the key that pasted text is: none that a keymap knows. */
+/** Returns the key name of pasted text. No keymap can contain this name. */
 function pastedKey(text: string): string {
   return prefix + text;
 }
 
-/** The text of such a key on one line, without what a line cannot hold; undefined for other keys. */
+/** Returns pasted text as one line without control characters. Undefined for other keys. */
 export function pastedText(key: string): string | undefined {
   if (!key.startsWith(prefix)) return undefined;
   const line = key.slice(prefix.length).trim().replace(/\s+/g, " ");
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
+  // oxlint-disable-next-line no-control-regex -- matches control characters to remove them
   return line.replace(/[\u0000-\u001f\u007f]/g, "");
 }

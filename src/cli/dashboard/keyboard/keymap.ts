@@ -1,7 +1,7 @@
 import { nearestWord } from "../../../shared/nearest-word.js";
 import { usageError } from "../../command/command-error.js";
 
-/** Everything that a key can do. What `where` says decides which keys may be the same. */
+/** All actions. Two actions can share a key if their `where` does not overlap. */
 export const actionTable = {
   "screen.overview": { keys: ["1"], label: "overview", where: "everywhere", isUsual: true },
   "screen.workers": { keys: ["2"], label: "workers", where: "everywhere", isUsual: true },
@@ -21,7 +21,7 @@ export const actionTable = {
   "list.open": { keys: ["enter"], label: "open", where: "lists" },
   "list.back": { keys: ["esc"], label: "back", where: "lists" },
   "list.filter": { keys: ["/"], label: "filter", where: "lists" },
-  "workers.toggle": { keys: ["e"], label: "on/off", where: "workers" },
+  "workers.toggle": { keys: ["e"], label: "enable/disable", where: "workers" },
   "workers.rollback": { keys: ["R"], label: "rollback", where: "workers" },
   "workers.upload": { keys: ["u"], label: "upload", where: "workers" },
   "workers.logs": { keys: ["l"], label: "logs", where: "workers" },
@@ -35,8 +35,8 @@ export const actionTable = {
   "logs.wrap": { keys: ["w"], label: "wrap", where: "logs" },
   "logs.times": { keys: ["t"], label: "times", where: "logs" },
   "logs.next": { keys: ["n"], label: "next match", where: "logs" },
-  "logs.previous": { keys: ["N"], label: "match before", where: "logs" },
-  "plugins.toggle": { keys: ["e"], label: "on/off", where: "plugins" },
+  "logs.previous": { keys: ["N"], label: "previous match", where: "logs" },
+  "plugins.toggle": { keys: ["e"], label: "enable/disable", where: "plugins" },
   "plugins.upload": { keys: ["u"], label: "upload", where: "plugins" },
   "plugins.reload": { keys: ["R"], label: "reload all", where: "plugins" },
   "plugins.delete": { keys: ["d"], label: "delete", where: "plugins" },
@@ -58,26 +58,26 @@ export const actionTable = {
   quit: { keys: ["q"], label: "quit", where: "everywhere" },
 } as const satisfies Record<string, ActionEntry>;
 const actionIds = Object.keys(actionTable) as ActionId[];
-/** These always mean the same: a dashboard must not be left without a way out. */
+/** Keys that cannot be reassigned, so that the user can always quit. */
 const reservedKeys = ["ctrl-c", "ctrl-z"];
 
 interface ActionEntry {
-  /** As `ui.keys` and the terminal have it: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The first is shown. */
+  /** Key names as in `ui.keys`: `j`, `D`, `up`, `pgdn`, `enter`, `ctrl-d`. The footer shows the first. */
   readonly keys: readonly [string, ...string[]];
   readonly label: string;
-  /** Where the key counts: everywhere, in every list, or on the screen of this name. */
+  /** Where the key works: everywhere, in every list, or on the screen with this name. */
   readonly where: string;
-  /** Left out of the footer: the help has it. */
+  /** Shown only in the help, not in the footer. */
   readonly isUsual?: boolean;
 }
 
 export type ActionId = keyof typeof actionTable;
 
-/** Which key does what: the table, with what `ui.keys` of config.yaml changes in it. */
+/** The key bindings: the action table with the changes of `ui.keys` in config.yaml. */
 export class Keymap {
   readonly #keys: ReadonlyMap<ActionId, readonly string[]>;
 
-  /** Refuses unknown actions and keys with two meanings, naming both. */
+  /** Throws a usage error for an unknown action, an invalid key, or a key with two actions in the same place. */
   constructor(changes: Readonly<Record<string, string>> = {}) {
     for (const id of Object.keys(changes)) if (!Object.hasOwn(actionTable, id)) throw unknownAction(id);
     this.#keys = new Map(actionIds.map((id) => [id, changes[id] === undefined ? actionTable[id].keys : [changes[id]]]));
@@ -85,7 +85,7 @@ export class Keymap {
     this.#refuseConflicts();
   }
 
-  /** The key that is shown for an action. */
+  /** Returns the displayed key of an action. */
   keyOf(id: ActionId): string {
     return this.#keys.get(id)?.[0] ?? "";
   }
@@ -94,7 +94,7 @@ export class Keymap {
     return this.#keys.get(id) ?? [];
   }
 
-  /** The actions of a key; more than one where screens use it differently. */
+  /** Returns the actions of a key. Several if screens use the key differently. */
   actionsOf(key: string): readonly ActionId[] {
     return actionIds.filter((id) => this.#keys.get(id)?.includes(key));
   }
@@ -104,12 +104,15 @@ export class Keymap {
       for (const second of actionIds.slice(position + 1)) {
         const key = meet(first, second) ? this.keysOf(first).find((candidate) => this.keysOf(second).includes(candidate)) : undefined;
         if (key !== undefined)
-          throw usageError(`ui.keys: the key ${key} would mean both ${first} and ${second}`, `give one of them another key in config.yaml`);
+          throw usageError(
+            `ui.keys: the key ${key} is assigned to both ${first} and ${second}`,
+            `assign another key to one of them in config.yaml`,
+          );
       }
   }
 }
 
-/** Whether there is a place where both count. Lists are on every screen. */
+/** Whether both actions are available in the same place. Every screen has lists. */
 function meet(first: ActionId, second: ActionId): boolean {
   const [a, b]: [string, string] = [actionTable[first].where, actionTable[second].where];
   return a === b || [a, b].some((where) => where === "everywhere" || where === "lists");
@@ -124,8 +127,8 @@ function isKey(key: string): boolean {
 
 function badKey(key: string): Error {
   return usageError(
-    `ui.keys: ${JSON.stringify(key)} is not a key that can be given`,
-    "a character, ctrl- and a letter (not c and z), or one of space, enter, esc, tab, up, down, pgup, pgdn, home, end, delete",
+    `ui.keys: ${JSON.stringify(key)} is not a valid key`,
+    "use a character, ctrl- and a letter (not c and z), or one of space, enter, esc, tab, up, down, pgup, pgdn, home, end, delete",
   );
 }
 

@@ -14,9 +14,9 @@ type KeyField = "name" | "role" | "permissions" | "namespaces" | "lifetime";
 export interface KeyForm {
   readonly draft: KeyFormState;
   readonly field: KeyField;
-  /** What the key in use can give on. */
+  /** The roles whose permissions the current key has. */
   readonly grantableRoles: readonly Role[];
-  /** What is wrong, or must be agreed to. */
+  /** The validation error, or the warning to confirm. */
   readonly message: string | undefined;
   readonly isBusy: boolean;
   readonly change: (part: Partial<KeyFormState>) => void;
@@ -24,7 +24,7 @@ export interface KeyForm {
   readonly onSubmit: () => void;
 }
 
-/** A form for a new key: its fields, what is wrong with them, and the key when it is made. */
+/** State of the form for a new key. Validates the fields, creates the key and shows it. */
 export function useKeyForm(session: Session, principal: Principal): KeyForm {
   const { overlays } = useDashboard();
   const grantableRoles = roles.filter((role) => rolePermissions[role].every((permission) => principal.permissions.includes(permission)));
@@ -54,7 +54,7 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
       overlays.show({
         kind: "reveal",
         secret: new OneTimeSecret(data.key),
-        about: [`key ${id}: ${name}, ${role}, namespaces ${namespaces.join(" ")}, ${endOf(expiresAt)}`, `the same: ${toLine(draft)}`],
+        about: [`key ${id}: ${name}, ${role}, namespaces ${namespaces.join(" ")}, ${endOf(expiresAt)}`, `equivalent: ${toLine(draft)}`],
       });
     } catch (error) {
       setBusy(false);
@@ -68,7 +68,7 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
     if (problem !== undefined) return setMessage(problem);
     if (draft.lifetime === "never" && !isSure) {
       setSure(true);
-      return setMessage("a key that never ends stays a risk for ever; enter again creates it");
+      return setMessage("this key will never expire; press enter again to create it");
     }
     setBusy(true);
     void create();
@@ -94,32 +94,32 @@ export function useKeyForm(session: Session, principal: Principal): KeyForm {
   };
 }
 
-/** A key to be, as far as the form is filled in. */
+/** The content of the form. */
 interface KeyFormState {
   readonly name: string;
   readonly role: Role;
-  /** Count with the role custom only. */
+  /** Used only with the role custom. */
   readonly permissions: readonly Permission[];
-  /** As they are typed, with spaces between. */
+  /** Separated by spaces, as typed. */
   readonly namespaces: string;
   readonly lifetime: string;
 }
 
-/** What is missing or wrong; undefined when the daemon can be asked. */
+/** Returns the first validation error. Undefined if the form is valid. */
 function problemOf(draft: KeyFormState): string | undefined {
   const { name, role, permissions, lifetime } = draft;
-  if (name.trim() === "") return "a name is needed: who or what uses the key, such as ci-deploy";
-  if (role === "custom" && permissions.length === 0) return "the role custom needs a permission: space chooses it";
+  if (name.trim() === "") return "the name is missing: describe the use of the key, such as ci-deploy";
+  if (role === "custom" && permissions.length === 0) return "the role custom requires a permission: select one with space";
   const namespaces = namespacesOf(draft);
-  if (namespaces.length === 0) return "a namespace is needed: * for all packages, or such as @team";
+  if (namespaces.length === 0) return "the namespace is missing: use * for all packages, or a namespace such as @team";
   const unknown = namespaces.find((namespace) => !isNamespace(namespace));
-  if (unknown !== undefined) return `${JSON.stringify(unknown)} is not a namespace; they look like @team, * is all`;
+  if (unknown !== undefined) return `${JSON.stringify(unknown)} is not a namespace; use a namespace such as @team, or * for all packages`;
   return endOfLifetime(lifetime) === undefined
-    ? `${JSON.stringify(lifetime)} is not a lifetime; such as 30d, 2w, 6m (months), 1y, never`
+    ? `${JSON.stringify(lifetime)} is not a lifetime; use a lifetime such as 30d, 2w, 6m (months), 1y, never`
     : undefined;
 }
 
-/** What the daemon is asked for. */
+/** Returns the request body. */
 function toBody(draft: KeyFormState) {
   const { name, role, permissions, lifetime } = draft;
   return {
@@ -131,7 +131,7 @@ function toBody(draft: KeyFormState) {
   };
 }
 
-/** The command that makes the same key. */
+/** Returns the equivalent command line. */
 function toLine(draft: KeyFormState): string {
   const flags = [
     `--role ${draft.role}`,
@@ -145,7 +145,7 @@ function toLine(draft: KeyFormState): string {
   return `runtimectl keys create ${flags.join(" ")}`;
 }
 
-/** When a key of this lifetime would end; undefined when it is no lifetime. */
+/** Returns the expiry for a lifetime. Undefined for an invalid lifetime. */
 export function endOfLifetime(lifetime: string): string | undefined {
   if (lifetime === "never") return endOf(undefined);
   const seconds = parseLifetimeSeconds(lifetime);
@@ -156,7 +156,7 @@ function namespacesOf({ namespaces }: KeyFormState): string[] {
   return namespaces.split(/[\s,]+/).filter((namespace) => namespace !== "");
 }
 
-/** When a key ends, in words with a date. */
+/** Returns the expiry as text with a date. */
 function endOf(expiresAt: number | undefined): string {
-  return expiresAt === undefined ? "never ends" : `ends ${endOn(expiresAt, Date.now())}`;
+  return expiresAt === undefined ? "never expires" : `expires ${endOn(expiresAt, Date.now())}`;
 }

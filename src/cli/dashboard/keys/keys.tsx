@@ -21,15 +21,15 @@ const lastUseCell = ({ key }: Row) => (key.lastUsedAt === undefined ? "never" : 
 const endFact = (row: Row) => (row.key.expiresAt === undefined ? "never" : `${toMinute(row.key.expiresAt)} (${endCell(row)})`);
 
 const columns: readonly Column<Row>[] = [
-  { heading: "NAME", text: ({ key, isOwn }) => `${key.name}${isOwn ? " (this one)" : ""}` },
+  { heading: "NAME", text: ({ key, isOwn }) => `${key.name}${isOwn ? " (in use)" : ""}` },
   { heading: "ROLE", width: 6, text: ({ key }) => key.role },
   { heading: "PREFIX", width: 12, text: ({ key }) => key.keyPrefix },
-  { heading: "ENDS", width: 10, text: endCell, color: ({ isExpired }) => (isExpired ? "red" : undefined) },
+  { heading: "EXPIRES", width: 10, text: endCell, color: ({ isExpired }) => (isExpired ? "red" : undefined) },
   { heading: "LAST USED", width: 10, text: lastUseCell },
   { heading: "NAMESPACES", width: 12, text: ({ key }) => key.namespaces.join(" ") },
 ];
 
-/** The keys that are not revoked, without their secrets. */
+/** Lists the keys that are not revoked, without their secrets. */
 export function KeysScreen() {
   return (
     <RequirePermission permission="keys:read">
@@ -46,7 +46,7 @@ function Keys() {
   const mayCreate = useMay()("keys:create");
   const create = () =>
     isAccessible
-      ? overlays.say("note", "use runtimectl keys create --out FILE: a key would stay in this terminal")
+      ? overlays.say("note", "in accessible mode a key would stay in the terminal: use runtimectl keys create --out FILE")
       : overlays.show({ kind: "newKey" });
   const isMissing = useMissingPermissions([{ permission: "keys:create" }]).length > 0;
   useKeyScope({
@@ -61,7 +61,7 @@ function Keys() {
       items={keys.value && toRows(keys.value, principal)}
       error={keys.error}
       textOf={(row) => `${row.key.name} ${row.key.role} ${row.key.keyPrefix} ${row.key.namespaces.join(" ")} ${endFact(row)}`}
-      empty="no keys yet; make one with: runtimectl keys create --role editor"
+      empty="no keys; to create one: runtimectl keys create --role editor"
       detail={(row) => <KeyDetail row={row} isStale={isStale} />}
     />
   );
@@ -78,14 +78,14 @@ function factsOf(row: Row): Fact[] {
     ...(isOwn ? [{ name: "in use", value: "by this dashboard; a key cannot revoke itself", color: "cyan" }] : []),
     { name: "prefix", value: `${key.keyPrefix}…` },
     { name: "role", value: key.role },
-    { name: "may", value: permissionsInWords(key.permissions), isLong: true },
+    { name: "permissions", value: permissionsInWords(key.permissions), isLong: true },
     { name: "namespaces", value: key.namespaces.includes("*") ? "* (all packages)" : key.namespaces.join(" ") },
     { name: "created", value: `${toDay(key.createdAt)} · last used ${lastUseCell(row)}` },
-    { name: "ends", value: endFact(row), ...(isExpired ? { color: "red" } : {}) },
+    { name: "expires", value: endFact(row), ...(isExpired ? { color: "red" } : {}) },
   ];
 }
 
-/** Each noun once: `workers read install · keys read`. */
+/** Groups permissions by noun: `workers read install · keys read`. */
 function permissionsInWords(permissions: readonly string[]): string {
   const parts = permissions.map((permission) => permission.split(":"));
   const nouns = [...new Set(parts.map(([noun = ""]) => noun))];

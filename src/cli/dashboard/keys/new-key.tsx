@@ -18,7 +18,7 @@ interface NewKeyProps {
   readonly onClose: () => void;
 }
 
-/** The form for a new key. What the key in use does not hold itself cannot be chosen. */
+/** The form for a new key. Only permissions of the current key can be selected. */
 export function NewKey({ session, onClose }: NewKeyProps) {
   const principal = useQuery("session", (client) => client.session.show()).value?.principal;
   return principal ? <Fields {...{ session, principal, onClose }} /> : <SafeText>loading…</SafeText>;
@@ -34,7 +34,7 @@ function Fields({ session, principal, onClose }: NewKeyProps & { readonly princi
   };
   return (
     <Box flexDirection="column" paddingX={1}>
-      <SafeText bold>New key: tab goes on, space and arrows choose, enter at the end creates</SafeText>
+      <SafeText bold>New key: tab moves to the next field, space and arrows select, enter in the last field creates the key</SafeText>
       <TextField name="name" label="name" {...{ form, onClose }} />
       <ChoiceLine
         label={"role".padEnd(labelWidth)}
@@ -88,7 +88,7 @@ function TextField({ name, label, form, onClose }: TextFieldProps) {
   );
 }
 
-/** A key may come of it: nothing else can be done until that is known. */
+/** Blocks all keys while the key is created, so that the new key cannot be missed. */
 function Creating() {
   useKeyScope({ handlers: {}, isModal: true, takeKey: () => true });
   return <SafeText>creating the key …</SafeText>;
@@ -99,11 +99,11 @@ interface PermissionGridProps {
   readonly chosen: readonly Permission[];
   readonly isActive: boolean;
   readonly onChoose: (chosen: readonly Permission[]) => void;
-  /** The other keys. */
+  /** Receives the keys that the component does not handle. */
   readonly onKey: (key: string) => void;
 }
 
-/** Permissions to tick, a line a noun: the arrows go through them, space ticks. */
+/** Checkboxes for permissions, one line per noun. Arrows move, space toggles. */
 function PermissionGrid({ permissions, chosen, isActive, onChoose, onKey }: PermissionGridProps) {
   const [cursor, setCursor] = useState(0);
   const current = permissions[cursor];
@@ -145,11 +145,11 @@ interface ChoiceLineProps<Choice extends string> {
   readonly chosen: Choice;
   readonly isActive: boolean;
   readonly onChoose: (choice: Choice) => void;
-  /** The other keys. */
+  /** Receives the keys that the component does not handle. */
   readonly onKey: (key: string) => void;
 }
 
-/** One of a few words, chosen with the arrows or space. */
+/** A selection of one option with arrows or space. */
 function ChoiceLine<Choice extends string>({ label, choices, chosen, isActive, onChoose, onKey }: ChoiceLineProps<Choice>) {
   const takeKey = (key: string): boolean => {
     const step = key === "right" || key === "space" ? 1 : key === "left" ? -1 : 0;

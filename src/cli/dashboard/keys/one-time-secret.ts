@@ -1,4 +1,4 @@
-/** A key that is shown once. Kept as bytes, which can be overwritten: a text would stay in memory until it is collected. */
+/** A key that is shown once. Stored as bytes, which can be overwritten: a string would stay in memory until garbage collection. */
 export class OneTimeSecret {
   readonly #bytes: Buffer;
 
@@ -10,7 +10,7 @@ export class OneTimeSecret {
     return this.#bytes.toString();
   }
 
-  /** After this nobody learns it from here. */
+  /** Overwrites the secret. */
   forget(): void {
     this.#bytes.fill(" ");
   }

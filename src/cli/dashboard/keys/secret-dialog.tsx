@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows a key for the only time. Closes when somebody says that it is stored. */
+/** Shows a new key once. Closes after the user confirms that the key is stored. */
 export function SecretDialog({ secret, about, onClose }: Props) {
   const { copy } = useDashboard();
   const [isLeaving, setLeaving] = useState(false);
@@ -31,7 +31,7 @@ export function SecretDialog({ secret, about, onClose }: Props) {
   });
   return (
     <Box flexDirection="column" paddingX={1}>
-      <SafeText bold>The key is shown this one time; the daemon keeps only a hash of it</SafeText>
+      <SafeText bold>This key is shown only once; the daemon stores only a hash of it</SafeText>
       <SafeText> </SafeText>
       <SafeText wrap="wrap" bold>
         {secret.text()}
@@ -41,9 +41,9 @@ export function SecretDialog({ secret, about, onClose }: Props) {
         <SafeText key={line}>{line}</SafeText>
       ))}
       {isLeaving ? (
-        <SafeText color="red">Is it stored? y: yes, never show it again · any other key: back</SafeText>
+        <SafeText color="red">Did you store the key? y: yes, close · any other key: back</SafeText>
       ) : (
-        <SafeText>{`y ${isCopied ? "copied, if the terminal lets it; again" : "copy to the terminal's clipboard"} · esc close`}</SafeText>
+        <SafeText>{`y ${isCopied ? "copied, if the terminal allows clipboard access" : "copy to the clipboard"} · esc close`}</SafeText>
       )}
     </Box>
   );

@@ -8,29 +8,29 @@ import type { Session } from "../session/session.js";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { useSession } from "../session/hooks.js";
 
-/** A stream each; the daemon has so many for all its clients. */
+/** Maximum number of followed workers. Each needs a stream, and the daemon limits the streams of all clients together. */
 const mostFollowed = 16;
-/** What comes within this is drawn at once. */
+/** Entries within this time are drawn together. */
 const collectMs = 50;
 const retryMs = 1000;
-/** Of each worker, from before. */
+/** Number of past entries to load for each worker. */
 const firstEntries = { ofOne: 1000, ofMany: 100 };
 
 export const mostLines = 5000;
 const mostCharacters = 2_000_000;
 
 export interface LogSnapshot {
-  /** Oldest first, of all workers; the newest that memory is given for. */
+  /** The newest lines of all workers, oldest first, up to `mostLines` and `mostCharacters`. */
   readonly lines: readonly LogLine[];
-  /** How many lines there were, those that were let go included. */
+  /** Number of lines received, including dropped ones. */
   readonly totalLines: number;
   readonly followed: readonly string[];
   readonly state: "connecting" | "live" | "lost";
-  /** Why nothing is followed. */
+  /** Why no worker is followed. */
   readonly error: Error | undefined;
 }
 
-/** What workers write, as it comes, by the stream that `workers logs -f` reads. */
+/** Streams the logs of several workers, like `workers logs -f`. */
 class LogFollower {
   readonly #session: Session;
   readonly #listeners = new Set<() => void>();
@@ -52,7 +52,7 @@ class LogFollower {
 
   readonly snapshot = (): LogSnapshot => this.#snapshot;
 
-  /** Follows the first of these workers, as many as it may, and no others. Those that it follows already come first. */
+  /** Follows up to `mostFollowed` of these workers and stops all others. Workers already followed have priority. */
   follow(names: readonly string[]): void {
     for (const name of this.#followers.keys()) if (!names.includes(name)) this.#leave(name);
     const others = names.filter((name) => !this.#followers.has(name));
@@ -105,13 +105,13 @@ class LogFollower {
     this.#change({ state: "lost" });
   }
 
-  /** One mark for all workers: they share the way to the daemon. */
+  /** Adds one gap line for all workers: they share the connection to the daemon. */
   #onBack(name: string): void {
     this.#lost.delete(name);
     if (this.#lost.size > 0) return;
     const [lostAt, now] = [new Date(this.#lostAtMs), new Date()];
     const id = (this.#pending.at(-1) ?? this.#snapshot.lines.at(-1))?.id ?? 0;
-    const text = `--- connection lost ${localTime(lostAt, now)}, back ${localTime(now, now)}: lines may be missing ---`;
+    const text = `--- connection lost ${localTime(lostAt, now)}, restored ${localTime(now, now)}: lines may be missing ---`;
     const entry = { time: now.getTime(), level: "warn", version: "", source: "runtime" } as const;
     this.#take([{ key: `gap ${now.getTime()}`, id, worker: "", entry, isFirst: true, text }]);
     this.#change({ state: "live" });
@@ -128,7 +128,7 @@ class LogFollower {
     this.#timer = undefined;
     const pending = this.#pending.splice(0);
     const lines = [...this.#snapshot.lines, ...pending];
-    // Streams of several workers come as they come; ids order what was written.
+    // Streams of several workers are not synchronized: sorts by id, which is the order of writing.
     if (lines.some(({ id }, index) => id < (lines[index - 1]?.id ?? 0))) lines.sort((a, b) => a.id - b.id);
     this.#change({ lines: newestLines(lines), totalLines: this.#snapshot.totalLines + pending.length });
   }
@@ -139,7 +139,7 @@ class LogFollower {
   }
 }
 
-/** The newest lines, as far as both limits allow. */
+/** Returns the newest lines within both limits. */
 export function newestLines(lines: readonly LogLine[]): readonly LogLine[] {
   let first = lines.length;
   let characters = 0;
@@ -151,7 +151,7 @@ export function newestLines(lines: readonly LogLine[]): readonly LogLine[] {
   return first === 0 ? lines : lines.slice(first);
 }
 
-/** What these workers write, for as long as the component is there. */
+/** Follows the logs of these workers while the component is mounted. */
 export function useLogFollower(names: readonly string[]): LogSnapshot {
   const session = useSession();
   const [feed] = useState(() => new LogFollower(session));

@@ -1,18 +1,18 @@
 import type { LogEntry } from "../../../shared/contract/worker-logs.js";
 
-/** A line of a worker's log. An entry of several lines has several. */
+/** One line of a log entry. */
 export interface LogLine {
   readonly key: string;
-  /** Orders the lines of all workers. */
+  /** Sort order across all workers. */
   readonly id: number;
-  /** Empty for what the dashboard itself says. */
+  /** Empty for lines of the dashboard itself. */
   readonly worker: string;
   readonly entry: Pick<LogEntry, "time" | "level" | "version" | "source">;
   readonly isFirst: boolean;
   readonly text: string;
 }
 
-/** Tabs are common in stacks; how wide they are is for the terminal to say. */
+/** Splits an entry into lines. Replaces tabs, common in stack traces, whose width depends on the terminal. */
 export function logLines(worker: string, entry: LogEntry): LogLine[] {
   const { id, text } = entry;
   return text

@@ -8,17 +8,17 @@ import type { LogLevel } from "../../../shared/contract/worker-logs.js";
 
 const settledMs = 250;
 
-/** What is usual has the terminal's own colour. */
+/** Colors of levels. Other levels have the default color of the terminal. */
 export const levelColors: Readonly<Partial<Record<LogLevel, string>>> = { warn: "yellow", error: "red" };
 
 interface Props {
   readonly name: string;
   readonly version: string;
-  /** Lines. */
+  /** In lines. */
   readonly height: number;
 }
 
-/** What a version wrote last. Keyed by version: asked for when the selection rests on it. */
+/** The newest log lines of a version. Requests the log only after the selection has stayed on the version for `settledMs`. */
 export function LogTail(props: Props) {
   const isSettled = useIsSettled(settledMs);
   return isSettled && props.height > 0 ? <LiveTail {...props} /> : null;
@@ -30,8 +30,9 @@ function LiveTail({ name, version, height }: Props) {
   );
   const isStale = useIsStale();
   const lines = log.value?.entries.flatMap((entry) => logLines(name, entry)).slice(-height);
-  if (lines === undefined) return <SafeText dimColor>{log.error ? `its log cannot be read: ${log.error.message}` : "its log …"}</SafeText>;
-  if (lines.length === 0) return <SafeText dimColor>its log is empty</SafeText>;
+  if (lines === undefined)
+    return <SafeText dimColor>{log.error ? `cannot load the log: ${log.error.message}` : "loading the log…"}</SafeText>;
+  if (lines.length === 0) return <SafeText dimColor>the log is empty</SafeText>;
   return (
     <Box flexDirection="column" height={height} overflowY="hidden">
       {lines.map(({ key, entry, isFirst, text }) => (

@@ -15,13 +15,13 @@ import { fitted } from "../terminal/fitted.js";
 import { wrapped } from "../terminal/wrapped.js";
 import { levelColors } from "./log-tail.js";
 
-/** Columns from which on a line has room for the worker and its version. */
+/** Minimum width, in columns, to show both worker and version. */
 const widthForBoth = 100;
 
 const markWidth = 2;
 const workerWidth = 16;
 const versionWidth = 10;
-/** A line of a log, on as many rows as it takes. */
+/** A log line on one or several rows. */
 const LogRow = memo(
   function LogRow({ line, columns, isSelected }: LogRowProps) {
     const color = levelColors[line.entry.level];
@@ -29,7 +29,7 @@ const LogRow = memo(
     return (
       <Box flexDirection="column" flexShrink={0}>
         {logRowPieces(line, columns).map((piece, index) => (
-          // oxlint-disable-next-line react/no-array-index-key -- a piece is its place in the entry; two may read the same
+          // oxlint-disable-next-line react/no-array-index-key -- rows have no other identity; two rows can be equal
           <SafeText key={index} inverse={isSelected} {...(color === undefined ? {} : { color })}>
             {`${isSelected ? "> " : "  "}${index === 0 ? head : " ".repeat(head.length)}${piece === "" && head === "" ? " " : piece}`}
           </SafeText>
@@ -45,13 +45,13 @@ const LogRow = memo(
 
 interface LogViewProps {
   readonly names: readonly string[];
-  /** One of the workers has several versions. */
+  /** Whether a worker has several versions. */
   readonly hasVersions: boolean;
 }
 
 const textOf = ({ worker, entry, text }: LogLine) => `${worker} ${entry.version} ${entry.level} ${text}`;
 
-/** The log of some workers as it grows: filter, search, pause. */
+/** Streams the logs of workers, with filter, search and pause. */
 export function LogView({ names, hasVersions }: LogViewProps) {
   const { overlays, copy } = useDashboard();
   const { columns: width, rows } = useSize();
@@ -75,11 +75,11 @@ export function LogView({ names, hasVersions }: LogViewProps) {
   const selected = lines[position.selectedIndex];
   const copySelected = ({ text }: LogLine) => {
     copy(text);
-    overlays.say("done", "the line is in the clipboard, if the terminal allows that");
+    overlays.say("done", "line copied, if the terminal allows clipboard access");
   };
   const jump = (step: 1 | -1) => {
     const index = nextIndex(lines, { from: position.selectedIndex, step, text: search.text });
-    if (index === undefined) overlays.say("note", `no match ${step === 1 ? "after" : "before"} this`);
+    if (index === undefined) overlays.say("note", `no ${step === 1 ? "next" : "previous"} match`);
     else position.select(index);
   };
   const searching: Handlers =
@@ -139,17 +139,17 @@ interface Heading {
 function headingOf({ names, live, held, search, shown }: Heading): string {
   const [only = ""] = names;
   const of = names.length === 1 ? only : `${live.followed.length} of ${pluralize(names.length, "worker")}`;
-  const state = { connecting: "connecting…", live: "live", lost: "connection lost, trying again" }[live.state];
+  const state = { connecting: "connecting…", live: "live", lost: "connection lost, reconnecting" }[live.state];
   const found = search.text === "" ? "" : ` · ${search.hidesOthers ? "filter" : "search"}: ${search.text}`;
   const paused = held ? ` · paused, ${pluralize(live.totalLines - held.totalLines, "new line")}` : "";
   return `${of} · ${state} · ${pluralize(shown, "line")}${found}${paused}`;
 }
 
 function emptyText({ state, error }: LogSnapshot, { names, isFiltered }: { names: readonly string[]; isFiltered: boolean }): string {
-  if (isFiltered) return "nothing fits the filter; esc shows all";
-  if (error) return `cannot be followed: ${error.message}`;
+  if (isFiltered) return "no matches; esc clears the filter";
+  if (error) return `cannot load the log: ${error.message}`;
   if (state !== "live") return "connecting…";
-  return `nothing was written yet; what ${names.length === 1 ? names[0] : "workers write"} ${names.length === 1 ? "writes " : ""}appears here`;
+  return `no entries yet; new entries of ${names.length === 1 ? names[0] : "workers"} appear here`;
 }
 
 interface Seeking {
@@ -166,7 +166,7 @@ function nextIndex(lines: readonly LogLine[], { from, step, text }: Seeking): nu
   return undefined;
 }
 
-/** What is shown of each line, in how much room. */
+/** The visible columns and the width of a line. */
 interface LogColumns {
   readonly width: number;
   readonly isWrapped: boolean;
@@ -181,7 +181,7 @@ interface LogRowProps {
   readonly isSelected: boolean;
 }
 
-/** The text of a line, a row each. */
+/** Returns the rows of a line. */
 function logRowPieces(line: LogLine, columns: LogColumns): string[] {
   return columns.isWrapped ? wrapped(line.text, columns.width - markWidth - headWidth(columns)) : [line.text];
 }

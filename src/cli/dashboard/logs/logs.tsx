@@ -11,7 +11,7 @@ import { useQuery } from "../queries/hooks.js";
 
 const none: readonly Worker[] = [];
 
-/** What workers write, as it comes: of one, or of those that are asked for most. */
+/** Streams the log of one worker, or of the workers with the most requests. */
 export function LogsScreen() {
   return (
     <RequirePermission permission="workers:read">
@@ -58,8 +58,8 @@ function Logs() {
 }
 
 function whyEmpty({ value, error }: { readonly value: unknown; readonly error: Error | undefined }): string {
-  if (value !== undefined) return "nothing is installed yet; upload a folder with: runtimectl workers upload ./dir";
-  return error ? `cannot be shown: ${error.message}` : "loading…";
+  if (value !== undefined) return "no workers; to upload a folder: runtimectl workers upload ./dir";
+  return error ? `cannot load the workers: ${error.message}` : "loading…";
 }
 
 interface PromptProps {
@@ -74,7 +74,7 @@ function WorkerPrompt({ installed, onSubmit, onCancel }: PromptProps) {
   return (
     <>
       <PromptLine
-        label="worker to follow, none for all:"
+        label="worker to follow (empty: all):"
         onChange={setText}
         {...{ onSubmit, onCancel }}
         onKey={(key, typed, set) => {
@@ -84,7 +84,9 @@ function WorkerPrompt({ installed, onSubmit, onCancel }: PromptProps) {
           return true;
         }}
       />
-      <SafeText dimColor>{fitting.length === 0 ? "no worker begins like that" : `tab: ${fitting.slice(0, 8).join(" · ")}`}</SafeText>
+      <SafeText dimColor>
+        {fitting.length === 0 ? "no worker name starts with this text" : `tab: ${fitting.slice(0, 8).join(" · ")}`}
+      </SafeText>
     </>
   );
 }

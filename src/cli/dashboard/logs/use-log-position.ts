@@ -4,22 +4,22 @@ import type { LogLine } from "./log-line.js";
 
 interface Options {
   readonly lines: readonly LogLine[];
-  /** Rows in sight. */
+  /** Number of visible rows. */
   readonly height: number;
-  /** How many rows a line takes. */
+  /** Returns the number of rows of a line. */
   readonly rowsOf: (line: LogLine) => number;
 }
 
 interface LogPosition {
   readonly selectedIndex: number;
-  /** First and last line in sight. */
+  /** First and last visible line. */
   readonly firstIndex: number;
   readonly lastIndex: number;
   readonly select: (index: number) => void;
   readonly moves: Handlers;
 }
 
-/** Which part of a log is in sight: its end, as it grows, until somebody moves away from there; then the line stays where it is. */
+/** Manages the visible part of a log. Follows the end of the log until the user moves the selection; then the selected line stays in place. */
 export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition {
   const [place, setPlace] = useState<{ readonly key: string; readonly below: number }>();
   const end = lines.length - 1;
@@ -48,7 +48,7 @@ export function useLogPosition({ lines, height, rowsOf }: Options): LogPosition 
   return { selectedIndex, firstIndex, lastIndex, select, moves: lines.length > 0 ? moves : {} };
 }
 
-/** From the end: what is looked at is rarely far from it. */
+/** Searches from the end, where the selected line usually is. */
 function indexOf(lines: readonly LogLine[], key: string): number {
   return lines.findLastIndex((line) => line.key === key);
 }

@@ -9,17 +9,17 @@ import { useSession } from "../session/hooks.js";
 import { useLayout, useSize } from "../terminal/terminal-size.js";
 import { readiness } from "./readiness.js";
 
-/** Two titles and the line between. */
+/** Two titles and an empty row. */
 const headingRows = 3;
 
-/** How the daemon does, at a glance. */
+/** Shows state and load of the daemon. */
 export function OverviewScreen() {
   const isStale = useIsStale();
   const layout = useLayout();
   const { rows } = useSize();
   const [daemon, traffic] = [useDaemonFacts(), useTrafficFacts()];
   useActions([], undefined, "runtimectl status");
-  // What the header says already goes first when room is short.
+  // With too few rows, omits the first facts, which the header also shows.
   if (layout !== "wide" && daemon.length + traffic.length + headingRows > rows)
     return <Detail facts={[...daemon.slice(2), ...traffic].slice(0, rows)} isStale={isStale} />;
   return (
@@ -43,7 +43,10 @@ function useDaemonFacts(): Fact[] {
     { name: "version", value: ready?.version ?? "…" },
     { name: "health", value: ready?.state ?? "…", ...(ready ? { color: ready.state === "ready" ? "green" : "red" } : {}) },
     { name: "signed in", value: principal ? `${principal.name}, ${principal.role}` : "…" },
-    { name: "key ends", value: principal ? (principal.expiresAt === undefined ? "never" : endOn(principal.expiresAt, Date.now())) : "…" },
+    {
+      name: "key expires",
+      value: principal ? (principal.expiresAt === undefined ? "never" : endOn(principal.expiresAt, Date.now())) : "…",
+    },
     {
       name: "workers",
       value: workers
@@ -71,7 +74,7 @@ function useTrafficFacts(): Fact[] {
     errorsOf(metrics.totals),
     {
       name: "isolates",
-      value: `${isolates.running}${isolatePool ? ` of ${isolatePool.size} places` : ""} · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)}`,
+      value: `${isolates.running}${isolatePool ? ` of ${isolatePool.size}` : ""} · ${toMegabytes(memory.pssBytes ?? memory.rssBytes)}`,
     },
     { name: "loop lag", value: `p99 ${toMilliseconds(eventLoopLag.p99Ms)}` },
     ...(process ? [{ name: "process", value: `${toMegabytes(process.rssBytes)} · ${pluralize(process.connections, "connection")}` }] : []),
@@ -81,7 +84,7 @@ function useTrafficFacts(): Fact[] {
   ];
 }
 
-/** Not asked yet, or what the daemon said instead. */
+/** Returns a placeholder: not loaded yet, or the error. */
 function unknownBecause(error: Error | undefined): string {
-  return error === undefined ? "…" : `not shown: ${error.message}`;
+  return error === undefined ? "…" : `not available: ${error.message}`;
 }

@@ -2,12 +2,12 @@ import { ApiError } from "../../../shared/api-error.js";
 import type { Client } from "../../../shared/client.js";
 
 interface Readiness {
-  /** `ready`, or what keeps the daemon from that. */
+  /** `ready`, or why the daemon is not ready. */
   readonly state: string;
   readonly version: string | undefined;
 }
 
-/** Whether the daemon takes requests. That it does not is an answer, not a failure. */
+/** Returns whether the daemon is ready. "Not ready" is a result and not an error. */
 export async function readiness(client: Client): Promise<Readiness> {
   try {
     const { status, version } = await client.health.ready();

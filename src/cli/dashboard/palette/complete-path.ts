@@ -1,25 +1,25 @@
 import { readdirSync, type Dirent } from "node:fs";
 import path from "node:path";
 
-/** What a prompt for a path of this machine begins with. */
+/** Initial text of a prompt for a local path. */
 export const hereFolder = "./";
 
 interface PathCompletion {
-  /** What was typed, as far as it can be completed. */
+  /** The typed text, completed up to the common prefix of the candidates. */
   readonly text: string;
-  /** The names that it may become, folders with a slash. */
+  /** The matching names. Folders end in a slash. */
   readonly candidates: readonly string[];
 }
 
 interface Place {
   readonly workingDirectory: string;
-  /** What `~` stands for; nothing without it. */
+  /** Replaces `~`. Without it, `~` is not expanded. */
   readonly home?: string;
-  /** Whether any file is a candidate, and not folders and archives alone. */
+  /** Whether all files are candidates instead of only folders and archives. */
   readonly anyFile?: boolean;
 }
 
-/** Completes a path as a shell does: to folders, and to archives or to any file. */
+/** Completes a local path like a shell. */
 export function completePath(typed: string, { workingDirectory, home, anyFile = false }: Place): PathCompletion {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const begun = typed.slice(folder.length);
@@ -33,7 +33,7 @@ export function completePath(typed: string, { workingDirectory, home, anyFile = 
   return { text: folder + common, candidates };
 }
 
-/** None where there is no folder, or none that may be read. */
+/** Returns the entries of a folder. Empty if it does not exist or is not readable. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -48,12 +48,12 @@ function commonPrefix(one: string, other: string): string {
   return one.slice(0, length);
 }
 
-/** The text after more was typed or pasted: an absolute path, or one below `~`, takes the place of the `./` that a prompt begins with. */
+/** Appends typed or pasted text. A path that starts with `/` or `~` replaces the initial `./`. */
 export function afterTyping(before: string, typed: string): string {
   return before === hereFolder && /^[/~]/.test(typed) ? typed : before + typed;
 }
 
-/** The path with the home folder in place of a leading `~`, as a shell has it. */
+/** Expands a leading `~` like a shell. */
 export function withHome(typed: string, home: string | undefined): string {
   return home !== undefined && (typed === "~" || typed.startsWith("~/")) ? home + typed.slice(1) : typed;
 }

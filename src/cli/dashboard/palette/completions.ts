@@ -7,16 +7,16 @@ import type { Client } from "../../../shared/client.js";
 import { uploadedWorkers } from "../../uploaded-workers.js";
 import { useQuery } from "../queries/hooks.js";
 
-/** Verbs that make or show all of something: nothing that is there already is named. */
+/** Verbs without a name argument. */
 const withoutNames = new Set(["list", "create", "meta", "loaded", "reload"]);
 
 interface Known {
-  /** What the first word may be about: workers, plugins, ids of keys. */
+  /** Existing workers, plugins or key ids, depending on the noun. */
   readonly names: readonly string[];
   readonly workingDirectory: string;
 }
 
-/** What the last word of a command line may become. */
+/** Returns the completions of the last word. */
 export async function completionsOf(text: string, known: Known): Promise<string[]> {
   const words = text.trimStart().split(/\s+/);
   const last = words.at(-1) ?? "";
@@ -25,7 +25,7 @@ export async function completionsOf(text: string, known: Known): Promise<string[
   return candidates.filter((candidate) => candidate.startsWith(last)).toSorted();
 }
 
-/** The line with its last word as far as all that it may become agree; with a space when it is complete. */
+/** Completes the last word up to the common prefix of the candidates. Adds a space if there is only one. */
 export function completed(text: string, candidates: readonly string[]): string {
   const [first] = candidates;
   if (first === undefined) return text;
@@ -53,7 +53,7 @@ async function flagsOf(words: string): Promise<string[]> {
   return [...options, ...globalOptions].flatMap(({ flags }) => /--[a-z-]+/.exec(flags) ?? []);
 }
 
-/** As the upload of a screen completes them; what has blanks in it must be quoted by hand. */
+/** Returns local paths, without those that contain white space and need quotes. */
 function pathsAt(typed: string, workingDirectory: string): string[] {
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   return completePath(typed, { workingDirectory })
@@ -68,7 +68,7 @@ function commonStart(one: string, other: string): string {
 }
 
 interface NameSource {
-  /** As screens ask for it. */
+  /** The query name, shared with the screens. */
   readonly resource: string;
   readonly ask: (client: Client) => Promise<unknown>;
   readonly names: (answer: unknown) => readonly string[];
@@ -91,18 +91,18 @@ const sources: Readonly<Record<string, NameSource>> = {
     (keys) => keys.map(({ id }) => String(id)),
   ),
 };
-/** For words that name nothing of the daemon's. */
+/** For nouns without names on the daemon. */
 const nothing = sourceOf(
   "session",
   (client) => client.session.show(),
   () => [],
 );
 
-/** The names of what there is of a noun, as a command line takes them. */
+/** Returns the existing names of a noun, for completion. */
 export function useNames(noun: string): readonly string[] {
   const { resource, ask, names } = (Object.hasOwn(sources, noun) && sources[noun]) || nothing;
   const { value } = useQuery(resource, ask);
-  // What a line could not hold as it is, or a terminal would obey, is not offered.
+  // Omits names that need quotes or contain control characters.
   return value === undefined ? [] : names(value).filter((name) => /^[!-~]+$/.test(name));
 }
 

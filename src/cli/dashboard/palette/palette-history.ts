@@ -1,6 +1,6 @@
 const mostLines = 100;
 
-/** The command lines of this dashboard, the newest last. They are gone when it ends. */
+/** The command lines of this dashboard run, the newest last. Not stored on disk. */
 export class PaletteHistory {
   #lines: readonly string[] = [];
 
@@ -8,7 +8,7 @@ export class PaletteHistory {
     this.#lines = [...this.#lines.filter((known) => known !== line), line].slice(-mostLines);
   }
 
-  /** The line so many steps back, from 1; undefined beyond the first. */
+  /** Returns the line `steps` before the end (1 = newest). Undefined before the first line. */
   back(steps: number): string | undefined {
     return steps < 1 ? undefined : this.#lines.at(-steps);
   }

@@ -14,12 +14,12 @@ import { Confirm } from "../components/confirm.js";
 
 interface PaletteProps {
   readonly session: Session;
-  /** What is typed already. */
+  /** The initial text. */
   readonly initial: string;
   readonly onClose: () => void;
 }
 
-/** Runs a command line of runtimectl, and shows what it wrote. */
+/** Runs a runtimectl command line and shows its output. */
 export function Palette({ session, initial, onClose }: PaletteProps) {
   const { overlays, history } = useDashboard();
   const [line, setLine] = useState<string>();
@@ -46,7 +46,7 @@ interface PaletteInputProps {
   readonly onCancel: () => void;
 }
 
-/** The line of the palette: tab completes commands, names, flags and paths; up and down go through the lines before. */
+/** The input of the palette. Tab completes commands, names, flags and paths; up and down select earlier lines. */
 function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProps) {
   const { history } = useDashboard();
   const [text, setText] = useState(initial);
@@ -54,7 +54,7 @@ function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProp
   const [candidates, setCandidates] = useState<readonly string[]>([]);
   const names = useNames(text.trimStart().split(/\s/)[0] ?? "");
   const { workingDirectory } = session.context;
-  // Names are made again with every drawing; what they are counts.
+  // Each rendering creates a new array: compares its content.
   const knownNames = names.join(" ");
   useEffect(() => {
     let isLatest = true;
@@ -84,7 +84,7 @@ function PaletteInput({ session, initial, onSubmit, onCancel }: PaletteInputProp
     <>
       <PromptLine label="runtimectl" onChange={setText} onKey={takeKey} {...{ initial, onSubmit, onCancel }} />
       <SafeText dimColor>
-        {candidates.length === 0 ? "enter runs it · up: the line before" : `tab: ${candidates.slice(0, 12).join(" · ")}`}
+        {candidates.length === 0 ? "enter runs the command · up: previous command" : `tab: ${candidates.slice(0, 12).join(" · ")}`}
       </SafeText>
     </>
   );
@@ -102,7 +102,7 @@ interface OpenQuestion {
   readonly answer: (agreed: boolean) => void;
 }
 
-/** A command while it runs. What it wants confirmed is asked as the dashboard asks. */
+/** Runs a command. Its confirmations appear as dashboard overlays. */
 function PaletteRun({ line, session, onClose, onDone }: PaletteRunProps) {
   const { context, isAccessible } = useDashboard();
   const [open, setOpen] = useState<OpenQuestion>();

@@ -10,7 +10,7 @@ import { refuseSecrets } from "../../command/secret-in-arguments.js";
 import { usageError } from "../../command/command-error.js";
 import { capturingTerminal } from "../capturing-terminal.js";
 
-/** They keep the terminal for themselves. */
+/** Commands that need the terminal exclusively. */
 const notHere = new Set(["tui", "dev"]);
 const wordPattern = /\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)/y;
 
@@ -21,11 +21,11 @@ export interface LineOutcome {
 
 interface RunOptions {
   readonly signal: AbortSignal;
-  /** What is shown stays in the terminal: no key must come of it. */
+  /** Output stays in the terminal, so commands that print a new key are rejected. */
   readonly isAccessible: boolean;
 }
 
-/** Runs a command of runtimectl as a shell would, in the session's profile, and gives back what it wrote. Only the context's `confirm` asks. */
+/** Runs a runtimectl command line with the session's profile and returns its output. Only the `confirm` of the context prompts. */
 export async function runLine(line: string, context: Context, { signal, isAccessible }: RunOptions): Promise<LineOutcome> {
   let written = "";
   const write = (text: string | Uint8Array) => (written += typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
@@ -40,9 +40,9 @@ export async function runLine(line: string, context: Context, { signal, isAccess
     const style = helpStyleOf(terminal);
     if (found.kind === "help") write(`${found.text(style)}\n`);
     else if (found.kind !== "command" || notHere.has(found.words))
-      throw usageError(`${line.trim()}: there is no such command here`, "runtimectl help");
+      throw usageError(`${line.trim()}: the command does not exist or is not available in the dashboard`, "runtimectl help");
     else if (isAccessible && makesKey(found.words) && !found.rest.some((word) => /^(?:-o|--out)/.test(word)))
-      throw usageError("what is shown here stays in the terminal, and a key must not", "add --out FILE");
+      throw usageError("in accessible mode the key would stay in the terminal", "add --out FILE");
     else {
       const definition = await loadCommand(found.words, commandModules);
       const parsed = parseCommand({ ...found, definition }, found.rest, { style, onHelp: write });
@@ -72,14 +72,14 @@ function makesKey(words: string): boolean {
   return words === "keys create" || words === "keys rotate";
 }
 
-/** The words of a line as a shell splits them, as far as quotes go; nothing is expanded. */
+/** Splits a line into words like a shell, with quotes but without expansion. */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   const text = line.trimEnd();
   for (let position = 0; position < text.length; position = wordPattern.lastIndex) {
     wordPattern.lastIndex = position;
     const [, found] = wordPattern.exec(text) ?? [];
-    if (found === undefined) throw usageError("a quote is not closed");
+    if (found === undefined) throw usageError("a quotation mark is not closed");
     words.push(found.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
   }
   return words;

@@ -19,16 +19,16 @@ const columns: readonly Column<Row>[] = [
 ];
 
 interface Row extends PluginTarget {
-  /** Undefined when it is not at work. */
+  /** Undefined if the plugin is not loaded. */
   readonly loaded: LoadedPlugin | undefined;
-  /** Its place in the order of the hooks, from 1. */
+  /** Position in the order of the hooks, starting at 1. */
   readonly position: number;
   readonly loadedCount: number;
   readonly stateOf: (name: string) => string;
 }
 const keyOf = ({ plugin }: Row) => plugin.name;
 
-/** The installed plugins: which are at work, and why the others are not. */
+/** Lists the installed plugins with state and load error. */
 export function PluginsScreen() {
   return (
     <RequirePermission permission="plugins:read">
@@ -52,7 +52,7 @@ function Plugins() {
       items={plugins.value && toRows(plugins.value, loaded.value ?? [])}
       error={plugins.error}
       textOf={({ plugin }) => `${plugin.name} ${plugin.version} ${plugin.status} ${plugin.source} ${plugin.error ?? ""}`}
-      empty="no plugin is installed yet; upload a folder with: runtimectl plugins upload ./dir"
+      empty="no plugins; to upload a folder: runtimectl plugins upload ./dir"
       detail={(row) => <PluginDetail row={row} isStale={isStale} />}
     />
   );
@@ -73,22 +73,22 @@ function PluginDetail({ row, isStale }: { readonly row: Row; readonly isStale: b
 function factsOf({ plugin, neededBy, stateOf }: Row): Fact[] {
   return [
     { name: "state", value: meaningOf(plugin), color: statusColors[plugin.status] },
-    ...(plugin.error === undefined ? [] : [{ name: "why", value: plugin.error, color: "red", isLong: true }]),
+    ...(plugin.error === undefined ? [] : [{ name: "error", value: plugin.error, color: "red", isLong: true }]),
     { name: "source", value: pluginSourceText(plugin) },
     { name: "folder", value: plugin.path },
-    ...(neededBy.length === 0 ? [] : [{ name: "needed by", value: neededBy.map((name) => `${name} ${stateOf(name)}`).join(" · ") }]),
+    ...(neededBy.length === 0 ? [] : [{ name: "used by", value: neededBy.map((name) => `${name} ${stateOf(name)}`).join(" · ") }]),
   ];
 }
 
 function workOf({ position, loadedCount, stateOf }: Row, { base, dependencies, optionalDependencies, menus }: LoadedPlugin): Fact[] {
   const needs = [
     ...dependencies.map((name) => `${name} ${stateOf(name)}`),
-    ...optionalDependencies.map((name) => `${name} ${stateOf(name)}, can do without`),
+    ...optionalDependencies.map((name) => `${name} ${stateOf(name)}, optional`),
   ];
   return [
-    { name: "base", value: base || "none: it has only hooks" },
+    { name: "base", value: base || "none (only hooks)" },
     { name: "hooks", value: `${position} of ${loadedCount} in order` },
-    { name: "needs", value: needs.length === 0 ? "no other plugin" : needs.join(" · "), isLong: true },
+    { name: "depends on", value: needs.length === 0 ? "none" : needs.join(" · "), isLong: true },
     ...(menus.length === 0
       ? []
       : [{ name: "menus", value: menus.map(({ title, path }) => `${title} → ${path}`).join(" · "), isLong: true }]),
@@ -96,8 +96,8 @@ function workOf({ position, loadedCount, stateOf }: Row, { base, dependencies, o
 }
 
 function meaningOf({ status }: Plugin): string {
-  if (status === "waiting") return "waiting: what lies on the disk is not loaded yet; a reload loads it";
-  return status === "disabled" ? "disabled: installed, takes no part" : status;
+  if (status === "waiting") return "waiting: changed on disk; a reload loads the change";
+  return status === "disabled" ? "disabled: installed, not loaded" : status;
 }
 
 function toRows(plugins: readonly Plugin[], loaded: readonly LoadedPlugin[]): Row[] {

@@ -7,19 +7,19 @@ import { isAway } from "./is-away.js";
 import type { QueryClient } from "./query-client.js";
 
 const retryMs = 2000;
-/** Many changes in a row are asked for together, so often. */
+/** Minimum time between two refreshes, which combine several changes. */
 const collectMs = 500;
-/** Under which names LiveData has them. */
+/** The query names of each resource. */
 const liveNames: Readonly<Record<EventResource, readonly string[]>> = {
   workers: ["workers"],
   plugins: ["plugins", "plugins.loaded"],
   keys: ["keys"],
 };
 
-/** The names of what this feed tells of. */
+/** The names of all queries that events refresh. */
 export const fedNames: ReadonlySet<string> = new Set(eventResources.flatMap((resource) => liveNames[resource]));
 
-/** Follows what happens on the daemon, and has what it touched asked for again at once. Asking in turn goes on, more slowly. */
+/** Follows the event stream and refreshes the changed queries immediately. Polling continues at a lower rate. */
 export class EventSubscription {
   readonly #live: QueryClient;
   readonly #closing = new AbortController();
@@ -31,7 +31,7 @@ export class EventSubscription {
     this.#live = live;
   }
 
-  /** Only the first call counts. A daemon that has no events, or too many streams, is asked in turn as before. */
+  /** Starts the subscription once. If the daemon has no event stream or no free stream, polling continues unchanged. */
   start(client: Client): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -64,7 +64,7 @@ export class EventSubscription {
 
   #end(error: unknown): void {
     this.#live.setFed(false);
-    // The key is gone: whoever asks next finds out, and that may be now.
+    // The key is no longer valid: refreshes the session, which ends it.
     if (isRejectedKey(error) || (error instanceof ApiError && error.status === 401)) this.#live.touch(new Set(["session"]));
   }
 

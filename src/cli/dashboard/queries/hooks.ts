@@ -8,19 +8,19 @@ import { lacking, useMay, useMissingPermissions } from "../components/require-pe
 
 const tickMs = 1000;
 
-/** What the daemon says under this name, kept up to date while it is on the screen. A name always means the same question. */
+/** Returns the state of a query and keeps it up to date while the component is mounted. A name must always have the same request. */
 export function useQuery<Value>(name: string, ask: (client: Client) => Promise<Value>): LiveState<Value> {
   const resource = useSession().resource(name, ask);
   return useSyncExternalStore(resource.subscribe, resource.state);
 }
 
-/** Whether what is shown is the last that was heard before the daemon left. */
+/** Whether the daemon is unreachable, so that all data is outdated. */
 export function useIsStale(): boolean {
   const { live } = useSession();
   return useSyncExternalStore(live.subscribe, live.contact).kind === "away";
 }
 
-/** Whether the component has stayed for so long: what is passed by while scrolling is not worth a request. */
+/** Whether the component has been mounted for `afterMs`. Avoids requests for items that the user only scrolls past. */
 export function useIsSettled(afterMs: number): boolean {
   const [isSettled, setSettled] = useState(false);
   useEffect(() => {
@@ -30,7 +30,7 @@ export function useIsSettled(afterMs: number): boolean {
   return isSettled;
 }
 
-/** Offers keys that change something to those whose key may; the others are told why not. Nothing in read-only mode. */
+/** Registers key handlers that require a permission. Without the permission, they name it. Read-only mode has none of these handlers. */
 export function useChanges(handlers: Handlers, permission: Permission, lines: readonly string[]): void {
   const { overlays } = useDashboard();
   const isMissing = useMissingPermissions([{ permission }]).length > 0;
@@ -43,7 +43,7 @@ export function useChanges(handlers: Handlers, permission: Permission, lines: re
   });
 }
 
-/** The time, once a second while it is wanted. */
+/** Returns the current time, updated every second while `isWanted`. */
 export function useNow(isWanted: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,24 +1,23 @@
 import { isAway } from "./is-away.js";
 import { QueryState } from "./query-state.js";
 
-/** No more requests than this, however many things are on the screen. */
+/** Minimum time between two polling requests, regardless of the number of queries. */
 const pauseMs = 1000;
-/** What events tell of is asked for so seldom: in case somebody changed a folder by hand. */
+/** Polling interval of queries that events refresh: finds folders changed by hand, for which there are no events. */
 const fedRefreshMs = 10_000;
 const longestBackOffMs = 30_000;
-/** Answers that nobody looks at any more are kept for a return, but not of everything that was ever selected. */
+/** Maximum number of cached queries, including those that are not on the screen. */
 const mostResources = 100;
 
-/** How it stands between the dashboard and the daemon. */
+/** The connection state: no response yet, connected, or unreachable. */
 type Contact =
   | { readonly kind: "none" }
   | { readonly kind: "live" }
   | { readonly kind: "away"; readonly sinceMs: number; readonly nextTryAtMs: number; readonly error: Error };
 
 /**
- * Asks the daemon for what is on the screen: each thing at once when it appears or was touched, then in turn, one request a second at most,
- * and seldom for what the daemon tells of by itself. When the
- * daemon is away one of them is tried, after 1 s and then more seldom, to 30 s; the answer wakes the others.
+ * Runs the queries of mounted components: immediately when mounted or changed by an event, then by polling, at most one request per second.
+ * While the daemon is unreachable, retries one query with backoff from 1 s to 30 s.
  */
 export class QueryClient {
   readonly #refreshMs: number;
@@ -29,17 +28,17 @@ export class QueryClient {
   readonly #listeners = new Set<() => void>();
   #contact: Contact = { kind: "none" };
   #failures = 0;
-  /** How often the daemon was missed so far. */
+  /** Number of requests so far that found the daemon unreachable. */
   #missCount = 0;
   #lastPollAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onRefused` hears of every failure that is not the daemon's absence. */
+  /** Calls `onRefused` for every error except an unreachable daemon. */
   constructor(options: {
     readonly refreshMs: number;
     readonly onRefused: (error: Error) => void;
-    /** Of these the daemon tells by itself, while `setFed(true)` holds. */
+    /** Queries that events refresh while `setFed(true)` is in effect. */
     readonly fedNames?: ReadonlySet<string>;
   }) {
     this.#refreshMs = options.refreshMs;
@@ -47,7 +46,7 @@ export class QueryClient {
     this.#fedNames = options.fedNames ?? new Set();
   }
 
-  /** The resource of this name, made when it is first asked for. A name always means the same. */
+  /** Returns the query with this name, created on first use. A name must always have the same request. */
   resource<Value>(name: string, ask: () => Promise<Value>): QueryState<Value> {
     const existing = this.#resources.get(name) as QueryState<Value> | undefined;
     if (existing) return existing;
@@ -65,20 +64,20 @@ export class QueryClient {
 
   readonly contact = (): Contact => this.#contact;
 
-  /** Asks for everything on the screen now, also while the daemon is away; resources that are not there are asked when they appear. */
+  /** Runs all mounted queries now, even if the daemon is unreachable. Other queries run when they are mounted. */
   refresh(): void {
     for (const resource of this.#resources.values()) resource.askedAtMs = undefined;
     if (this.#contact.kind === "away") this.#contact = { ...this.#contact, nextTryAtMs: 0 };
     this.#schedule();
   }
 
-  /** Whether the daemon tells of changes. */
+  /** Sets whether the event stream is connected. */
   setFed(isFed: boolean): void {
     this.#isFed = isFed;
     this.#schedule();
   }
 
-  /** What has these names is another now: it is asked for at once where it is on the screen, else when it appears. */
+  /** Marks these queries as changed: mounted queries run now, others when they are mounted. */
   touch(names: ReadonlySet<string>): void {
     for (const name of names) {
       const resource = this.#resources.get(name);
@@ -92,7 +91,7 @@ export class QueryClient {
     clearTimeout(this.#timer);
   }
 
-  /** Asks what is due, and comes back when the next is. */
+  /** Runs the due queries and sets the timer for the next one. */
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
@@ -150,10 +149,10 @@ export class QueryClient {
       }
   }
 
-  /** `missCount` is how often the daemon had been missed when this was asked. */
+  /** Handles a response. `missCount` is the value of `#missCount` when the request was sent. */
   #answered(missCount: number): void {
-    // A response to a call from before the daemon was missed does not show its return. Taken for one, it would wake the call that failed,
-    // again and again, as fast as the daemon rejects it.
+    // Ignores a response to a request from before the failure: it does not prove that the daemon is back.
+    // Otherwise the failing query would be retried without backoff.
     if (this.#contact.kind === "away" && missCount !== this.#missCount) return;
     this.#failures = 0;
     if (this.#contact.kind === "live") return;
@@ -165,11 +164,11 @@ export class QueryClient {
     this.#missCount += 1;
     const now = Date.now();
     const isKnown = this.#contact.kind === "away";
-    // Those that were under way when the daemon left failed for the same reason: one step back for all of them.
+    // Parallel requests fail for the same reason: counts them as one failure.
     if (isKnown && this.#contact.kind === "away" && this.#contact.nextTryAtMs > now) return;
     const stepMs = Math.min(longestBackOffMs, pauseMs * 2 ** this.#failures);
     this.#failures += 1;
-    // Many dashboards must not come back in the same moment.
+    // Jitter: several dashboards must not retry at the same time.
     const waitMs = Math.max(pauseMs, stepMs * (0.5 + Math.random() / 2));
     this.#setContact({
       kind: "away",

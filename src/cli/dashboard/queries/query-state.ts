@@ -1,23 +1,23 @@
-/** What is known of one thing that the daemon tells. */
+/** The last value and error of a query. */
 export interface LiveState<Value> {
   readonly value: Value | undefined;
-  /** Why the last attempt brought nothing; the value before it stays. */
+  /** The error of the last request. The previous value is kept. */
   readonly error: Error | undefined;
 }
 
-/** One thing that the daemon tells again and again: its last value, and who wants to know of changes. */
+/** A query: its request, last result and listeners. */
 export class QueryState<Value> {
   readonly #ask: () => Promise<Value>;
   readonly #onWanted: () => void;
   readonly #listeners = new Set<() => void>();
   #state: LiveState<Value> = { value: undefined, error: undefined };
   #text: string | undefined;
-  /** When it was last asked for; undefined when that does not count any more. */
+  /** Time of the last request. Undefined if the query must run again. */
   askedAtMs: number | undefined;
-  /** When the daemon last said what the value is. */
+  /** Time of the last successful response. */
   confirmedAtMs: number | undefined;
   isAsking = false;
-  /** The daemon may tell by itself when it is another. */
+  /** Whether events refresh this query. */
   isFed = false;
 
   constructor(ask: () => Promise<Value>, onWanted: () => void) {
@@ -37,7 +37,7 @@ export class QueryState<Value> {
 
   readonly state = (): LiveState<Value> => this.#state;
 
-  /** Asks once. Listeners hear of it when something is another than before. */
+  /** Sends the request once. Notifies the listeners if the result changed. */
   async ask(): Promise<void> {
     this.askedAtMs = Date.now();
     this.isAsking = true;

@@ -8,23 +8,23 @@ export const DashboardContext = createContext<Dashboard | undefined>(undefined);
 export const SessionContext = createContext<Session | undefined>(undefined);
 export const NavigationContext = createContext<Navigation>({ subject: undefined, show: () => {} });
 
-/** What every part of the dashboard works with. */
+/** Returns the shared state of the dashboard. */
 export function useDashboard(): Dashboard {
   const dashboard = useContext(DashboardContext);
   if (dashboard === undefined) throw new Error("used outside of the dashboard");
   return dashboard;
 }
 
-/** The daemon that the screens look at. */
+/** Returns the current session. Throws without one. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === undefined) throw new Error("used on a screen that needs no session");
   return session;
 }
 
-/** From one screen to another. */
+/** Switches between screens. */
 export interface Navigation {
-  /** What the screen was opened for, such as a worker's name; undefined: nothing in particular. */
+  /** The initial item of the screen, such as a worker name. */
   readonly subject: string | undefined;
   readonly show: (screen: ScreenId, subject?: string) => void;
 }

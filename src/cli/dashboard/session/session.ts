@@ -8,15 +8,15 @@ import { QueryClient } from "../queries/query-client.js";
 import type { QueryState } from "../queries/query-state.js";
 import { CommandError } from "../../command/command-error.js";
 
-/** One daemon under one key: the typed client, and what is known of the daemon. */
+/** A connection to one daemon with one key: the typed client and its queries. */
 export class Session {
-  /** Tells sessions apart. */
+  /** Unique per session. */
   readonly id = crypto.randomUUID();
   readonly settings: Settings;
   readonly live: QueryClient;
-  /** The command line's own context, of the profile of this session. */
+  /** The command context with the profile of this session. */
   readonly context: Context;
-  /** Opens a connection of its own, for calls that end with the signal of `context`. */
+  /** Opens a separate connection, for requests with the signal of `context`. */
   readonly connect: typeof connect;
   readonly #changes: EventSubscription;
   #connection: Promise<Connection<Contract>> | undefined;
@@ -29,12 +29,12 @@ export class Session {
     this.#changes = new EventSubscription(this.live);
   }
 
-  /** Decides where to go and with which key. Asks nobody yet. */
+  /** Resolves origin and key. Sends no request. */
   static async open(context: Context, options: SessionOptions): Promise<Session> {
     return new Session(context, await resolveSettings(context), options);
   }
 
-  /** The typed client. The daemon is looked for with the first call; when it is not there, with the next one again. */
+  /** Returns the typed client. The first call connects; after a failure, the next call tries again. */
   async client(): Promise<Client> {
     this.#connection ??= import("../../../shared/contract/index.js").then(({ contract }) => this.connect(this.context, contract));
     try {
@@ -45,12 +45,12 @@ export class Session {
     }
   }
 
-  /** What the daemon says under this name, asked for again and again while it is on the screen. */
+  /** Returns the query with this name. */
   resource<Value>(name: string, ask: (client: Client) => Promise<Value>): QueryState<Value> {
     return this.live.resource(name, async () => {
       const client = await this.client();
       const value = await ask(client);
-      // The first answers come before all else.
+      // Subscribes after the first response, so that the stream does not delay the first screen.
       this.#changes.start(client);
       return value;
     });
@@ -65,11 +65,11 @@ export class Session {
 interface SessionOptions {
   readonly refreshMs: number;
   readonly connect: typeof connect;
-  /** Hears of failures that are not the daemon's absence. */
+  /** Called for every error except an unreachable daemon. */
   readonly onRefused: (error: Error) => void;
 }
 
-/** Why something failed, with what to do next where that is known. */
+/** Returns the message of an error, with its hint. */
 export function reasonOf(error: unknown): string {
   if (error instanceof CommandError && error.hint !== undefined) return `${error.message}; ${error.hint}`;
   return error instanceof Error ? error.message : String(error);

@@ -15,7 +15,7 @@ interface SessionsOptions {
   readonly connect: typeof connect;
 }
 
-/** Which daemon the dashboard looks at. A key that is refused ends the session. */
+/** Manages the current session. A rejected key ends the session. */
 export class Sessions {
   readonly #context: Context;
   readonly #options: SessionsOptions;
@@ -34,7 +34,7 @@ export class Sessions {
 
   readonly state = (): SessionState => this.#state;
 
-  /** Opens a session with the profile, or with what the command line said. */
+  /** Opens a session with the profile, or with the settings of the command line. */
   async open(profile?: string): Promise<void> {
     this.close();
     const context = profile === undefined ? this.#context : ofProfile(this.#context, profile);
@@ -44,7 +44,7 @@ export class Sessions {
         onRefused: (error) => this.#refused(session, error),
       });
       if (session.settings.key === undefined) {
-        const reason = session.settings.keyWithheld ?? `there is no key for ${session.settings.origin.value} yet`;
+        const reason = session.settings.keyWithheld ?? `no key is stored for ${session.settings.origin.value}`;
         this.#set({ kind: "none", reason, profile: session.settings.profile?.value });
       } else this.#set({ kind: "open", session });
     } catch (error) {
@@ -64,7 +64,7 @@ export class Sessions {
     if (!isKeyRefused || this.#state.kind !== "open" || this.#state.session !== session) return;
     session.close();
     const { profile, origin } = session.settings;
-    this.#set({ kind: "none", reason: `${origin.value} refuses the key: ${error.message}`, profile: profile?.value });
+    this.#set({ kind: "none", reason: `${origin.value} rejects the key: ${error.message}`, profile: profile?.value });
   }
 
   #set(state: SessionState): void {
@@ -73,7 +73,7 @@ export class Sessions {
   }
 }
 
-/** The context as `--profile NAME` makes it: what the environment says of another daemon does not count. */
+/** Returns the context for `--profile NAME`, without the flags and variables that select another daemon or key. */
 function ofProfile(context: Context, profile: string): Context {
   const { url: _url, keyFile: _keyFile, ...flags } = context.flags;
   const { RUNTIMECTL_URL: _variable, RUNTIMECTL_KEY: _key, RUNTIMECTL_KEY_FILE: _file, ...environment } = context.environment;

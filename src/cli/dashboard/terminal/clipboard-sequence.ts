@@ -1,4 +1,4 @@
-/** What has a terminal put text into its clipboard (OSC 52), over SSH too. As base64 nothing in the text can end it early. */
+/** Returns the escape sequence OSC 52, which copies text to the terminal's clipboard, also over SSH. Base64 prevents injection. */
 export function clipboardSequence(text: string): string {
   return `\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`;
 }

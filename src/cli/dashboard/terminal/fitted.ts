@@ -5,7 +5,7 @@ const plain = /^[\x20-\x7e]*$/;
 const ellipsis = "…";
 const segmenter = new Intl.Segmenter();
 
-/** The text in exactly so many columns: cut with an ellipsis, or filled with spaces. What a terminal would obey is written out. */
+/** Fits text to exactly `columns` columns: truncates with an ellipsis or pads with spaces. Escapes control characters. */
 export function fitted(text: string, columns: number): string {
   const safe = sanitizeForTerminal(text);
   const width = plain.test(safe) ? safe.length : stringWidth(safe);
@@ -14,7 +14,7 @@ export function fitted(text: string, columns: number): string {
   return columns < 1 ? "" : cut + ellipsis + " ".repeat(Math.max(0, columns - 1 - stringWidth(cut)));
 }
 
-/** As many whole characters as fit. */
+/** Returns the longest prefix of whole graphemes that fits. */
 function cutTo(text: string, columns: number): string {
   if (plain.test(text)) return text.slice(0, Math.max(0, columns));
   let [cut, width] = ["", 0];

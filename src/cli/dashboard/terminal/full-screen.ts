@@ -1,27 +1,27 @@
 import type { DashboardHost } from "../dashboard-host.js";
 
-/** No line goes on in the next one: a frame that is drawn while the window gets narrower is cut off, not folded. */
+/** Automatic line wrap (DECAWM). Disabled, so that a frame drawn during a resize is truncated instead of wrapped. */
 const wrapping = { off: "\u001b[?7l", on: "\u001b[?7h" };
-/** Cleared before it is left: some terminals can show the alternate screen again, and a key may have been on it. */
+/** The alternate screen. Cleared on exit: some terminals can show it again, and it could contain a key. */
 const alternateScreen = {
   enter: `\u001b[?1049h\u001b[?25l${wrapping.off}\u001b[H`,
   leave: `\u001b[2J${wrapping.on}\u001b[?25h\u001b[?1049l`,
 };
-/** The terminal says where pasted text begins and ends. */
+/** Bracketed paste: the terminal marks the start and the end of pasted text. */
 const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
-/** How long after asking to be stopped we look whether we run (again); a stopped process has no timers. */
+/** Delay before the screen is restored after a suspend. The timer fires only after the shell continues the process. */
 const stopMs = 50;
 
 interface FullScreenOptions {
   readonly host: Pick<DashboardHost, "events" | "writeNow" | "stop">;
-  /** Called when the screen is ours, empty. */
+  /** Called after the empty screen is entered. */
   readonly onEnter: () => void;
   readonly onLeave: () => void;
-  /** Screen readers keep the lines that were there. */
+  /** False in screen reader mode, in which earlier lines stay visible. */
   readonly usesAlternateScreen: boolean;
 }
 
-/** The terminal while the dashboard has it. Whatever ends the process, the terminal is as it was. */
+/** Enters and leaves full-screen mode. Restores the terminal on every exit of the process. */
 export class FullScreen {
   readonly #options: FullScreenOptions;
   #isOurs = false;
@@ -39,12 +39,12 @@ export class FullScreen {
     this.#write(`${this.#options.usesAlternateScreen ? alternateScreen.enter : ""}${bracketedPaste.on}`);
     events.on("SIGTSTP", this.#onSuspend);
     events.on("exit", this.#onEnd);
-    // Before Node writes what nobody caught.
+    // Runs before Node.js prints an uncaught exception.
     events.on("uncaughtExceptionMonitor", this.#onEnd);
     this.#options.onEnter();
   }
 
-  /** Gives the terminal back. Does not wait, so that it may be the last that a process does. */
+  /** Restores the terminal. Synchronous, so that exit handlers can call it. */
   leave(): void {
     if (!this.#isOurs) return;
     this.#isOurs = false;
@@ -56,7 +56,7 @@ export class FullScreen {
     this.#write(`${bracketedPaste.off}${this.#options.usesAlternateScreen ? alternateScreen.leave : ""}`);
   }
 
-  /** Gives the terminal to the shell until it lets us go on (ctrl-z and fg). Where no shell waits for that, nothing happens. */
+  /** Suspends the dashboard (ctrl-z) until the shell continues it (`fg`). Without a job-control shell, has no effect. */
   suspend(): void {
     if (!this.#isOurs) return;
     this.leave();
@@ -68,7 +68,7 @@ export class FullScreen {
     try {
       this.#options.host.writeNow(text);
     } catch {
-      // The terminal is gone; nothing is left to restore.
+      // The terminal is closed: nothing to restore.
     }
   }
 }

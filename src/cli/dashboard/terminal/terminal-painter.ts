@@ -5,8 +5,8 @@ const clearToLineEnd = "\u001b[K";
 const clearScreen = "\u001b[2J";
 
 /**
- * Stands between Ink and the terminal: takes whole frames and writes the lines that differ, each at its place. Ink's own writer moves
- * relative to where it thinks the cursor is, which a resize makes wrong, and then clears the scrollback of the person's terminal.
+ * Output stream for Ink: receives complete frames and writes only the changed lines, with absolute positions.
+ * Ink's own writer uses relative positions, which are wrong after a resize, and clears the scrollback.
  */
 export class TerminalPainter {
   readonly #terminal: DrawingSurface;
@@ -14,7 +14,7 @@ export class TerminalPainter {
   #isPaused = true;
   #frame = "";
   #isScheduled = false;
-  /** Ink asks for these. */
+  /** Part of Ink's stream interface. */
   readonly isTTY = false;
 
   constructor(terminal: DrawingSurface) {
@@ -29,16 +29,16 @@ export class TerminalPainter {
     return this.#terminal.rows;
   }
 
-  /** Takes a frame; of several in one turn of the event loop only the last is drawn. */
+  /** Accepts a frame. Of several frames in one turn of the event loop, only the last is drawn. */
   write(frame: string): boolean {
     this.#frame = frame;
-    // The first is drawn at once: what the daemon is asked for next takes its time.
+    // Draws the first frame immediately, before the first request to the daemon.
     if (this.#shown.length === 0) this.#paint();
     else this.#schedule();
     return true;
   }
 
-  /** Draws from now on, and everything once: what is on the terminal is not known. */
+  /** Starts drawing. Redraws everything, because the content of the terminal is unknown. */
   resume(): void {
     this.#isPaused = false;
     this.#shown = [];
@@ -46,7 +46,7 @@ export class TerminalPainter {
     if (this.#frame !== "") this.write(this.#frame);
   }
 
-  /** Draws everything once: a resize moves what was there. */
+  /** Redraws everything after a resize, which moves the content of the terminal. */
   repaint(): void {
     if (!this.#isPaused) this.resume();
   }
@@ -75,7 +75,7 @@ export class TerminalPainter {
   #paint(): void {
     if (this.#isPaused) return;
     const lines = this.#frame.split("\n").slice(0, this.rows);
-    // Cleared before it is written: behind a full line the cursor is still in the last column, and clearing would take its character.
+    // Clears before it writes: after a full line the cursor is in the last column, and clearing would delete the last character.
     const changed = lines.flatMap((line, index) => (line === this.#shown[index] ? [] : [`\u001b[${index + 1};1H${clearToLineEnd}${line}`]));
     const leftOver = lines.length < this.#shown.length ? [`\u001b[${lines.length + 1};1H\u001b[J`] : [];
     this.#shown = lines;

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { DrawingSurface } from "../dashboard-host.js";
 
-/** The room that a component may fill. */
+/** The size available to a component. */
 export const SizeContext = createContext<Size>({ columns: 80, rows: 24 });
 
 export interface Size {
@@ -15,14 +15,14 @@ export function useSize(): Size {
   return useContext(SizeContext);
 }
 
-/** How list and detail share the room: side by side, one below the other, or one at a time. */
+/** Returns the layout of list and detail: side by side (wide), stacked (medium), or one at a time (narrow). */
 export function useLayout(): Layout {
   const { columns } = useSize();
   if (columns >= 120) return "wide";
   return columns >= 80 ? "medium" : "narrow";
 }
 
-/** How large the terminal is, and who wants to know when that changes. */
+/** The size of the terminal, with listeners for changes. */
 export class TerminalSize {
   readonly #terminal: DrawingSurface;
   #size: Size;
@@ -44,7 +44,7 @@ export class TerminalSize {
   readonly current = (): Size => this.#size;
 }
 
-/** A terminal that does not know its size says 0. */
+/** Returns the size, or 80x24 for a terminal that reports 0. */
 function sizeOf({ columns, rows }: DrawingSurface): Size {
   return { columns: columns || 80, rows: rows || 24 };
 }

@@ -24,7 +24,7 @@ type Step =
   | { readonly kind: "preview"; readonly source: string; readonly upload: UploadSession }
   | { readonly kind: "sending"; readonly source: string; readonly upload: UploadSession };
 
-/** Uploads a folder or an archive: asks which, shows what it is and what it replaces, then sends it. */
+/** Uploads a folder or an archive: prompts for the path, shows a preview, then uploads. */
 export function UploadOverlay({ session, onClose }: Props) {
   const { overlays } = useDashboard();
   const [step, setStep] = useState<Step>({ kind: "path", initial: hereFolder });
@@ -57,10 +57,15 @@ export function UploadOverlay({ session, onClose }: Props) {
     setStep({ kind: "path", initial: source, problem: reasonOf(error) });
   };
   if (step.kind === "path") return <SourcePrompt {...step} onSubmit={(source) => void prepare(source)} onCancel={onClose} />;
-  if (step.kind === "packing") return <Waiting text={`packing ${step.source} …`} onCancel={() => cancel("cancelled; nothing was sent")} />;
+  if (step.kind === "packing")
+    return <Waiting text={`packing ${step.source} …`} onCancel={() => cancel("cancelled; nothing was uploaded")} />;
   if (step.kind === "preview")
     return (
-      <Preview {...{ session, step }} onAgreed={() => setStep({ ...step, kind: "sending" })} onCancel={() => cancel("nothing was sent")} />
+      <Preview
+        {...{ session, step }}
+        onAgreed={() => setStep({ ...step, kind: "sending" })}
+        onCancel={() => cancel("cancelled; nothing was uploaded")}
+      />
     );
   return (
     <Sending
@@ -86,11 +91,7 @@ interface SourceProps {
 function SourcePrompt({ problem, ...prompt }: SourceProps) {
   return (
     <>
-      <PathPrompt
-        {...prompt}
-        label="folder or archive to upload:"
-        hint="tab completes · enter packs it, and shows what it is · esc leaves"
-      />
+      <PathPrompt {...prompt} label="folder or archive to upload:" hint="tab completes · enter packs and shows a preview · esc cancels" />
       {problem !== undefined && (
         <SafeText color="red" wrap="wrap">
           {problem}
@@ -119,7 +120,7 @@ function Preview({ session: { settings }, step: { source, upload }, onAgreed, on
     },
   });
   const line = `runtimectl workers upload ${shellWord(source)}`;
-  const facts = [...upload.facts, { name: "to", value: settings.origin.value }, { name: "same as", value: line }];
+  const facts = [...upload.facts, { name: "to", value: settings.origin.value }, { name: "command", value: line }];
   return (
     <Box flexDirection="column" height={rows}>
       <SafeText bold {...(settings.isProduction ? { color: "red" } : {})}>
@@ -128,7 +129,7 @@ function Preview({ session: { settings }, step: { source, upload }, onAgreed, on
       <Box height={Math.min(facts.length, rows - 2)} flexShrink={0}>
         <Detail facts={facts} />
       </Box>
-      <SafeText>enter uploads · any other key: no</SafeText>
+      <SafeText>enter uploads · any other key cancels</SafeText>
     </Box>
   );
 }
@@ -157,6 +158,6 @@ function Sending({ upload, onCancel, onFailed, onDone }: SendingProps) {
     return () => void (isHere = false);
   }, [upload]);
   const isSent = bytes >= upload.sizeBytes;
-  const consequence = isSent ? "no longer waiting; the list shows whether it was installed" : "cancelled; nothing was installed";
+  const consequence = isSent ? "no longer waiting; check the list for the result" : "cancelled; nothing was installed";
   return <Waiting text={isSent ? "installing …" : progressText(bytes, upload.sizeBytes)} onCancel={() => onCancel(consequence)} />;
 }

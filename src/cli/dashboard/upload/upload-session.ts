@@ -12,15 +12,15 @@ import { capturingTerminal } from "../capturing-terminal.js";
 import type { Fact } from "../components/detail.js";
 import type { Session } from "../session/session.js";
 
-/** A worker on its way to the daemon: packed and looked at first, sent when a person has seen what it is. */
+/** An upload in two steps: packs the worker for a preview, then uploads the archive. */
 export class UploadSession {
   readonly #session: Session;
   readonly #context: Context;
   readonly #cleanUps: readonly (() => void)[];
   readonly #packageArchive: PackageArchive;
-  /** What packing had to say, and later the daemon's answer. */
+  /** Output of packing, later of the upload. */
   readonly #said: string[];
-  /** What would be installed, and what it would do to what is there. */
+  /** The preview: the package and its effect on installed versions. */
   readonly facts: readonly Fact[];
 
   private constructor(session: Session, { context, packageArchive, said, cleanUps, facts }: Prepared) {
@@ -32,7 +32,7 @@ export class UploadSession {
     this.facts = facts;
   }
 
-  /** Packs as `workers upload` does. The signal ends this and the sending. */
+  /** Packs like `workers upload`. The signal cancels packing and upload. */
   static async prepare(session: Session, source: string, signal: AbortSignal): Promise<UploadSession> {
     const said: string[] = [];
     const cleanUps: (() => void)[] = [];
@@ -63,7 +63,7 @@ export class UploadSession {
     return this.#packageArchive.sizeBytes;
   }
 
-  /** Sends it; says where it answers. */
+  /** Uploads the archive. Returns a text with the URL. */
   async send(onBytes: (count: number) => void): Promise<string> {
     const connection = await this.#session.connect(this.#context, { workers: { list, upload } });
     this.#said.length = 0;
@@ -74,7 +74,7 @@ export class UploadSession {
     return [`uploaded ${worker.name} ${worker.version}: ${url}`, ...this.#said].join(" · ");
   }
 
-  /** Deletes what was packed. */
+  /** Deletes the archive. */
   discard(): void {
     for (const cleanUp of this.#cleanUps) cleanUp();
   }
@@ -88,31 +88,33 @@ interface Prepared {
   readonly facts: readonly Fact[];
 }
 
-/** Asked for again: what is replaced must not be a guess. */
+/** Requests the installed versions again, so that the preview is not outdated. */
 async function installedWorker(session: Session, name: string): Promise<InstalledWorker | undefined> {
   const rows = (await (await session.client()).workers.list()).filter((worker) => worker.name === name);
   return rows.length === 0 ? undefined : toInstalledWorker(name, rows);
 }
 
 function describe({ plan, filename, sizeBytes }: PackageArchive, installed: InstalledWorker | undefined): Fact[] {
-  if (plan === undefined) return [{ name: "archive", value: `${filename}, ${formatSize(sizeBytes)}; its name is for the daemon to read` }];
+  if (plan === undefined) return [{ name: "archive", value: `${filename}, ${formatSize(sizeBytes)}; the daemon reads its name` }];
   const { name, version, entrypoint } = plan.facts;
   return [
     { name: "worker", value: `${name} ${version}` },
     { name: "packed", value: `${pluralize(plan.files.length, "file")}, ${formatSize(sizeBytes)}` },
     { name: "installs", value: effectOf({ name, version }, installed) },
     ...(entrypoint === undefined
-      ? [{ name: "note", value: "nothing in it can be served: no index.html, index.js or entrypoint", color: "yellow" }]
+      ? [{ name: "note", value: "nothing to serve: no index.html, index.js or entrypoint", color: "yellow" }]
       : []),
-    ...(version === latestVersion ? [{ name: "note", value: "no version is declared: it becomes latest", color: "yellow" }] : []),
-    ...plan.links.map(({ path, rule }) => ({ name: "note", value: `${path} is left out: ${rule}`, color: "yellow" })),
+    ...(version === latestVersion ? [{ name: "note", value: "no version is declared: installed as latest", color: "yellow" }] : []),
+    ...plan.links.map(({ path, rule }) => ({ name: "note", value: `${path} is excluded: ${rule}`, color: "yellow" })),
   ];
 }
 
 function effectOf({ name, version }: { name: string; version: string }, installed: InstalledWorker | undefined): string {
   if (installed === undefined) return `a new worker at /${name}/`;
   const answering = answeringVersion(installed.versions);
-  const now = answering === undefined ? "none of it is on now" : `${answering.version} answers /${name}/ now`;
+  const now = answering === undefined ? "no version is enabled" : `${answering.version} is the active version`;
   const isThere = installed.versions.some((there) => there.version === version);
-  return isThere ? `in place of the ${version} that is there; ${now}` : `beside ${pluralize(installed.versions.length, "version")}; ${now}`;
+  return isThere
+    ? `replaces the installed ${version}; ${now}`
+    : `adds to ${pluralize(installed.versions.length, "installed version")}; ${now}`;
 }

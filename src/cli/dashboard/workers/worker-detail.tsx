@@ -15,7 +15,7 @@ import { Detail, type Fact } from "../components/detail.js";
 import { LogTail } from "../logs/log-tail.js";
 
 const actions = [toggleVersion, rollbackWorker, restartVersion, deleteVersion, deleteWorker];
-/** So many lines of its log are kept in sight; with more versions than there is room for they share one line. */
+/** Minimum number of visible log lines. If the versions do not fit above, they share one line. */
 const leastLogRows = 3;
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   readonly isStale: boolean;
 }
 
-/** What is known of a version: which one answers, how it does, the end of its log. */
+/** Shows a version: state, load, all versions of the worker, and the end of the log. */
 export function WorkerDetail({ row, isStale }: Props) {
   const { rows } = useSize();
   const { settings } = useSession();
@@ -36,8 +36,8 @@ export function WorkerDetail({ row, isStale }: Props) {
   const facts = [
     { name: "state", value: stateOf(row, path), color: row.isEnabled && row.health === "ok" ? "green" : "yellow" },
     ...trafficOf(row.metrics),
-    { name: "source", value: `${source}${row.isRemovable ? "" : ", stays as it is: no delete, no switching"} · ${row.folder}` },
-    ...(missing.length === 0 ? [] : [{ name: "your key", value: `lacks ${missing.join(", ")}`, color: "yellow" }]),
+    { name: "source", value: `${source}${row.isRemovable ? "" : ", cannot be changed"} · ${row.folder}` },
+    ...(missing.length === 0 ? [] : [{ name: "your key", value: `does not have ${missing.join(", ")}`, color: "yellow" }]),
   ];
   const room = rows - 1 - facts.length - leastLogRows;
   const all = [...facts.slice(0, 1), ...versionsOf(row, room), ...facts.slice(1)];
@@ -51,7 +51,7 @@ export function WorkerDetail({ row, isStale }: Props) {
   );
 }
 
-/** Keys that change nothing on the server. */
+/** Registers the keys that change nothing on the server. */
 function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   const { context, overlays, copy } = useDashboard();
   const { show } = useNavigation();
@@ -62,27 +62,27 @@ function useWorkerKeys({ name, isEnabled }: WorkerRow, url: string): void {
   };
   const copyUrl = () => {
     copy(url);
-    overlays.say("done", `${url} is in the clipboard, if the terminal allows that`);
+    overlays.say("done", `${url} copied, if the terminal allows clipboard access`);
   };
   useKeyScope({
     handlers: { "workers.logs": () => show("logs", name), ...(isEnabled ? { "workers.open": open, copy: copyUrl } : {}) },
   });
 }
 
-/** Where it is served. */
+/** Returns the path that serves the version. */
 function pathOf({ name, version, answering }: WorkerRow): string {
   return version === answering ? `/${name}/` : `/${name}@${version}/`;
 }
 
 function stateOf({ isEnabled, version, answering }: WorkerRow, path: string): string {
-  if (!isEnabled) return "off";
-  return version === answering ? `on, answers ${path}` : `on, answers ${path} only`;
+  if (!isEnabled) return "disabled";
+  return version === answering ? `active at ${path}` : `enabled at ${path}`;
 }
 
-/** A line for each version, or one for all when there is no room. */
+/** Returns one line per version, or one line for all if they do not fit. */
 function versionsOf({ worker, answering }: WorkerRow, room: number): Fact[] {
   const lines = worker.versions.map(
-    ({ version, enabled }) => `${version} ${enabled ? "on" : "off"}${version === answering ? " answers" : ""}`,
+    ({ version, enabled }) => `${version} ${version === answering ? "active" : enabled ? "enabled" : "disabled"}`,
   );
   if (lines.length > Math.max(1, room)) return [{ name: "versions", value: lines.join(" · ") }];
   return lines.map((value, index) => ({ name: index === 0 ? "versions" : "", value }));
@@ -92,9 +92,9 @@ function trafficOf(metrics: WorkerMetrics | undefined): Fact[] {
   if (metrics === undefined) return [{ name: "requests", value: "none since the daemon started" }];
   const { requests, latency, isolates, memory } = metrics;
   const { p50Ms, p90Ms, p99Ms } = latency.recent;
-  const waiting = requests.inFlight + requests.queued === 0 ? "" : ` · ${requests.inFlight} in flight, ${requests.queued} of them wait`;
+  const waiting = requests.inFlight + requests.queued === 0 ? "" : ` · ${requests.inFlight} in flight, ${requests.queued} of them queued`;
   return [
-    { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.total} in all${waiting}` },
+    { name: "requests", value: `${toRate(requests.perSecond)}/s · ${requests.total} total${waiting}` },
     { name: "time", value: `p50 ${toMilliseconds(p50Ms)} · p90 ${toMilliseconds(p90Ms)} · p99 ${toMilliseconds(p99Ms)}` },
     errorsOf(metrics),
     {

@@ -5,18 +5,18 @@ import type { Installation } from "../../../shared/installation.js";
 import { answeringVersion, toInstalledWorker } from "../../../shared/worker-versions.js";
 import type { WorkerVersion } from "../actions/workers.js";
 
-/** A version of a worker with what is known of it. */
+/** A version of a worker with its metrics. */
 export interface WorkerRow extends WorkerVersion {
-  /** Folder of the worker on the server. */
+  /** The folder of the worker on the server. */
   readonly folder: string;
   readonly installation: Installation | undefined;
-  /** The version that `/NAME/` leads to, this one or another. */
+  /** The active version of the worker. */
   readonly answering: string | undefined;
   readonly metrics: WorkerMetrics | undefined;
   readonly health: RequestHealth;
 }
 
-/** A row for each version, the newest of a worker first. */
+/** Returns one row per version, the highest version of a worker first. */
 export function workerRows(workers: readonly Worker[], metrics: readonly WorkerMetrics[]): WorkerRow[] {
   const metricsOf = new Map(metrics.map((entry) => [`${entry.name}@${entry.version}`, entry]));
   const byName = new Map<string, Worker[]>();

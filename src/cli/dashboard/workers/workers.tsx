@@ -10,8 +10,8 @@ import { workerRows, type WorkerRow } from "./worker-rows.js";
 import { useDashboard } from "../session/hooks.js";
 
 const keyOf = ({ name, version, source }: WorkerRow) => `${name}@${version} ${source}`;
-/** Versions that are off, or whose requests fail, stand out. */
-const stateOf = ({ isEnabled, health }: WorkerRow) => (isEnabled ? (health === "ok" ? "on" : health) : "off");
+/** The state, or the health of an enabled version with failing requests. */
+const stateOf = ({ isEnabled, health }: WorkerRow) => (isEnabled ? (health === "ok" ? "enabled" : health) : "disabled");
 const colors = { ok: "green", degraded: "yellow", failing: "red" } as const;
 
 const columns: readonly Column<WorkerRow>[] = [
@@ -29,7 +29,7 @@ const columns: readonly Column<WorkerRow>[] = [
   { heading: "SOURCE", width: 8, text: ({ source }) => source },
 ];
 
-/** The versions of all workers: how they do, and what can be done with them. */
+/** Lists the versions of all workers, with their state and load. */
 export function WorkersScreen() {
   return (
     <RequirePermission permission="workers:read">
@@ -57,13 +57,13 @@ function Workers() {
       items={rows}
       error={workers.error}
       textOf={(row) => `${row.name} ${row.version} ${stateOf(row)} ${row.source}`}
-      empty="nothing is installed yet; upload a folder with u, or with: runtimectl workers upload ./dir"
+      empty="no workers; press u to upload a folder, or run: runtimectl workers upload ./dir"
       detail={(row) => <WorkerDetail row={row} isStale={isStale} />}
     />
   );
 }
 
-/** Offers to upload a worker, to keys that may; the others are told why not. Nothing in read-only mode. */
+/** Registers the key for uploads. Without the permission, the key names it. Not available in read-only mode. */
 function useUpload(): void {
   const { overlays } = useDashboard();
   useChanges({ "workers.upload": () => overlays.show({ kind: "upload" }) }, "workers:install", ["runtimectl workers upload ./dir"]);
