@@ -212,7 +212,7 @@ describe("workers upload --bundle reports the cause and uploads nothing", () => 
     await folder("page", { "manifest.yaml": "name: page\n", "index.html": "page" });
     const page = await runtimectl("workers upload page --bundle");
     expect(page.status).toBe(1);
-    expect(page.stderr).toContain("the entrypoint index.html is no code");
+    expect(page.stderr).toContain("the entrypoint index.html is not a module");
     await writeTree(shell.home, { "ready.tgz": "" });
     expect((await runtimectl("workers upload ready.tgz --bundle")).status).toBe(2);
   });

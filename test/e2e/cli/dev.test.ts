@@ -22,7 +22,7 @@ export default app;
 
 test("waits for a change when the first version does not load", async () => {
   const run = await DevRun.forTest({ ...app, "index.js": "export default (" });
-  await run.shows("nothing is served yet; waiting for a change");
+  await run.shows("no code is served yet; waiting for a change");
   await run.save("index.js", answering("at last"));
   expect(await run.text()).toBe("at last");
 });

@@ -96,7 +96,7 @@ test("reports no failure and exits with 0 for a working setup", async () => {
 test("reports an unreachable daemon and an unknown host name, each with a hint", async () => {
   const nothing = await examine("--url http://127.0.0.1:1");
   expect(nothing.status).toBe(1);
-  expect(nothing.of("tcp")).toMatchObject({ status: "fail", hint: "is runtimed running, and is the port right?" });
+  expect(nothing.of("tcp")).toMatchObject({ status: "fail", hint: "check that runtimed is running and that the port is correct" });
   expect(nothing.of("discovery")).toBeUndefined();
   expect((await examine("--url http://nowhere.invalid")).of("dns")).toMatchObject({ status: "fail" });
 });
@@ -143,7 +143,7 @@ test("rejects an untrusted certificate and accepts one that --cacert names", asy
     ),
   );
   const url = `--url https://127.0.0.1:${port}`;
-  expect((await examine(url)).of("tls")).toMatchObject({ status: "fail", hint: "give the authority's certificate with --cacert FILE" });
+  expect((await examine(url)).of("tls")).toMatchObject({ status: "fail", hint: "pass the certificate of the authority with --cacert FILE" });
   const trusted = await examine(`${url} --cacert ${fixture("certificate")}`);
   expect(trusted.of("tls")).toMatchObject({ status: "ok" });
   expect(trusted.of("discovery")).toMatchObject({ status: "ok" });

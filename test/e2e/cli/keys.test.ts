@@ -115,7 +115,7 @@ describe("keys rotate", () => {
 
     expect(run.stdout).toBe("");
     expect(run.stderr).toMatch(
-      new RegExp(`it takes the place of key ${old.id}, which ends \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC \\(in \\d+h\\)\n`),
+      new RegExp(`it replaces key ${old.id}, which ends \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC \\(in \\d+h\\)\n`),
     );
     const file = path.join(shell.home, "rotated.key");
     expect((await stat(file)).mode & 0o777).toBe(0o600);

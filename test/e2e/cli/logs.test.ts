@@ -95,7 +95,7 @@ describe("workers logs -f", () => {
     daemon = await startDaemon({ directory: daemon.directory, env: { PORT: port } });
     await say("after the restart");
     await expect.poll(() => shown.stdout, patient).toContain("after the restart");
-    expect(shown.stderr).toContain("connected again");
+    expect(shown.stderr).toContain("reconnected");
     expect(shown.stdout.match(/before the restart/g)).toHaveLength(1);
     child.kill("SIGTERM");
     expect(await ended).toBe(143);

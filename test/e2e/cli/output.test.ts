@@ -47,7 +47,7 @@ describe("list format", () => {
     );
     const unknown = await withOutput("xml", "workers delete app --yes");
     expect(unknown).toMatchObject({ status: 2, stdout: "" });
-    expect(unknown.stderr).toContain("xml is not a form of output");
+    expect(unknown.stderr).toContain("xml is not an output format");
     expect((await fetch(`${daemon.url}/app/`)).status).toBe(200);
   });
 

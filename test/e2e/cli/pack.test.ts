@@ -48,13 +48,13 @@ test("--list prints every file with size and rule, warns of secrets, writes noth
   const before = await readdir(shell.home);
   const run = await shell.run("pack app --list");
   expect(run.stdout.split("\n").map((line) => line.split("\t"))).toEqual([
-    ["+", "6", ".gitignore", "no rule against it"],
+    ["+", "6", ".gitignore", "no matching rule"],
     ["+", "19", "index.js", "always in"],
     ["+", "25", "manifest.yaml", "always in"],
-    ["+", "6", "tls/server.key", "no rule against it"],
-    ["-", "", ".env", "always out: .env*: may hold secrets"],
+    ["+", "6", "tls/server.key", "no matching rule"],
+    ["-", "", ".env", "always excluded: .env*: can contain secrets"],
     ["-", "", "a.log", ".gitignore: *.log"],
-    ["-", "", "app-0.9.0.tgz", "always out: an archive of this package"],
+    ["-", "", "app-0.9.0.tgz", "always excluded: an archive of this package"],
     [""],
   ]);
   expect(run.stderr).toContain("tls/server.key looks like a secret");

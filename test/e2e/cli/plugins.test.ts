@@ -42,7 +42,7 @@ test("plugins are uploaded, listed, disabled, enabled, replaced, reloaded and de
         .slice(0, 3),
     ),
   ).toEqual([
-    ["+", ".gitignore", "no rule against it"],
+    ["+", ".gitignore", "no matching rule"],
     ["+", "dist/guard.js", "always in"],
     ["+", "manifest.yaml", "always in"],
     ["-", "", ".env"],
@@ -108,7 +108,7 @@ test("enabling a plugin that fails to load prints the reason and exits with 1", 
 
   expect(run.status).toBe(1);
   expect(JSON.parse(run.stdout)).toMatchObject({ name: "bad", enabled: true, status: "failed", error: expect.any(String) as string });
-  expect(run.stderr).toMatch(/warning: bad is on, but it could not be loaded: .*\/api/);
+  expect(run.stderr).toMatch(/warning: bad is on, but failed to load: .*\/api/);
   expect(await rowOf("bad")).toMatch(/^bad\tlatest\tfailed\tuploaded\t.*\/api/);
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+ \(1 failed\)$/m);
   expect(JSON.parse((await shell.run("status --json")).stdout)).toMatchObject({ failedPlugins: 1 });

@@ -78,7 +78,7 @@ test("a read-only profile rejects every change and permits every read", async ()
     const run = await shell.run(`${words} --json`);
     expect(run, `${words}: ${run.stderr}`).toMatchObject({ status: 5, stdout: "" });
     expect(JSON.parse(run.stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
-      error: { code: "PROFILE_READ_ONLY", message: "profile default is read-only; nothing was changed" },
+      error: { code: "PROFILE_READ_ONLY", message: "profile default is read-only; nothing changed" },
     });
   }
   for (const words of ["workers list", "plugins list", "keys list", "status", "auth status", "workers upload app --dry-run"])

@@ -78,7 +78,7 @@ describe("workers show", () => {
   test("prints that no version is enabled when all are disabled", async () => {
     for (const version of ["1.0.0", "1.1.0", "1.2.0"]) succeeded(await shell.run(`workers disable @team/app@${version}`));
 
-    expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is on$/m);
+    expect((await shell.run("workers show @team/app")).stdout).toMatch(/^url +none: no version is enabled$/m);
     expect(errorOf(await shell.run("workers open @team/app --json"))).toMatchObject({ code: "WORKER_OFF", exitCode: 7 });
     expect(errorOf(await shell.run("workers rollback @team/app --json"))).toMatchObject({ code: "NO_EARLIER_VERSION", exitCode: 7 });
   });
@@ -91,7 +91,7 @@ describe("workers rollback", () => {
     const run = succeeded(await shell.run("rollback @team/app --verbose"));
 
     expect(run.stdout).toBe(`${daemon.url}/@team/app/\n`);
-    expect(run.stderr).toContain("@team/app is answered by 1.1.0, no longer by 1.2.0; it answered with 200");
+    expect(run.stderr).toContain("@team/app is answered by 1.1.0, no longer by 1.2.0; the check got 200");
     // The target is enabled already; the newer version is disabled only after the check of the target succeeded.
     expect(run.stderr.match(/^> (?:POST|GET \S+@).*$/gm)).toEqual([
       `> GET ${daemon.url}/@team/app@1.1.0/`,

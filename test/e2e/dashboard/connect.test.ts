@@ -21,7 +21,7 @@ afterAll(() => daemon?.dispose());
 
 test("asks for URL and key without a profile, hides the key and stores both", async () => {
   const window = await openTui(shell, "");
-  await window.waitFor("No profile yet. Press a to sign in to a daemon.");
+  await window.waitFor("No profiles. Press a to sign in to a daemon.");
   window.press("a");
   await window.waitFor("URL of the daemon:");
   window.press(`\u0015${daemon.url}${keys.enter}`);
@@ -37,14 +37,14 @@ test("asks for URL and key without a profile, hides the key and stores both", as
 
 test("stores nothing when the daemon rejects the key", async () => {
   const window = await openTui(shell, "");
-  await window.waitFor("No profile yet");
+  await window.waitFor("No profiles");
   window.press(`a`);
   await window.waitFor("URL of the daemon:");
   window.press(`\u0015${daemon.url}${keys.enter}`);
   await window.waitFor("key for");
   window.press(`a-wrong-key${keys.enter}`);
   await window.waitFor("failed:");
-  expect(window.text()).toContain("No profile yet");
+  expect(window.text()).toContain("No profiles");
   await expect(readFile(path.join(shell.home, ".config/runtimectl/credentials.json"), "utf8")).rejects.toThrow("ENOENT");
 });
 
@@ -53,18 +53,18 @@ test("ends the session and opens Connect when the daemon rejects the key", async
     ".config/runtimectl/config.yaml": `profiles:\n  default:\n    url: ${daemon.url}\ncurrent: default\n`,
   });
   const window = await openTui(shell, "", { env: { RUNTIMECTL_KEY: "a-wrong-key" } });
-  await window.waitFor("refuses the key");
+  await window.waitFor("rejects the key");
   await window.waitFor("[7 Connect]");
 });
 
 test("reports an unreachable daemon and retries", async () => {
   const window = await openTui(shell, "", { env: { RUNTIMECTL_URL: "http://127.0.0.1:1", RUNTIMECTL_KEY: "a-key" } });
-  await window.waitFor(/away for \d+ s · .* · cannot reach http:\/\/127\.0\.0\.1:1/);
+  await window.waitFor(/unreachable for \d+ s · .* · cannot reach http:\/\/127\.0\.0\.1:1/);
   await window.waitFor(/next try in \d+ s/);
 });
 
 test.each([
-  ["{workers.delete: e}", "the key e would mean both workers.toggle and workers.delete"],
+  ["{workers.delete: e}", "the key e is assigned to both workers.toggle and workers.delete"],
   ["{workers.remove: e}", 'no action "workers.remove"'],
 ])("rejects key bindings that conflict or are unknown: %s", async (changes, message) => {
   await writeTree(shell.home, { ".config/runtimectl/config.yaml": `ui:\n  keys: ${changes}\n` });

@@ -23,7 +23,7 @@ test("escapes control characters in names everywhere", async () => {
   window.press("/evil\r");
   await window.waitFor("filter: evil");
   window.press("x");
-  await window.waitFor("The same as commands");
+  await window.waitFor("Equivalent commands");
   window.press(`${keys.esc}:workers list${keys.enter}`);
   await window.waitFor("→ 0");
   expect(window.written()).not.toContain("\u001b]0;");
@@ -57,14 +57,14 @@ test("redraws correctly when the window is resized while data loads", async () =
   await window.resize(80, 24);
   await window.waitFor(() => window.text().split("\n").length === 23);
   await window.resize(40, 10);
-  await window.waitFor("room for 60x15 is needed, here 40x10");
+  await window.waitFor("too small: 40x10, required 60x15");
   await window.resize(60, 15);
   await window.waitFor("[Workers]");
   daemon.letGo();
   await window.waitFor(/> shop +1\.0\.0/);
   await window.resize(120, 30);
   await window.waitFor("uploaded · /srv/workers/shop");
-  expect(window.text()).not.toContain("room for");
+  expect(window.text()).not.toContain("too small");
   expect(window.text().match(/> shop/g)).toHaveLength(1);
   expect(window.written()).not.toContain("\u001b[3J");
 });
@@ -72,7 +72,7 @@ test("redraws correctly when the window is resized while data loads", async () =
 test("uses no color with NO_COLOR and shows states as words", async () => {
   const worker = { ...listedWorker("shop"), disabledVersions: ["1.0.0"] };
   const { window } = await lookAt({ "/api/workers": [worker] }, "--screen workers", { env: { NO_COLOR: "1" } });
-  await window.waitFor(/> shop +1\.0\.0 +off/);
+  await window.waitFor(/> shop +1\.0\.0 +disabled/);
   // oxlint-disable-next-line no-control-regex -- colours are escape sequences
   expect(window.written()).not.toMatch(/\u001b\[[0-9;]*m/);
 });

@@ -103,7 +103,7 @@ test("shows a text file with escape codes escaped, and rejects a binary file", a
   window.press(`${keys.esc}${keys.esc}`);
   await select(window, "image.bin");
   window.press(keys.enter);
-  await window.waitFor("failed: image.bin is no text");
+  await window.waitFor("failed: image.bin is not a text file");
 });
 
 test("serves a renamed file under its new name immediately, and undoes the rename", async () => {
@@ -112,10 +112,10 @@ test("serves a renamed file under its new name immediately, and undoes the renam
   window.press("R");
   await window.waitFor("new name of about.html: about.html");
   window.press(`\u0015home.html${keys.enter}`);
-  await window.waitFor("done: about.html is home.html now");
+  await window.waitFor("done: about.html renamed to home.html");
   expect(await textOf("/site/home.html")).toContain("first");
   window.press("U");
-  await window.waitFor("done: home.html is about.html again");
+  await window.waitFor("done: home.html renamed back to about.html");
   expect(await statusOf("/site/home.html")).toBe(404);
   window.press(`R${keys.esc}R\u0015${keys.enter}`);
   await select(window, "about.html");
@@ -127,12 +127,12 @@ test("creates a folder, moves a file into it, and shows why a path is rejected",
   window.press("n");
   await window.waitFor(`new folder in ${version}:`);
   window.press(`pages${keys.enter}`);
-  await window.waitFor(`done: ${version}/pages is there`);
+  await window.waitFor(`done: ${version}/pages created`);
   await select(window, "about.html");
   window.press("m");
   await window.waitFor(`move about.html to: ${version}/about.html`);
   window.press(`\u0015${version}/pages${keys.enter}`);
-  await window.waitFor(`done: ${version}/about.html is moved to ${version}/pages`);
+  await window.waitFor(`done: ${version}/about.html moved to ${version}/pages`);
   expect(await textOf("/site/pages/about.html")).toContain("first");
   window.press(`${keys.esc}n`);
   await window.waitFor("new folder in");
@@ -147,34 +147,34 @@ test("deletes a file only after its name is typed", async () => {
   window.press("d");
   await window.waitFor(`Delete the file ${version}/about.html permanently`);
   window.press(`y${keys.enter}`);
-  await window.waitFor("That is another name");
+  await window.waitFor("The name does not match");
   window.press(keys.esc);
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(await textOf("/site/about.html")).toContain("first");
   window.press("d");
   await window.waitFor("Type about.html to confirm");
   window.press(`about.html${keys.enter}`);
-  await window.waitFor(`done: ${version}/about.html is deleted`);
+  await window.waitFor(`done: ${version}/about.html deleted`);
   expect(await statusOf("/site/about.html")).toBe(404);
 });
 
 test("uploads a folder with its content and asks before it overwrites a file", async () => {
   const window = await inVersion();
   window.press("u");
-  await window.waitFor(`file or folder to put into ${version}: ./`);
+  await window.waitFor(`file or folder to upload to ${version}: ./`);
   window.press(`put${keys.tab}${keys.enter}`);
-  await window.waitFor(`done: 2 files written into ${version}`);
+  await window.waitFor(`done: 2 files uploaded to ${version}`);
   expect(await textOf("/site/put/deep/er.html")).toContain("deep");
   await window.waitFor("put/");
   window.press(`uabout.html${keys.enter}`);
-  await window.waitFor(`Write over what is there of about.html in ${version}`);
+  await window.waitFor(`Overwrite about.html in ${version}`);
   window.press("n");
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(await textOf("/site/about.html")).toContain("first");
   window.press(`uabout.html${keys.enter}`);
   await window.waitFor("y/N");
   window.press("y");
-  await window.waitFor(`done: 1 file written into ${version}`);
+  await window.waitFor(`done: 1 file uploaded to ${version}`);
   expect(await textOf("/site/about.html")).toContain("second");
   window.press(`unothing-of-this-name${keys.enter}`);
   await window.waitFor("failed: there is no file or folder");
@@ -186,15 +186,15 @@ test("saves a file and a folder locally and never overwrites", async () => {
   window.press("s");
   await window.waitFor("save as: ./about.html");
   window.press(keys.enter);
-  await window.waitFor("about.html is there already; choose another name");
+  await window.waitFor("about.html already exists; choose another name");
   expect(await readFile(path.join(session.shell.home, "about.html"), "utf8")).toContain("second");
   window.press(`s\u0015saved.html${keys.enter}`);
-  await window.waitFor("is saved as");
+  await window.waitFor("saved as");
   expect(await readFile(path.join(session.shell.home, "saved.html"), "utf8")).toBe("<p>first</p>\n");
   window.press(`${keys.esc}gs`);
   await window.waitFor("save as: ./docs.zip");
   window.press(keys.enter);
-  await window.waitFor(`done: ${version}/docs is saved as`);
+  await window.waitFor(`done: ${version}/docs saved as`);
   expect((await readFile(path.join(session.shell.home, "docs.zip"))).subarray(0, 2).toString()).toBe("PK");
 });
 
@@ -215,12 +215,12 @@ test("x shows equal commands; read-only mode offers only reading and saving", as
   const window = await inVersion("", { rows: 40 });
   await select(window, "about.html");
   window.press("x");
-  await window.waitFor("The same as commands");
+  await window.waitFor("Equivalent commands");
   for (const line of [`rm ${version}/about.html`, `get ${version}/about.html`, `put ./file ${version}`, `mkdir ${version}/new`])
     expect(window.text()).toContain(`runtimectl files ${line}`);
   const looking = await inVersion("--readonly", { rows: 40 });
   looking.press("uRmnd?");
-  await looking.waitFor("Keys that mean something here");
+  await looking.waitFor("Available keys");
   expect(looking.text()).not.toMatch(/upload|rename|move|delete|new folder/);
   expect(looking.text()).toContain("save");
 });
@@ -230,9 +230,9 @@ test("shows only permitted directories, and names the permission that is missing
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await inVersion(`--url ${session.daemon.url} --key-file looker.key`);
   window.press("n");
-  await window.waitFor("note: the key in use does not hold workers:install, which this needs");
+  await window.waitFor("note: your key does not have the required permission workers:install");
   window.press("d");
-  await window.waitFor("note: the key in use does not hold workers:remove, which this needs");
+  await window.waitFor("note: your key does not have the required permission workers:remove");
   window.press(`${keys.esc}${keys.esc}${keys.esc}`);
   await window.waitFor("> workers/");
   expect(window.text()).not.toContain("plugins/");

@@ -43,7 +43,7 @@ test.each([
 ])("lists the keys at %dx%d and marks the one in use", async (columns, rows) => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns, rows });
   await window.waitFor("as operator (admin)");
-  await window.waitFor("operator (this one)");
+  await window.waitFor("operator (in use)");
   if (columns < 80) window.press(`/operator${keys.enter}${keys.enter}`);
   else window.press(`/operator${keys.enter}`);
   await window.waitFor("by this dashboard; a key cannot revoke itself");
@@ -55,11 +55,11 @@ test.each([
 
 test("does not revoke the key in use and shows why", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file operator.key`, { columns: 120, rows: 24 });
-  await window.waitFor("operator (this one)");
+  await window.waitFor("operator (in use)");
   window.press(`/operator${keys.enter}`);
   await window.waitFor("1 of 3 keys");
   window.press("d");
-  await window.waitFor("a key cannot revoke itself; sign in with another one to revoke operator");
+  await window.waitFor("a key cannot revoke itself; to revoke operator");
   expect(await keyNames()).toContain("operator");
 });
 
@@ -73,11 +73,11 @@ test("shows and copies a new key once and clears it from the terminal when close
   window.press(`${keys.up} ${keys.right} ${keys.tab}`);
   await window.waitFor("[x] read [x] install [ ] remove");
   window.press(`\u0015@team @other${keys.tab}\u00156m`);
-  await window.waitFor(/lifetime \(ends \d{4}-\d\d-\d\d\) 6m/);
+  await window.waitFor(/lifetime \(expires \d{4}-\d\d-\d\d\) 6m/);
   const end = new Date(Date.now() + 180 * 86_400_000).toISOString().slice(0, 10);
   expect(window.text()).toContain(`(ends ${end})`);
   window.press(keys.enter);
-  await window.waitFor("shown this one time");
+  await window.waitFor("This key is shown only once");
   const secret = secretIn(window);
   expect(secret).toHaveLength(47);
   expect(window.text()).toContain(`release, custom, namespaces @team @other, ends ${end}`);
@@ -88,17 +88,17 @@ test("shows and copies a new key once and clears it from the terminal when close
   await window.waitFor("copied");
   expect(window.written()).toContain(`\u001b]52;c;${Buffer.from(secret).toString("base64")}\u0007`);
   window.press("q");
-  await window.waitFor("Is it stored?");
+  await window.waitFor("Did you store the key?");
   window.press("n");
   await window.waitFor("esc close");
   expect(secretIn(window)).toBe(secret);
   window.press(keys.esc);
-  await window.waitFor("Is it stored?");
+  await window.waitFor("Did you store the key?");
   window.press("y");
   await window.waitFor("release");
   await window.waitFor(() => !window.text().includes(secret));
   window.press("?");
-  await window.waitFor("Keys that mean something here");
+  await window.waitFor("Available keys");
   window.press(`${keys.esc}q`);
   await window.ended;
   expect(window.remembered()).not.toContain(secret);
@@ -111,7 +111,7 @@ test("leaves no trace of a shown key in the terminal after ctrl-c", async () => 
   window.press("c");
   await window.waitFor("New key");
   window.press(`short-lived${keys.tab}${keys.tab}${keys.tab}${keys.enter}`);
-  await window.waitFor("shown this one time");
+  await window.waitFor("This key is shown only once");
   const secret = secretIn(window);
   window.press(keys.ctrlC);
   await window.ended;
@@ -132,14 +132,14 @@ test.each([
   window.press(`x${keys.tab} ${keys.tab}  `);
   await window.waitFor(/keys +\[ \] read \[ \] create \[ \] revoke/);
   window.press(`${keys.right} ${keys.tab}${keys.tab}\u0015never${keys.enter}`);
-  await window.waitFor("a key that never ends");
+  await window.waitFor("this key will never expire");
   await window.waitFor("ready");
   await expect(steadyText(window.text())).toMatchFileSnapshot(`screens/new-key-${columns}x${rows}.txt`);
   expect(await keyNames()).not.toContain("x");
 });
 
 test.each([
-  ["no name", keys.tab + keys.tab + keys.tab, "a name is needed"],
+  ["no name", keys.tab + keys.tab + keys.tab, "the name is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab}${keys.tab}${keys.tab}\u0015soon`, '"soon" is not a lifetime'],
 ])("the form rejects %s and creates nothing", async (_what, typed, reason) => {
@@ -162,7 +162,7 @@ test("the form shows the daemon's rejection and keeps its content", async () => 
   await window.waitFor("New key");
   window.press(`${"n".repeat(101)}${keys.tab}${keys.tab}${keys.tab}${keys.enter}`);
   await window.waitFor("Too big: expected string");
-  expect(window.text()).toContain("lifetime (ends");
+  expect(window.text()).toContain("lifetime (expires");
   expect(await keyNames()).not.toContain("n".repeat(101));
 });
 
@@ -175,33 +175,33 @@ test("revokes a key only after its name is typed", async () => {
   window.press("d");
   await window.waitFor(/Revoke key \d+ \(leaving, viewer/);
   window.press(keys.esc);
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(await keyNames()).toContain("leaving");
   window.press("d");
   await window.waitFor("Type leaving to confirm");
   window.press(`leaving${keys.enter}`);
-  await window.waitFor("(leaving) is revoked");
+  await window.waitFor("(leaving) revoked");
   expect(await keyNames()).not.toContain("leaving");
 });
 
 test("names the missing permission without keys:read and offers no action", async () => {
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file blind.key`, { columns: 100, rows: 24 });
-  await window.waitFor("The key blind has no permission keys:read");
+  await window.waitFor("This screen requires the permission keys:read");
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
 test("shows keys to a viewer and offers neither create nor revoke", async () => {
   await run("keys create --role viewer --name looker --out looker.key");
   const window = await session.tui(`--screen keys --url ${session.daemon.url} --key-file looker.key`);
-  await window.waitFor("looker (this one)");
+  await window.waitFor("looker (in use)");
   await window.waitFor("as looker (viewer)");
   const before = await keyNames();
   window.press("c");
-  await window.waitFor("the key in use does not hold keys:create");
+  await window.waitFor("your key does not have the required permission keys:create");
   window.press("d");
-  await window.waitFor("the key in use does not hold keys:revoke");
+  await window.waitFor("your key does not have the required permission keys:revoke");
   window.press("?");
-  await window.waitFor("Keys that mean something here");
+  await window.waitFor("Available keys");
   expect(window.text()).not.toMatch(/\b[cd] +(?:create|revoke)/);
   expect(await keyNames()).toEqual(before);
 });
@@ -211,7 +211,7 @@ test("offers neither create nor revoke in read-only mode", async () => {
   await window.waitFor("ci-deploy");
   await window.waitFor("read-only");
   window.press("cd?");
-  await window.waitFor("Keys that mean something here");
+  await window.waitFor("Available keys");
   expect(window.text()).not.toMatch(/create|revoke/);
 });
 
@@ -219,7 +219,7 @@ test("shows how to create a first key; the form keeps its content without the da
   const own = await DashboardSession.open();
   try {
     const window = await own.tui("--screen keys");
-    await window.waitFor("no keys yet; make one with");
+    await window.waitFor("no keys; to create one");
     window.press("c");
     await window.waitFor("New key");
     window.press(`patient${keys.tab}${keys.tab}${keys.tab}`);
@@ -249,7 +249,7 @@ test("escapes control characters in a key's name and can revoke that key", async
       window.press("d");
       await window.waitFor("to confirm");
       window.press(`\\x1b]0;owned\\x07\\x1b[2Jevil${keys.enter}`);
-      await window.waitFor("is revoked");
+      await window.waitFor("revoked");
       expect(window.written()).not.toContain("\u001b]0;owned");
     } finally {
       await daemon.kill();
@@ -264,7 +264,7 @@ test("creates no key on the screen with --accessible, where it would stay visibl
   const window = await session.tui("--screen keys --accessible");
   await window.waitFor("ci-deploy");
   window.press("c");
-  await window.waitFor("use runtimectl keys create --out FILE: a key would stay");
+  await window.waitFor("in accessible mode a key would stay");
   window.press(`:keys create --role viewer${keys.enter}`);
   await window.waitFor("add --out FILE");
   expect(await keyNames()).toEqual(before);

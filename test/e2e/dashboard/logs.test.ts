@@ -72,10 +72,10 @@ test("shows new lines live; a filter hides others, n and N move between matches"
   window.press("n");
   await window.waitFor(/^> .*third order/m);
   window.press("y");
-  await window.waitFor("the line is in the clipboard");
+  await window.waitFor("line copied, if the terminal allows");
   expect(window.written()).toContain(`\u001b]52;c;${Buffer.from("third order").toString("base64")}\u0007`);
   window.press("/zzz");
-  await window.waitFor("nothing fits the filter");
+  await window.waitFor("no matches");
 });
 
 test("a pause freezes the screen and counts new lines", async () => {
@@ -150,7 +150,7 @@ test("l on a worker opens its log, with a hint if it is empty", async () => {
   await window.waitFor("l logs");
   window.press("l");
   await window.waitFor("app · live");
-  await window.waitFor("nothing was written yet; what app writes appears here");
+  await window.waitFor("no entries yet; new entries of app appear here");
 });
 
 let shots = 0;
@@ -183,11 +183,11 @@ test("continues the log below a mark after a restart of the daemon", async () =>
   const window = await session.tui(`--screen logs ${at}`, { columns: 120, rows: 24 });
   await window.waitFor(/info +before/);
   await first.stop();
-  await window.waitFor("connection lost, trying again");
+  await window.waitFor("connection lost, reconnecting");
   expect(window.text()).toContain("before");
   const second = await startDaemon({ directory, env: { PORT: port } });
   try {
-    await window.waitFor(/--- connection lost .*, back .*: lines may be missing ---/);
+    await window.waitFor(/--- connection lost .*, restored .*: lines may be missing ---/);
     await fetch(`${second.url}/talker/?text=after`);
     await window.waitFor(/info +after/);
   } finally {

@@ -43,12 +43,12 @@ test("finds one of 2,000 workers, protects a built-in one, keeps the list when a
   expect(window.text()).not.toContain("aaa");
   window.press("bg");
   await window.waitFor(/^> aaa/m);
-  await window.waitFor("stays as it is: no delete, no switching");
+  await window.waitFor("cannot be changed");
   expect(window.text()).not.toMatch(/d delete|e on\/off/);
   window.press("d");
-  await window.waitFor("note: aaa is built in and stays as it is");
+  await window.waitFor("note: aaa is built in and cannot be changed");
   expect((await fetch(`${daemon.url}/aaa/`)).status).toBe(200);
   await daemon.stop();
-  await window.waitFor(/away for \d+ s/);
+  await window.waitFor(/unreachable for \d+ s/);
   expect(window.text()).toContain("w0001");
 }, 60_000);

@@ -21,10 +21,10 @@ const refused = WireAnswer.refusal(403, "PERMISSION_DENIED", "The key has no per
 test.each(["workers", "logs"])("the screen %s names the missing permission workers:read and offers no action", async (screen) => {
   const answers = { "/api/admin/session": sessionOf(["plugins:read"]), "/api/workers": refused, "/api/metrics.json": refused };
   const { window } = await lookAt(answers, `--screen ${screen}`);
-  await window.waitFor("The key blind has no permission workers:read, which this screen needs.");
+  await window.waitFor("This screen requires the permission workers:read");
   expect(window.text()).not.toMatch(/on\/off|upload|delete|follow/);
   window.press("1");
-  await window.waitFor(/workers +not shown: The key has no permission workers:read/);
+  await window.waitFor(/workers +not available: The key has no permission workers:read/);
   await window.waitFor(/plugins +0/);
 });
 
@@ -37,12 +37,12 @@ test("removes actions and lists when the key loses a permission", async () => {
   await window.waitFor("d delete");
   answers["/api/admin/session"] = sessionOf(["workers:read"]);
   window.press("r");
-  await window.waitFor("lacks workers:install, workers:restart, workers:remove");
+  await window.waitFor("does not have workers:install, workers:restart, workers:remove");
   expect(window.text()).not.toMatch(/e on\/off|u upload|d delete/);
   answers["/api/admin/session"] = sessionOf([]);
   answers["/api/workers"] = refused;
   window.press("r");
-  await window.waitFor("The key blind has no permission workers:read");
+  await window.waitFor("This screen requires the permission workers:read");
   expect(window.text()).not.toContain("shop");
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
@@ -58,7 +58,7 @@ test("shows the rejection when the key lost a permission, and keeps the list", a
   await window.waitFor("e on/off");
   window.press("e");
   await window.waitFor("failed:");
-  await window.waitFor(/> shop +1\.0\.0 +on/);
+  await window.waitFor(/> shop +1\.0\.0 +enabled/);
 });
 
 test.each([
@@ -68,11 +68,11 @@ test.each([
 ])("shows an invalid response beside the last valid list: %s", async (_name, nonsense) => {
   const answers: Record<string, unknown> = { "/api/workers": [listedWorker("shop")] };
   const { window } = await lookAt(answers, "--screen workers", { columns: 140 });
-  await window.waitFor(/> shop +1\.0\.0 +on/);
+  await window.waitFor(/> shop +1\.0\.0 +enabled/);
   answers["/api/workers"] = nonsense;
   window.press("r");
   await window.waitFor(/1 version {2}not up to date: /);
-  expect(window.text()).toMatch(/> shop +1\.0\.0 +on/);
+  expect(window.text()).toMatch(/> shop +1\.0\.0 +enabled/);
   answers["/api/workers"] = [listedWorker("shop"), listedWorker("todos")];
   window.press("r");
   await window.waitFor("todos");
@@ -105,7 +105,7 @@ test("ui.refresh sets the refresh interval and --refresh overrides it", async ()
     lookAt({}, "--screen workers", { env }),
     lookAt({}, "--screen workers --refresh 1s", { env }),
   ]);
-  await Promise.all([seldom, often].map(({ window }) => window.waitFor("nothing is installed yet")));
+  await Promise.all([seldom, often].map(({ window }) => window.waitFor("no workers")));
   await Promise.all([seldom, often].map(({ window }) => window.waitFor("ready")));
   const asked = ({ daemon }: typeof seldom) => daemon.requests.filter((request) => request === "GET /api/workers").length;
   await expect.poll(() => asked(often)).toBeGreaterThan(2);
@@ -137,7 +137,7 @@ test("ignores pasted text as keys and accepts it in text inputs", async () => {
   window.press(`${keys.esc}d`);
   await window.waitFor("y/N");
   window.paste("y");
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
   window.press("q");
   expect(await window.ended).toBe(0);
@@ -150,11 +150,11 @@ test.each([
 ])("only asks for room at %dx%d and accepts no key but ctrl-c until resized", async (columns, rows) => {
   const answers = { "/api/admin/session": sessionOf(["workers:read", "workers:remove"]), "/api/workers": [listedWorker("shop")] };
   const { daemon, window } = await lookAt(answers, "--screen workers", { columns, rows });
-  const asksForRoom = columns === 1 ? /^r$/ : /room for 60x15 is\s+needed, here 20x5/;
+  const asksForRoom = columns === 1 ? /^t$/ : /the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/;
   await window.waitFor(asksForRoom);
   await pressed(window, "dshop\rq");
   await window.resize(80, 24);
-  await window.waitFor(/> shop +1\.0\.0 +on/);
+  await window.waitFor(/> shop +1\.0\.0 +enabled/);
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
   await window.resize(columns, rows);
   await window.waitFor(asksForRoom);
@@ -172,12 +172,12 @@ test("a prompt outside of the visible screen accepts no keys", async () => {
   window.press("d");
   await window.waitFor("y/N");
   await window.resize(20, 5);
-  await window.waitFor("room for");
+  await window.waitFor(/too\s+small/);
   await pressed(window, "y");
   await window.resize(80, 24);
   await window.waitFor("y/N");
   window.press("n");
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(daemon.requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 

@@ -62,7 +62,7 @@ test("confirms a deletion in a dialog and changes nothing when declined", async 
   window.press(`:workers delete other${keys.enter}`);
   await window.waitFor("Type other to confirm");
   window.press(keys.esc);
-  await window.waitFor("not confirmed; nothing was changed");
+  await window.waitFor("not confirmed; nothing changed");
   expect(window.text()).toContain("runtimectl workers delete other → 3");
   expect(await statusOf("/other/")).toBe(200);
   window.press(`${keys.esc}:`);
@@ -81,11 +81,11 @@ test("requires the profile's name to delete on a production profile", async () =
   await window.waitFor("PRODUCTION");
   await window.waitFor("ready");
   window.press(`:workers delete app${keys.enter}`);
-  await window.waitFor("Type the profile's name (live) to confirm");
+  await window.waitFor("Type the profile name (live) to confirm");
   window.press(`app${keys.enter}`);
-  await window.waitFor("That is another name. Nothing was changed.");
+  await window.waitFor("The name does not match. Nothing changed.");
   window.press(keys.esc);
-  await window.waitFor("not confirmed; nothing was changed");
+  await window.waitFor("not confirmed; nothing changed");
   expect(await statusOf("/app/")).toBe(200);
   await session.shell.run("profile use default");
 });
@@ -94,13 +94,13 @@ test("shows a key created by a command once and keeps it nowhere", async () => {
   const window = await session.tui();
   await window.waitFor("ready");
   window.press(`:keys create --role viewer --name from-palette${keys.enter}`);
-  await window.waitFor("shown this one time");
+  await window.waitFor("This key is shown only once");
   const secret = /rtk_[\w-]{30,}/.exec(window.text())?.[0] ?? "";
   expect(secret).toHaveLength(47);
   expect(window.text()).toContain("(the key)");
   window.press("j");
   window.press(keys.esc);
-  await window.waitFor("Is it stored?");
+  await window.waitFor("Did you store the key?");
   expect(window.text()).toContain(secret);
   window.press("y");
   await window.waitFor(() => !window.text().includes(secret.slice(12)));
@@ -115,7 +115,7 @@ test("rejects a line that contains a key and does not recall it", async () => {
   window.press(`:workers list${keys.enter}`);
   await window.waitFor("→ 0");
   window.press(`${keys.esc}:auth login rtk_${"a".repeat(43)}${keys.enter}`);
-  await window.waitFor("the command line holds an API key");
+  await window.waitFor("the command line contains an API key");
   window.press(`${keys.esc}:`);
   await window.waitFor("tab: api");
   window.press(keys.up);
@@ -128,9 +128,9 @@ test("rejects an unknown command and keeps running", async () => {
   window.press(`:wrkers list${keys.enter}`);
   await window.waitFor("→ 2");
   window.press(`${keys.esc}:tui${keys.enter}`);
-  await window.waitFor("there is no such command here");
+  await window.waitFor("the command does not exist or is not available in the dashboard");
   window.press(`${keys.esc}2`);
-  await window.waitFor(/app +1\.0\.0 +on/);
+  await window.waitFor(/app +1\.0\.0 +enabled/);
 });
 
 test.each([
@@ -141,10 +141,10 @@ test.each([
   await window.waitFor("plugin-gateway");
   await window.waitFor("q quit");
   window.press("?");
-  await window.waitFor("Keys that mean something here");
+  await window.waitFor("Available keys");
   await window.waitFor(/R +reload all/);
   window.press("G");
-  await window.waitFor("ui.keys in config.yaml changes keys");
+  await window.waitFor("to change keys, set ui.keys in config.yaml");
   window.press(keys.esc);
   await window.waitFor("plugin-gateway");
 });
@@ -165,7 +165,7 @@ test("applies keys of config.yaml and rejects two actions on one key", async () 
     await withKeys("plugins.toggle: d");
     const refused = await own.shell.runInTerminal("tui");
     expect(refused.status).toBe(2);
-    expect(refused.stdout).toContain("the key d would mean both plugins.toggle and plugins.delete");
+    expect(refused.stdout).toContain("the key d is assigned to both plugins.toggle and plugins.delete");
     expect(refused.stdout).not.toContain("\u001b[?1049h");
   } finally {
     await own.close();

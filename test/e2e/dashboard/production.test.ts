@@ -28,9 +28,9 @@ const listed = async (words: string) => (await session.shell.run(words)).stdout;
 
 /** Deletions by key: screen, key, name, command that lists the names, message. */
 const deeds = [
-  ["workers", "D", "app", "workers list", "app is deleted"],
-  ["plugins", "d", "guard", "plugins list", "guard is deleted"],
-  ["keys", "d", "visitor", "keys list", "(visitor) is revoked"],
+  ["workers", "D", "app", "workers list", "app and its uploaded versions deleted"],
+  ["plugins", "d", "guard", "plugins list", "guard deleted"],
+  ["keys", "d", "visitor", "keys list", "(visitor) revoked"],
 ] as const;
 
 test.each(deeds)("requires the profile's name to delete on the screen %s of a production profile", async (...deed) => {
@@ -42,14 +42,14 @@ test.each(deeds)("requires the profile's name to delete on the screen %s of a pr
   await window.waitFor("filter: ");
   await window.waitFor(screen === "keys" ? "d revoke" : "d delete");
   window.press(key);
-  await window.waitFor("Type the profile's name (prod) to confirm");
+  await window.waitFor("Type the profile name (prod) to confirm");
   window.press(`${name}${keys.enter}`);
-  await window.waitFor("That is another name. Nothing was changed.");
+  await window.waitFor("The name does not match. Nothing changed.");
   expect(await listed(list)).toContain(name);
   window.press(keys.esc);
-  await window.waitFor("note: nothing was changed");
+  await window.waitFor("note: nothing changed");
   window.press(key);
-  await window.waitFor("Type the profile's name (prod) to confirm");
+  await window.waitFor("Type the profile name (prod) to confirm");
   window.press(`prod${keys.enter}`);
   await window.waitFor(done);
   expect(await listed(list)).not.toContain(name);
@@ -60,10 +60,10 @@ test("requires the profile's name for a command of the palette, even with --yes"
   const window = await session.tui("--profile prod --key-file root.key");
   await window.waitFor("PRODUCTION");
   window.press(`:workers delete app --yes${keys.enter}`);
-  await window.waitFor("Type the profile's name (prod) to confirm");
+  await window.waitFor("Type the profile name (prod) to confirm");
   window.press(`app${keys.enter}`);
-  await window.waitFor("That is another name");
+  await window.waitFor("The name does not match");
   window.press(keys.esc);
-  await window.waitFor("not confirmed; nothing was changed");
+  await window.waitFor("not confirmed; nothing changed");
   expect(await listed("workers list")).toContain("app");
 });

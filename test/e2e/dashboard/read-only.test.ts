@@ -12,11 +12,11 @@ afterAll(() => session?.close());
 
 test("offers no action in read-only mode and ignores their keys", async () => {
   const window = await session.tui("--screen workers --readonly");
-  await window.waitFor(/app +1\.0\.0 +on/);
+  await window.waitFor(/app +1\.0\.0 +enabled/);
   await window.waitFor("read-only");
   expect(window.text()).not.toMatch(/on\/off|restart|delete/);
   window.press("eRd?");
-  await window.waitFor("Keys that mean something here");
+  await window.waitFor("Available keys");
   expect(window.text()).not.toMatch(/on\/off|restart|delete/);
   expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
 });

@@ -54,7 +54,7 @@ test("shows the progress of an upload and completes it when the connection conti
   expect(await statusOf("/heavy/")).toBe(404);
   way.open();
   await window.waitFor("done: uploaded heavy 1.0.0");
-  await window.waitFor(/heavy +1\.0\.0 +on/);
+  await window.waitFor(/heavy +1\.0\.0 +enabled/);
   expect(await statusOf("/heavy/")).toBe(200);
   await expect.poll(packedHere).toEqual([]);
   await session.shell.run("workers delete heavy --yes");
@@ -100,7 +100,7 @@ test("sends an invalid zip archive and shows the daemon's rejection", async () =
   const window = await session.tui("--screen workers");
   await window.waitFor("u upload");
   window.press(`utorn.zip${keys.enter}`);
-  await window.waitFor("its name is for the daemon to read");
+  await window.waitFor("the daemon reads its name");
   window.press(keys.enter);
   await window.waitFor("folder or archive to upload: ./torn.zip");
   expect(await statusOf("/torn/")).toBe(404);

@@ -51,10 +51,10 @@ test.each([
 ])("shows a version with its state, load and last log lines at %dx%d", async (columns, rows) => {
   expect(await statusOf("/app/hello")).toBe(200);
   const window = await session.tui("--screen workers", { columns, rows });
-  await window.waitFor(/app +1\.1\.0 +on/);
+  await window.waitFor(/app +1\.1\.0 +enabled/);
   await window.waitFor("as root (admin)");
   if (columns < 80) window.press(keys.enter);
-  await window.waitFor("1.1.0 on answers");
+  await window.waitFor("1.1.0 active");
   await window.waitFor("asked for /hello");
   await window.waitFor(/requests +\d\.\d\d\/s · \d+ in all/);
   await window.waitFor("ready");
@@ -71,14 +71,14 @@ function onlyLastLogLine(text: string): string {
 
 test("disables a version, and undo enables it again", async () => {
   const window = await session.tui("--screen workers");
-  await window.waitFor(/app +1\.1\.0 +on/);
+  await window.waitFor(/app +1\.1\.0 +enabled/);
   await window.waitFor("e on/off");
   window.press("e");
-  await window.waitFor("done: app 1.1.0 is off");
-  await window.waitFor(/app +1\.1\.0 +off/);
+  await window.waitFor("done: app 1.1.0 is disabled");
+  await window.waitFor(/app +1\.1\.0 +disabled/);
   expect(await textOf("/app/")).toBe("app");
   window.press("U");
-  await window.waitFor("done: app 1.1.0 is on");
+  await window.waitFor("done: app 1.1.0 is enabled");
   expect(await textOf("/app/")).toBe("next");
   window.press("q");
   expect(await window.ended).toBe(0);
@@ -88,7 +88,7 @@ test("a rollback activates the previous version, and undo reverts it", async () 
   const window = await session.tui("--screen workers");
   await window.waitFor("R rollback");
   window.press("R");
-  await window.waitFor(/done: app is answered by 1\.0\.0/);
+  await window.waitFor(/done: app: 1\.0\.0/);
   expect(await textOf("/app/")).toBe("app");
   window.press("U");
   await window.waitFor("done: app is answered by 1.1.0 again");
@@ -100,7 +100,7 @@ test("a restart replaces the isolates", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("t restart");
   window.press("t");
-  await window.waitFor(/done: app 1\.1\.0 is restarted; 1 isolate ended/);
+  await window.waitFor(/done: app 1\.1\.0 restarted; 1 isolate replaced/);
   expect(await textOf("/app/")).toBe("next");
 });
 
@@ -108,14 +108,14 @@ test("deletes one version on y and keeps it on any other key", async () => {
   const window = await session.tui("--screen workers");
   await window.waitFor("d delete");
   window.press("d");
-  await window.waitFor("Delete 1 version of app, 1.1.0; 1 version of it stays");
+  await window.waitFor("Delete 1 version of app, 1.1.0; 1 version will remain");
   window.press(keys.enter);
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(await textOf("/app@1.1.0/")).toBe("next");
   window.press("d");
   await window.waitFor("y/N");
   window.press("y");
-  await window.waitFor("done: app 1.1.0 is deleted");
+  await window.waitFor("done: app 1.1.0 deleted");
   expect(await statusOf("/app@1.1.0/")).toBe(404);
   expect(await textOf("/app/")).toBe("app");
 });
@@ -124,17 +124,17 @@ test("deletes a whole worker only after its name is typed", async () => {
   const window = await session.tui("--screen workers", { columns: 140, rows: 45 });
   await window.waitFor("D delete all versions");
   window.press("D");
-  await window.waitFor("Delete app with all of it, 2 versions: /app/ is 404 then");
+  await window.waitFor("Delete app, all versions (2); /app/ will respond with 404");
   window.press(`other${keys.enter}`);
-  await window.waitFor("That is another name");
+  await window.waitFor("The name does not match");
   window.press(keys.esc);
-  await window.waitFor("nothing was changed");
+  await window.waitFor("nothing changed");
   expect(await textOf("/app/")).toBe("next");
   window.press("D");
   await window.waitFor("Type app to confirm");
   window.press(`app${keys.enter}`);
-  await window.waitFor("done: app is deleted");
-  await window.waitFor("nothing is installed yet; upload a folder with u");
+  await window.waitFor("done: app and its uploaded versions deleted");
+  await window.waitFor("no workers; press u to upload a folder");
   expect(await statusOf("/app/")).toBe(404);
 });
 
@@ -150,16 +150,16 @@ test("completes the path of an upload, previews it, cancels it and uploads it", 
   await window.waitFor("a new worker at /@team/shop/");
   await window.waitFor("runtimectl workers upload ./shop/");
   window.press("n");
-  await window.waitFor("nothing was sent");
+  await window.waitFor("cancelled; nothing was uploaded");
   expect(await statusOf("/@team/shop/")).toBe(404);
   window.press(`ushop${keys.enter}`);
   await window.waitFor("enter uploads");
   window.press(keys.enter);
   await window.waitFor(`done: uploaded @team/shop 2.0.0: ${session.daemon.url}/@team/shop/`);
   expect(await textOf("/@team/shop/")).toBe("shop");
-  await window.waitFor(/@team\/shop +2\.0\.0 +on/);
+  await window.waitFor(/@team\/shop +2\.0\.0 +enabled/);
   window.press(`unext${keys.enter}`);
-  await window.waitFor("in place of the 1.1.0 that is there; 1.1.0 answers /app/ now");
+  await window.waitFor("replaces the installed 1.1.0; 1.1.0 is the active version");
   window.press(keys.esc);
   await session.shell.run("workers delete @team/shop --yes");
 });
@@ -180,7 +180,7 @@ test("shows and copies the URL with the terminal's clipboard; x shows equal comm
   window.press("o");
   await window.waitFor(`note: ${session.daemon.url}/app/`);
   window.press("y");
-  await window.waitFor("is in the clipboard");
+  await window.waitFor("copied, if the terminal allows");
   const sequence = `\u001b]52;c;${Buffer.from(`${session.daemon.url}/app/`).toString("base64")}\u0007`;
   expect(window.written()).toContain(sequence);
   window.press("x");
@@ -193,16 +193,16 @@ test("names the missing permissions of a read-only key and changes nothing", asy
   const made = await session.shell.run("keys create --role viewer --name looker --out looker.key");
   if (made.status !== 0) throw new Error(made.stderr);
   const window = await session.tui(`--screen workers --url ${session.daemon.url} --key-file looker.key`, { columns: 170, rows: 45 });
-  await window.waitFor("lacks workers:install, workers:restart, workers:remove");
+  await window.waitFor("does not have workers:install, workers:restart, workers:remove");
   expect(window.text()).not.toMatch(/e on\/off|u upload|d delete/);
   window.press("e");
-  await window.waitFor("note: the key in use does not hold workers:install, which this needs");
+  await window.waitFor("note: your key does not have the required permission workers:install");
   window.press("d");
-  await window.waitFor("note: the key in use does not hold workers:remove, which this needs");
+  await window.waitFor("note: your key does not have the required permission workers:remove");
   window.press("u");
-  await window.waitFor("note: the key in use does not hold workers:install, which this needs");
+  await window.waitFor("note: your key does not have the required permission workers:install");
   window.press("?");
-  await window.waitFor("Keys that mean something here");
+  await window.waitFor("Available keys");
   expect(window.text()).not.toMatch(/on\/off|upload|delete|rollback/);
   expect(await textOf("/app/")).toBe("next");
 });
@@ -213,24 +213,24 @@ test("requires the profile's name to delete a version on a production profile", 
   await window.waitFor("PRODUCTION");
   await window.waitFor("d delete");
   window.press("d");
-  await window.waitFor("Type the profile's name (prod) to confirm");
+  await window.waitFor("Type the profile name (prod) to confirm");
   window.press(`app${keys.enter}`);
-  await window.waitFor("That is another name");
+  await window.waitFor("The name does not match");
   expect(await textOf("/app@1.1.0/")).toBe("next");
   window.press(`${keys.esc}d`);
-  await window.waitFor("Type the profile's name (prod) to confirm");
+  await window.waitFor("Type the profile name (prod) to confirm");
   window.press(`prod${keys.enter}`);
-  await window.waitFor("done: app 1.1.0 is deleted");
+  await window.waitFor("done: app 1.1.0 deleted");
   expect(await statusOf("/app@1.1.0/")).toBe(404);
 });
 
 test("shows a hint when no version matches the filter, and esc shows all", async () => {
   const window = await session.tui("--screen workers");
-  await window.waitFor(/app +1\.1\.0 +on/);
+  await window.waitFor(/app +1\.1\.0 +enabled/);
   window.press(`/zzz${keys.enter}`);
-  await window.waitFor("nothing fits the filter; esc shows all");
+  await window.waitFor("no matches; esc clears the filter");
   window.press(keys.esc);
-  await window.waitFor(/app +1\.1\.0 +on/);
+  await window.waitFor(/app +1\.1\.0 +enabled/);
 });
 
 test("deletes the packed archive of an upload on exit", async () => {

@@ -43,7 +43,7 @@ test("signs in, shows the status, switches profiles and signs out", async () => 
   succeeded(await shell.runProgram(`profile add prod --url ${daemon.url} --production`));
   succeeded(await shell.runProgram("auth login --profile prod --key-file root.key"));
   expect((await shell.runProgram("profile list")).stdout).toBe(
-    `\tdefault\t${daemon.url}\tkept\t\n*\tprod\t${daemon.url}\tkept\tPRODUCTION\n`,
+    `\tdefault\t${daemon.url}\tstored\t\n*\tprod\t${daemon.url}\tstored\tPRODUCTION\n`,
   );
   succeeded(await shell.runProgram("profile use default"));
   succeeded(await shell.runProgram("auth logout --profile prod"));
@@ -102,7 +102,7 @@ test("uploads an older version and prints the URL that serves it", async () => {
   succeeded(await shell.run("workers upload new"));
   const old = succeeded(await shell.run("workers upload old"));
   expect(old.stdout).toBe(`${daemon.url}/two@1.9.0/\n`);
-  expect(old.stderr).toContain(`${daemon.url}/two/ is answered by 2.0.0`);
+  expect(old.stderr).toContain(`2.0.0 is the active version at ${daemon.url}/two/`);
   expect(await (await fetch(old.stdout.trim())).text()).toBe("1");
 });
 
@@ -120,7 +120,7 @@ test("uploads an existing archive unchanged", async () => {
 test("creates a key with a role only, uses it, lists it and revokes it", async () => {
   const created = succeeded(await shell.run("keys create --role editor"));
   expect(created.stdout).toMatch(/^rtk_[\w-]{43}\n$/);
-  expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, ends \d{4}-\d\d-\d\d\n/);
+  expect(created.stderr).toMatch(/key \d+: editor .+, namespaces \*, expires \d{4}-\d\d-\d\d\n/);
   expect(created.stderr).not.toContain(created.stdout.trim());
   const [id] = /(?<=key )\d+/.exec(created.stderr) ?? [];
 

@@ -16,7 +16,7 @@ const get = (path: string) => fetch(session.daemon.url + path);
 
 test("an operator uploads, disables, enables and deletes a worker in a real terminal", async () => {
   const window = await session.tui("--screen workers", { columns: 100, rows: 30 });
-  await window.waitFor(/app +1\.0\.0 +on/);
+  await window.waitFor(/app +1\.0\.0 +enabled/);
   window.press("u");
   await window.waitFor("folder or archive to upload: ./");
   window.press(`sho${keys.tab}`);
@@ -27,20 +27,20 @@ test("an operator uploads, disables, enables and deletes a worker in a real term
   await window.waitFor("done: uploaded shop 2.0.0");
   expect(await (await get("/shop/")).text()).toContain("the shop");
 
-  await window.waitFor(/shop +2\.0\.0 +on/);
+  await window.waitFor(/shop +2\.0\.0 +enabled/);
   window.press(`/shop${keys.enter}`);
   await window.waitFor("D delete all versions");
   window.press("e");
-  await window.waitFor("done: shop 2.0.0 is off");
+  await window.waitFor("done: shop 2.0.0 is disabled");
   expect((await get("/shop/")).status).toBe(404);
   window.press("U");
-  await window.waitFor("done: shop 2.0.0 is on");
+  await window.waitFor("done: shop 2.0.0 is enabled");
   expect((await get("/shop/")).status).toBe(200);
 
   window.press("D");
   await window.waitFor("Type shop to confirm");
   window.press(`shop${keys.enter}`);
-  await window.waitFor("done: shop is deleted");
+  await window.waitFor("done: shop and its uploaded versions deleted");
   expect((await get("/shop/")).status).toBe(404);
   window.press("q");
   expect(await window.ended).toBe(0);

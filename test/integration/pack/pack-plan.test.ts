@@ -169,8 +169,8 @@ test("lists the rule for each excluded file", async () => {
     await folderOf({ "manifest.yaml": manifest, "index.js": "", ".env": "", ".runtimeignore": "# notes\n*.map\n", "a.map": "" }),
   );
   expect(plan.leftOut).toEqual([
-    { path: ".env", rule: "always out: .env*: may hold secrets" },
-    { path: ".runtimeignore", rule: "always out: .runtimeignore, settings of this folder" },
+    { path: ".env", rule: "always excluded: .env*: can contain secrets" },
+    { path: ".runtimeignore", rule: "always excluded: .runtimeignore, settings of this folder" },
     { path: "a.map", rule: ".runtimeignore: *.map" },
   ]);
 });
@@ -194,13 +194,13 @@ test("packs targets of links within the folder and excludes other links with a r
   const plan = await planPack(folder);
   expect(plan.files.map((file) => file.path)).toEqual(["file-link.js", "folder-link/a.js", "index.js", "manifest.yaml", "real/a.js"]);
   expect(Object.fromEntries(plan.links.map((link) => [link.path, link.rule]))).toEqual({
-    dangling: "a link that leads nowhere",
-    etc: "a link that leads out of the folder",
-    "folder-link/up": "a link that leads out of the folder",
+    dangling: "a link without a target",
+    etc: "a link to a target outside of the folder",
+    "folder-link/up": "a link to a target outside of the folder",
     itself: "a link that loops",
-    "out.txt": "a link that leads out of the folder",
-    "real/up": "a link that leads out of the folder",
-    settings: "a link to what is always out: .env*: may hold secrets",
+    "out.txt": "a link to a target outside of the folder",
+    "real/up": "a link to a target outside of the folder",
+    settings: "a link to a target that is always excluded: .env*: can contain secrets",
   });
 });
 

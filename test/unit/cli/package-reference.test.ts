@@ -20,5 +20,5 @@ test.each(["", "@", "@team", "@team/", "App", "a b", "../a", "hello@", "hello@1.
 );
 
 test("a command for one version fails without a version and names the package", () => {
-  expect(() => parseVersionReference("@team/app")).toThrow("which version of @team/app?");
+  expect(() => parseVersionReference("@team/app")).toThrow("the version of @team/app is missing");
 });

@@ -87,13 +87,13 @@ test("reads a project file and a key file below the given working directory", as
   await writeTree(home, { "project/.runtimectl.yaml": "profile: missing\n", "empty.key": "" });
 
   expect((await run("auth status", { cwd: path.join(home, "project") })).stderr).toContain("there is no profile missing");
-  expect((await run("auth status --key-file empty.key", { cwd: home })).stderr).toContain(`${home}/empty.key does not hold a key`);
+  expect((await run("auth status --key-file empty.key", { cwd: home })).stderr).toContain(`${home}/empty.key does not contain a key`);
 });
 
 test("reads stdin for --key-stdin", async () => {
   const { status, stderr } = await run("auth login --key-stdin", { input: "two words\n" });
   expect(status).toBe(2);
-  expect(stderr).toContain("standard input does not hold a key");
+  expect(stderr).toContain("standard input does not contain a key");
 });
 
 test("colors errors on a terminal only", async () => {

@@ -51,7 +51,7 @@ describe("auth login with a key in the environment", () => {
     const { status, stderr, credentials } = await run("auth login --store none", { env: { RUNTIMECTL_KEY: "key-in-variable" } });
 
     expect({ status, credentials }).toEqual({ status: 0, credentials: undefined });
-    expect(stderr).toContain("nothing was kept");
+    expect(stderr).toContain("the key was not stored");
   });
 });
 

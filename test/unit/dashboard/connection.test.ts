@@ -11,7 +11,7 @@ test("shows how long the daemon has been away and the next retry, and recovers",
   await dashboard.waitFor("> shop");
   dashboard.transport.failure = unreachable();
   dashboard.press("r");
-  await dashboard.waitFor(/away for \d+ s · (?:next try in \d+ s|trying now) · cannot reach http:\/\/daemon\.test/);
+  await dashboard.waitFor(/unreachable for \d+ s · (?:next try in \d+ s|trying now) · cannot reach http:\/\/daemon\.test/);
   dashboard.transport.failure = undefined;
   dashboard.transport.answers["/api/workers"] = [listedWorker("shop"), listedWorker("todos")];
   dashboard.press("r");
@@ -27,7 +27,7 @@ test("waits before it repeats a call that failed with 503 while others succeed",
     return calledAtMs.length > 20 ? new Promise(() => {}) : new WireAnswer(503, "<html>");
   };
   const dashboard = await renderDashboard({ "/api/workers": unavailable }, { screen: "workers" });
-  await dashboard.waitFor(/away for 0 s/);
+  await dashboard.waitFor(/unreachable for 0 s/);
   await expect.poll(() => calledAtMs.length).toBeGreaterThan(1);
   const [first = 0, second = 0] = calledAtMs;
   expect(second - first).toBeGreaterThan(500);
@@ -44,14 +44,14 @@ test("ends the session when the daemon rejects the key, and shows why", async ()
   await dashboard.waitFor("> shop");
   dashboard.transport.answers["/api/workers"] = refusedKey;
   dashboard.press("r");
-  await dashboard.waitFor(`${daemonUrl} refuses the key: The key is not known.`);
+  await dashboard.waitFor(`${daemonUrl} rejects the key: The key is not known.`);
   expect(dashboard.text()).toContain("[7 Connect]");
   expect(dashboard.text()).not.toContain("shop");
 });
 
 test("asks for URL and key when there is no profile, and hides the key", async () => {
   const dashboard = await renderDashboard({}, { environment: {} });
-  await dashboard.waitFor("No profile yet. Press a to sign in to a daemon.");
+  await dashboard.waitFor("No profiles. Press a to sign in to a daemon.");
   dashboard.press("a");
   await dashboard.waitFor("URL of the daemon: http://127.0.0.1:8000");
   dashboard.press(`\u0015http://other.test${keys.enter}`);
@@ -74,7 +74,7 @@ test("lists the profiles with the one in use, production and missing keys", asyn
 
 test("polls at the interval of --refresh and immediately on r", async () => {
   const dashboard = await renderDashboard({}, { screen: "workers", refreshMs: 3_600_000 });
-  await dashboard.waitFor("nothing is installed yet");
+  await dashboard.waitFor("no workers");
   await dashboard.waitFor("ready");
   const listings = () => dashboard.transport.requests.filter(({ path }) => path === "/api/workers").length;
   expect(listings()).toBe(1);

@@ -43,7 +43,7 @@ async function openFolder(setup: DashboardSetup = {}, answers: Readonly<Record<s
 test("returns with esc to the opened entry, up to the directories", async () => {
   const dashboard = await openFolder();
   dashboard.press(keys.enter);
-  await dashboard.waitFor("nothing is in here; esc goes back");
+  await dashboard.waitFor("this folder is empty; esc goes back");
   dashboard.press(keys.esc);
   await dashboard.waitFor("> assets/");
   dashboard.press(keys.esc);
@@ -61,7 +61,7 @@ test("escapes control characters in a text file", async () => {
 });
 
 test.each([
-  ["that is binary", { contents: undefined, reason: "data.bin is no text" }],
+  ["that is binary", { contents: undefined, reason: "data.bin is not a text file" }],
   ["that the daemon rejects", { contents: WireAnswer.refusal(404, "PATH_NOT_FOUND", "It is gone."), reason: "It is gone." }],
 ])("reports why a file %s is not shown", async (_what, { contents: answer, reason }) => {
   const dashboard = await openFolder({}, answer ? { "/api/workers/files/download": answer } : {});
@@ -77,9 +77,9 @@ test("renames a file, and undo reverts it", async () => {
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
   dashboard.press(`R\u0015main.js${keys.enter}`);
-  await dashboard.waitFor("done: index.js is main.js now · U undoes it");
+  await dashboard.waitFor("done: index.js renamed to main.js · U undoes it");
   dashboard.press("U");
-  await dashboard.waitFor("done: main.js is index.js again");
+  await dashboard.waitFor("done: main.js renamed back to index.js");
   const bodies = dashboard.transport.requests.filter(({ method }) => method === "POST").map(({ body }) => body);
   expect(bodies).toEqual([
     { path: "workers/app/index.js", newName: "main.js" },
@@ -91,11 +91,11 @@ test("creates a folder and moves a file into it", async () => {
   const dashboard = await openFolder({}, { "POST /api/workers/files/mkdir": success, "POST /api/workers/files/move": success });
   await dashboard.waitFor("n new folder");
   dashboard.press(`nimages${keys.enter}`);
-  await dashboard.waitFor("done: workers/app/images is there");
+  await dashboard.waitFor("done: workers/app/images created");
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
   dashboard.press(`m\u0015workers/app/images${keys.enter}`);
-  await dashboard.waitFor("done: workers/app/index.js is moved to workers/app/images");
+  await dashboard.waitFor("done: workers/app/index.js moved to workers/app/images");
   expect(dashboard.transport.requests.at(-1)?.path).toContain("/api/");
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/files/mkdir", "POST /api/workers/files/move"]);
 });
@@ -104,12 +104,12 @@ test("deletes a folder only after its name is typed", async () => {
   const dashboard = await openFolder({}, { "DELETE /api/workers/files/delete": success });
   await dashboard.waitFor("n new folder");
   dashboard.press("d");
-  await dashboard.waitFor("Delete the folder with all in it, workers/app/assets permanently.");
+  await dashboard.waitFor("Delete the folder and its content workers/app/assets permanently.");
   dashboard.press(`${keys.esc}d`);
   await dashboard.waitFor("Type assets to confirm");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`assets${keys.enter}`);
-  await dashboard.waitFor("done: workers/app/assets is deleted");
+  await dashboard.waitFor("done: workers/app/assets deleted");
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/files/delete"]);
 });
 
@@ -118,12 +118,12 @@ test("asks before an upload overwrites files and uploads new files immediately",
   const dashboard = await openFolder({ files }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
   dashboard.press(`u\u0015index.js${keys.enter}`);
-  await dashboard.waitFor("Write over what is there of index.js in workers/app.");
+  await dashboard.waitFor("Overwrite index.js in workers/app.");
   dashboard.press("n");
-  await dashboard.waitFor("note: nothing was changed");
+  await dashboard.waitFor("note: nothing changed");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`u\u0015logo.svg${keys.enter}`);
-  await dashboard.waitFor("done: 1 file written into workers/app");
+  await dashboard.waitFor("done: 1 file uploaded to workers/app");
   expect(dashboard.transport.requests.findLast(({ method }) => method === "POST")?.body).toContain("<svg/>");
 });
 
@@ -131,7 +131,7 @@ test("cancels an upload with esc", async () => {
   const dashboard = await openFolder({ files: { "logo.svg": "<svg/>" } }, { "POST /api/workers/files/upload": success });
   await dashboard.waitFor("u upload");
   dashboard.press("u");
-  await dashboard.waitFor("file or folder to put into workers/app");
+  await dashboard.waitFor("file or folder to upload to workers/app");
   dashboard.transport.hold();
   dashboard.press(`logo.svg${keys.enter}`);
   await dashboard.waitFor("uploading 1 file");
@@ -144,9 +144,9 @@ test("saves a file and never overwrites an existing one", async () => {
   dashboard.press("G");
   await dashboard.waitFor("> index.js");
   dashboard.press(`s\u0015taken.js${keys.enter}`);
-  await dashboard.waitFor("failed: taken.js is there already");
+  await dashboard.waitFor("failed: taken.js already exists");
   dashboard.press(`s\u0015copy.js${keys.enter}`);
-  await dashboard.waitFor("done: workers/app/index.js is saved as copy.js");
+  await dashboard.waitFor("done: workers/app/index.js saved as copy.js");
   expect(await readFile(path.join(dashboard.directory, "copy.js"))).toEqual(contents["workers/app/index.js"]);
   expect(await readFile(path.join(dashboard.directory, "taken.js"), "utf8")).toBe("mine");
 });
@@ -158,6 +158,6 @@ test.each([
   const dashboard = await openFolder({ isReadOnly }, { "/api/admin/session": sessionOf(permissions) });
   await dashboard.waitFor("s save");
   dashboard.press("?");
-  await dashboard.waitFor("Keys that mean something here");
+  await dashboard.waitFor("Available keys");
   expect(dashboard.text()).not.toMatch(/upload|new folder|rename|move|delete/);
 });

@@ -35,18 +35,18 @@ test("revokes a key only after its name is typed", async () => {
   dashboard.press(`/leaving${keys.enter}d`);
   await dashboard.waitFor("Revoke key 3 (leaving, viewer, rtk_3…) permanently");
   dashboard.press(keys.esc);
-  await dashboard.waitFor("note: nothing was changed");
+  await dashboard.waitFor("note: nothing changed");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`dleaving${keys.enter}`);
-  await dashboard.waitFor("done: key 3 (leaving) is revoked");
+  await dashboard.waitFor("done: key 3 (leaving) revoked");
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/keys/3"]);
 });
 
 test("does not revoke the key in use", async () => {
   const dashboard = await openKeys({ columns: 130 });
-  await dashboard.waitFor("> operator (this one)");
+  await dashboard.waitFor("> operator (in use)");
   dashboard.press("d");
-  await dashboard.waitFor("note: a key cannot revoke itself; sign in with another one to revoke operator");
+  await dashboard.waitFor("note: a key cannot revoke itself; to revoke operator");
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
@@ -56,14 +56,14 @@ test("creates a key from the form, shows it once and clears it after y", async (
   dashboard.press("c");
   await dashboard.waitFor("New key");
   dashboard.press(`release${keys.tab}\u001b[D${keys.tab}\u0015@team @other${keys.tab}\u00156m${keys.enter}`);
-  await dashboard.waitFor("shown this one time");
+  await dashboard.waitFor("This key is shown only once");
   expect(lastBody(dashboard)).toEqual({ name: "release", role: "editor", expiresIn: "6m", namespaces: ["@team", "@other"] });
   expect(dashboard.text()).toContain(secret);
   dashboard.press("y");
   await dashboard.waitFor("y copied");
   expect(dashboard.screen.written()).toContain(Buffer.from(secret).toString("base64"));
   dashboard.press(keys.esc);
-  await dashboard.waitFor("Is it stored?");
+  await dashboard.waitFor("Did you store the key?");
   dashboard.press("n");
   await dashboard.waitFor("esc close");
   expect(dashboard.text()).toContain(secret);
@@ -80,14 +80,14 @@ test("sends the chosen permissions of a custom key", async () => {
   dashboard.press(" ");
   await dashboard.waitFor("(custom)");
   dashboard.press(`${keys.tab} ${keys.right} ${keys.tab}${keys.tab}${keys.enter}`);
-  await dashboard.waitFor("shown this one time");
+  await dashboard.waitFor("This key is shown only once");
   expect(lastBody(dashboard)).toMatchObject({ name: "x", role: "custom", permissions: rolePermissions.admin.slice(0, 2) });
 });
 
 test.each([
-  ["no name", keys.tab.repeat(3), "a name is needed"],
-  ["a custom role without permissions", `a${keys.tab} ${keys.tab}${keys.tab}${keys.tab}`, "the role custom needs a permission"],
-  ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "a namespace is needed"],
+  ["no name", keys.tab.repeat(3), "the name is missing"],
+  ["a custom role without permissions", `a${keys.tab} ${keys.tab}${keys.tab}${keys.tab}`, "the role custom requires a permission"],
+  ["no namespace", `a${keys.tab}${keys.tab}\u0015${keys.tab}`, "the namespace is missing"],
   ["an invalid namespace", `a${keys.tab}${keys.tab}\u0015team${keys.tab}`, '"team" is not a namespace'],
   ["an invalid lifetime", `a${keys.tab.repeat(3)}\u0015soon`, '"soon" is not a lifetime'],
 ])("the form rejects %s and sends nothing", async (_what, typed, reason) => {
@@ -102,10 +102,10 @@ test("asks for a second enter to create a key that never expires", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}\u0015never${keys.enter}`);
-  await dashboard.waitFor("a key that never ends stays a risk");
+  await dashboard.waitFor("this key will never expire");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(keys.enter);
-  await dashboard.waitFor("shown this one time");
+  await dashboard.waitFor("This key is shown only once");
 });
 
 test.each([
@@ -117,16 +117,16 @@ test.each([
   dashboard.press(`cpatient${keys.tab.repeat(3)}${keys.enter}`);
   await dashboard.waitFor(reason);
   expect(dashboard.text()).toMatch(/name +patient/);
-  expect(dashboard.text()).toContain("lifetime (ends");
+  expect(dashboard.text()).toContain("lifetime (expires");
 });
 
 test("ignores keys for other screens, overlays and quit while a new key is shown", async () => {
   const dashboard = await openKeys();
   await dashboard.waitFor("c create");
   dashboard.press(`ca${keys.tab.repeat(3)}${keys.enter}`);
-  await dashboard.waitFor("shown this one time");
+  await dashboard.waitFor("This key is shown only once");
   dashboard.press("?:1q");
-  await dashboard.waitFor("Is it stored?");
+  await dashboard.waitFor("Did you store the key?");
   expect(dashboard.text()).toContain(secret);
 });
 
@@ -147,7 +147,7 @@ test.each([
   const dashboard = await openKeys({ isReadOnly }, answers);
   await dashboard.waitFor("q quit");
   dashboard.press("cd?");
-  await dashboard.waitFor("Keys that mean something here");
+  await dashboard.waitFor("Available keys");
   expect(dashboard.text()).not.toMatch(/\b[cd] +(?:create|revoke)/);
   expect(dashboard.transport.changes()).toEqual([]);
 });

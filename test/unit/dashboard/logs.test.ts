@@ -32,7 +32,7 @@ test("shows lines as they are written", async () => {
 
 test("shows a hint when the log is empty", async () => {
   const { dashboard } = await openLogs([]);
-  await dashboard.waitFor("nothing was written yet; what talker writes appears here");
+  await dashboard.waitFor("no entries yet; new entries of talker appear here");
 });
 
 test("a filter hides other lines, esc shows them, n and N move between matches", async () => {
@@ -45,7 +45,7 @@ test("a filter hides other lines, esc shows them, n and N move between matches",
   dashboard.press("N");
   await dashboard.waitFor(/^> .*order one/m);
   dashboard.press("N");
-  await dashboard.waitFor("note: no match before this");
+  await dashboard.waitFor("note: no previous match");
   dashboard.press("n");
   await dashboard.waitFor(/^> .*order two/m);
 });
@@ -85,7 +85,7 @@ test("wraps long lines on w and hides times on t", async () => {
 test("marks a gap after the connection was lost", async () => {
   const { dashboard, stream, write } = await openLogs(["before"], { columns: 140 });
   stream.fail(unreachable());
-  await dashboard.waitFor("connection lost, trying again");
+  await dashboard.waitFor("connection lost, reconnecting");
   await dashboard.waitFor("lines may be missing ---");
   await expect.poll(() => stream.readerCount).toBe(1);
   write("after");
@@ -117,7 +117,7 @@ test("reports why a log cannot be followed", async () => {
   const refused = WireAnswer.refusal(403, "NAMESPACE_DENIED", "The key is not for this namespace.");
   const answers = { "/api/workers": [listedWorker("talker")], "/api/workers/_/talker/logs": refused };
   const dashboard = await renderDashboard(answers, { screen: "logs" });
-  await dashboard.waitFor("cannot be followed: The key is not for this namespace.");
+  await dashboard.waitFor("cannot load the log: The key is not for this namespace.");
 });
 
 test("escapes control characters in log lines", async () => {

@@ -41,9 +41,9 @@ test("runs a command, shows its exit code and recalls its line with up", async (
 });
 
 test.each([
-  ["wrkers list", "there is no such command here", 2],
-  ["tui", "there is no such command here", 2],
-  [`auth login rtk_${"a".repeat(43)}`, "the command line holds an API key", 2],
+  ["wrkers list", "the command does not exist", 2],
+  ["tui", "the command does not exist", 2],
+  [`auth login rtk_${"a".repeat(43)}`, "the command line contains an API key", 2],
 ])("rejects %s and keeps running", async (line, reason, exitCode) => {
   const dashboard = await openPalette();
   dashboard.press(`${line}${keys.enter}`);
@@ -58,7 +58,7 @@ test("does not recall a line that contains a key", async () => {
   dashboard.press(`help exit-codes${keys.enter}`);
   await dashboard.waitFor("→ 0");
   dashboard.press(`${keys.esc}:auth login rtk_${"a".repeat(43)}${keys.enter}`);
-  await dashboard.waitFor("the command line holds an API key");
+  await dashboard.waitFor("the command line contains an API key");
   dashboard.press(`${keys.esc}:`);
   await dashboard.waitFor("tab: api");
   dashboard.press(keys.up);

@@ -36,10 +36,10 @@ test("disables a plugin, and undo enables it again", async () => {
   const dashboard = await openPlugins();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
-  await dashboard.waitFor("done: @team/guard is off");
+  await dashboard.waitFor("done: @team/guard is disabled");
   await dashboard.waitFor(/@team\/guard +1\.0\.0 +disabled/);
   dashboard.press("U");
-  await dashboard.waitFor("done: @team/guard is on");
+  await dashboard.waitFor("done: @team/guard is enabled");
   await dashboard.waitFor(/@team\/guard +1\.0\.0 +loaded/);
 });
 
@@ -50,19 +50,19 @@ test("warns when an enabled plugin fails to load", async () => {
   dashboard.press("k");
   await dashboard.waitFor("> broken");
   dashboard.press("e");
-  await dashboard.waitFor(String.raw`warning: broken is on, but could not be loaded: \x1b[2Jno database`);
+  await dashboard.waitFor(String.raw`warning: broken is enabled, but failed to load: \x1b[2Jno database`);
 });
 
 test("names dependent plugins before it deletes one by typed name", async () => {
   const dashboard = await openPlugins({ columns: 110 });
   await dashboard.waitFor("d delete");
   dashboard.press("d");
-  await dashboard.waitFor("Delete the plugin @team/guard 1.0.0 permanently; 1 plugin cannot do without it: audit.");
+  await dashboard.waitFor("Delete the plugin @team/guard 1.0.0 permanently; plugins that depend on it: audit.");
   dashboard.press(`other${keys.enter}`);
-  await dashboard.waitFor("That is another name. Nothing was changed.");
+  await dashboard.waitFor("The name does not match. Nothing changed.");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`\u0015@team/guard${keys.enter}`);
-  await dashboard.waitFor("done: @team/guard is deleted");
+  await dashboard.waitFor("done: @team/guard deleted");
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/plugins/%40team%2Fguard"]);
 });
 
@@ -72,7 +72,7 @@ test("does not delete a built-in plugin", async () => {
   dashboard.press("G");
   await dashboard.waitFor("> gateway");
   dashboard.press("d");
-  await dashboard.waitFor("note: gateway is built in and cannot be deleted; it can be switched off");
+  await dashboard.waitFor("note: gateway is built in: it can be disabled, but not deleted");
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
@@ -89,7 +89,7 @@ test("a reload shows the state of each plugin before and after", async () => {
   const dashboard = await openPlugins({ columns: 100 }, answers);
   await dashboard.waitFor("R reload all");
   dashboard.press("R");
-  await dashboard.waitFor(/late +not there +0\.1\.0 loaded/);
+  await dashboard.waitFor(/late +not installed +0\.1\.0 loaded/);
   expect(dashboard.text()).toMatch(/@team\/guard +1\.0\.0 loaded +1\.0\.0 loaded/);
   dashboard.press(keys.esc);
   await dashboard.waitFor("done: 1 of 1 plugin loaded");
@@ -109,7 +109,7 @@ test("offers no action that changes a plugin in read-only mode", async () => {
   const dashboard = await openPlugins({ isReadOnly: true });
   await dashboard.waitFor("read-only");
   dashboard.press("eduR?");
-  await dashboard.waitFor("Keys that mean something here");
+  await dashboard.waitFor("Available keys");
   expect(dashboard.text()).not.toMatch(/on\/off|reload all|upload|delete/);
   expect(dashboard.transport.changes()).toEqual([]);
 });

@@ -22,11 +22,11 @@ const full = {
 test.each([
   ["overview", /workers +2 \(3 versions\)/],
   ["overview", /plugins +3 \(1 failed\)/],
-  ["workers", /> @team\/shop +1\.4\.2 +on/],
+  ["workers", /> @team\/shop +1\.4\.2 +enabled/],
   ["plugins", /> guard +1\.0\.0 +loaded +uploaded +\/guard/],
   ["plugins", /menus +Rules → \/guard\/rules/],
   ["keys", /> ci-deploy +viewer +rtk_3 /],
-  ["keys", /ends +2001-09-09 01:46 UTC \(expired\)/],
+  ["keys", /expires +2001-09-09 01:46 UTC \(expired\)/],
   ["files", /> workers\/ +workers/],
 ])("shows on the screen %s the data of the daemon: %s", async (screen, expected) => {
   const dashboard = await renderDashboard(full, { screen });
@@ -34,11 +34,11 @@ test.each([
 });
 
 test.each([
-  ["workers", "nothing is installed yet; upload a folder with u"],
-  ["plugins", "no plugin is installed yet; upload a folder with"],
-  ["keys", "no keys yet; make one with: runtimectl keys create"],
-  ["files", "no directory is configured"],
-  ["logs", "nothing is installed yet; upload a folder with"],
+  ["workers", "no workers; press u to upload a folder"],
+  ["plugins", "no plugins; to upload a folder:"],
+  ["keys", "no keys; to create one: runtimectl keys create"],
+  ["files", "no package directory is configured"],
+  ["logs", "no workers; to upload a folder:"],
 ])("shows on the screen %s the first action when its list is empty", async (screen, expected) => {
   const nothing = successOf({ path: "", entries: [] });
   const answers = { "/api/keys": { keys: [] }, "/api/workers/files/list": nothing, "/api/plugins/files/list": nothing };
@@ -47,14 +47,14 @@ test.each([
 });
 
 test.each([
-  ["workers", "/api/workers"],
-  ["plugins", "/api/plugins"],
-  ["keys", "/api/keys"],
-  ["files", "/api/workers/files/list"],
-  ["logs", "/api/workers"],
-])("shows on the screen %s why the daemon rejected its list", async (screen, path) => {
+  ["workers", "/api/workers", "list"],
+  ["plugins", "/api/plugins", "list"],
+  ["keys", "/api/keys", "list"],
+  ["files", "/api/workers/files/list", "list"],
+  ["logs", "/api/workers", "workers"],
+])("shows on the screen %s why the daemon rejected its list", async (screen, path, what) => {
   const dashboard = await renderDashboard({ ...full, [path]: denied }, { screen });
-  await dashboard.waitFor("cannot be shown: The key has no permission for this.");
+  await dashboard.waitFor(`cannot load the ${what}: The key has no permission for this.`);
 });
 
 test.each([
@@ -65,19 +65,19 @@ test.each([
 ])("names on the screen %s the missing permission %s and does not request the list", async (screen, permission) => {
   const session = sessionOf([], { name: "blind" });
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": session }, { screen });
-  await dashboard.waitFor(`The key blind has no permission ${permission}, which this screen needs.`);
+  await dashboard.waitFor(`This screen requires the permission ${permission}`);
   await dashboard.waitFor("q quit");
   expect(dashboard.text()).not.toMatch(/shop|guard|ci-deploy|upload|create|follow/);
 });
 
 test("names both permissions of the files screen when the key has neither", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/admin/session": sessionOf([], { name: "blind" }) }, { screen: "files" });
-  await dashboard.waitFor("The key blind has neither workers:read nor plugins:read");
+  await dashboard.waitFor("This screen requires the permission workers:read or plugins:read");
 });
 
 test("shows on the overview which numbers the daemon rejects", async () => {
   const dashboard = await renderDashboard({ ...full, "/api/workers": denied });
-  await dashboard.waitFor(/workers +not shown: The key has no permission for this\./);
+  await dashboard.waitFor(/workers +not available: The key has no permission for this\./);
   await dashboard.waitFor(/plugins +3/);
 });
 
@@ -96,7 +96,7 @@ test.each(["workers", "plugins", "keys", "files"])("keeps the list of the screen
   const [selected] = /^> .*/m.exec(dashboard.text()) ?? [];
   dashboard.transport.failure = unreachable();
   dashboard.press("r");
-  await dashboard.waitFor(/away for \d+ s · .* · cannot reach http:\/\/daemon\.test/);
+  await dashboard.waitFor(/unreachable for \d+ s · .* · cannot reach http:\/\/daemon\.test/);
   expect(dashboard.text()).toContain(selected);
 });
 

@@ -49,13 +49,13 @@ test("fits the frame to the terminal when its size changes", async () => {
 
 test("asks for room on a small terminal and accepts no key but ctrl-c", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", columns: 20, rows: 5 });
-  await dashboard.waitFor(/room for 60x15 is\s+needed, here 20x5/);
+  await dashboard.waitFor(/the\s+terminal\s+is\s+too\s+small:\s+20x5,\s+required\s+60x15/);
   dashboard.press("dyq");
   dashboard.resize(80, 24);
   await dashboard.waitFor("> shop");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.resize(20, 5);
-  await dashboard.waitFor("room for");
+  await dashboard.waitFor(/too\s+small/);
   dashboard.press(keys.ctrlC);
   await dashboard.ended;
 });
@@ -66,12 +66,12 @@ test("a prompt outside of the visible screen accepts no keys", async () => {
   dashboard.press("d");
   await dashboard.waitFor("y/N");
   dashboard.resize(20, 5);
-  await dashboard.waitFor("room for");
+  await dashboard.waitFor(/too\s+small/);
   dashboard.press("y");
   dashboard.resize(80, 24);
   await dashboard.waitFor("y/N");
   dashboard.press("n");
-  await dashboard.waitFor("note: nothing was changed");
+  await dashboard.waitFor("note: nothing changed");
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
@@ -86,7 +86,7 @@ test("ignores pasted text as keys and accepts it in text inputs", async () => {
   dashboard.press(`${keys.esc}d`);
   await dashboard.waitFor("y/N");
   dashboard.paste("y");
-  await dashboard.waitFor("note: nothing was changed");
+  await dashboard.waitFor("note: nothing changed");
   expect(dashboard.transport.changes()).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ test("writes nothing to the terminal while no data changes", async () => {
   const dashboard = await renderDashboard(answers, { screen: "workers", refreshMs: 600_000 });
   await dashboard.waitFor("> shop");
   await dashboard.waitFor("ready");
-  await dashboard.waitFor("its log cannot be read");
+  await dashboard.waitFor("cannot load the log");
   const listings = () => dashboard.transport.requests.filter(({ path }) => path === "/api/workers").length;
   const [before, asked] = [dashboard.screen.written(), listings()];
   dashboard.press("r");

@@ -41,11 +41,11 @@ test("switches a version off, and undo switches it on again", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
-  await dashboard.waitFor("done: app 1.1.0 is off · U undoes it");
-  await dashboard.waitFor(/app +1\.1\.0 +off/);
+  await dashboard.waitFor("done: app 1.1.0 is disabled · U undoes it");
+  await dashboard.waitFor(/app +1\.1\.0 +disabled/);
   dashboard.press("U");
-  await dashboard.waitFor("done: app 1.1.0 is on");
-  await dashboard.waitFor(/app +1\.1\.0 +on/);
+  await dashboard.waitFor("done: app 1.1.0 is enabled");
+  await dashboard.waitFor(/app +1\.1\.0 +enabled/);
   expect(dashboard.transport.changes()).toEqual(["POST /api/workers/_/app/1.1.0/disable", "POST /api/workers/_/app/1.1.0/enable"]);
 });
 
@@ -55,7 +55,7 @@ test("keeps the list and reports why a switch was refused", async () => {
   await dashboard.waitFor("e on/off");
   dashboard.press("e");
   await dashboard.waitFor("failed: The key has no permission workers:install.");
-  expect(dashboard.text()).toMatch(/> app +1\.1\.0 +on/);
+  expect(dashboard.text()).toMatch(/> app +1\.1\.0 +enabled/);
 });
 
 test("marks a version whose requests fail, and counts the worker's own 500s as errors", async () => {
@@ -76,12 +76,12 @@ test("deletes one version after y, and not after another key", async () => {
   const dashboard = await openApp();
   await dashboard.waitFor("d delete");
   dashboard.press("d");
-  await dashboard.waitFor("Delete 1 version of app, 1.1.0; 1 version of it stays.");
+  await dashboard.waitFor("Delete 1 version of app, 1.1.0; 1 version will remain.");
   dashboard.press(keys.enter);
-  await dashboard.waitFor("note: nothing was changed");
+  await dashboard.waitFor("note: nothing changed");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press("dy");
-  await dashboard.waitFor("done: app 1.1.0 is deleted");
+  await dashboard.waitFor("done: app 1.1.0 deleted");
   await dashboard.waitFor(/> app +1\.0\.0/);
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app/1.1.0"]);
 });
@@ -90,15 +90,15 @@ test("deletes a worker only after its name is typed", async () => {
   const dashboard = await openApp({ columns: 140 });
   await dashboard.waitFor("D delete all versions");
   dashboard.press("D");
-  await dashboard.waitFor("Delete app with all of it, 2 versions: /app/ is 404 then.");
+  await dashboard.waitFor("Delete app, all versions (2); /app/ will respond with 404.");
   dashboard.press(`other${keys.enter}`);
-  await dashboard.waitFor("That is another name. Nothing was changed.");
+  await dashboard.waitFor("The name does not match. Nothing changed.");
   dashboard.press(keys.esc);
-  await dashboard.waitFor("note: nothing was changed");
+  await dashboard.waitFor("note: nothing changed");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`Dapp${keys.enter}`);
-  await dashboard.waitFor("done: app is deleted");
-  await dashboard.waitFor("nothing is installed yet");
+  await dashboard.waitFor("done: app and its uploaded versions deleted");
+  await dashboard.waitFor("no workers");
   expect(dashboard.transport.changes()).toEqual(["DELETE /api/workers/_/app"]);
 });
 
@@ -108,18 +108,18 @@ test("wants the profile's name before it deletes on a production profile", async
   await dashboard.waitFor("runtimectl prod PRODUCTION");
   await dashboard.waitFor("d delete");
   dashboard.press("d");
-  await dashboard.waitFor("Type the profile's name (prod) to confirm");
+  await dashboard.waitFor("Type the profile name (prod) to confirm");
   dashboard.press(`app${keys.enter}`);
-  await dashboard.waitFor("That is another name. Nothing was changed.");
+  await dashboard.waitFor("The name does not match. Nothing changed.");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`\u0015prod${keys.enter}`);
-  await dashboard.waitFor("done: app 1.1.0 is deleted");
+  await dashboard.waitFor("done: app 1.1.0 deleted");
 });
 
 test("tells a key without permissions which it lacks, and sends nothing", async () => {
   const viewer = sessionOf(rolePermissions.viewer);
   const dashboard = await openApp({ columns: 170 }, { "/api/admin/session": viewer });
-  await dashboard.waitFor("lacks workers:install, workers:restart, workers:remove");
+  await dashboard.waitFor("does not have workers:install, workers:restart, workers:remove");
   expect(dashboard.text()).not.toMatch(/e on\/off|u upload|d delete/);
   for (const [key, permission] of [
     ["e", "workers:install"],
@@ -127,7 +127,7 @@ test("tells a key without permissions which it lacks, and sends nothing", async 
     ["d", "workers:remove"],
   ] as const) {
     dashboard.press(key);
-    await dashboard.waitFor(`note: the key in use does not hold ${permission}, which this needs`);
+    await dashboard.waitFor(`note: your key does not have the required permission ${permission}`);
   }
   expect(dashboard.transport.changes()).toEqual([]);
 });
@@ -137,16 +137,16 @@ test("withdraws the keys of an action when the permission is lost", async () => 
   await dashboard.waitFor("d delete");
   dashboard.transport.answers["/api/admin/session"] = sessionOf(["workers:read"]);
   dashboard.press("r");
-  await dashboard.waitFor("lacks workers:install");
+  await dashboard.waitFor("does not have workers:install");
   expect(dashboard.text()).not.toMatch(/e on\/off|u upload|d delete/);
 });
 
 test("offers nothing in read-only mode that changes anything", async () => {
   const dashboard = await openApp({ isReadOnly: true });
   await dashboard.waitFor("read-only");
-  await dashboard.waitFor(/> app +1\.1\.0 +on/);
+  await dashboard.waitFor(/> app +1\.1\.0 +enabled/);
   dashboard.press("eRtdDu?");
-  await dashboard.waitFor("Keys that mean something here");
+  await dashboard.waitFor("Available keys");
   expect(dashboard.text()).not.toMatch(/on\/off|rollback|restart|delete|upload/);
   expect(dashboard.transport.changes()).toEqual([]);
 });
@@ -157,10 +157,10 @@ test("shows the URL, copies it, and lists the same actions as commands", async (
   dashboard.press("o");
   await dashboard.waitFor(`note: ${daemonUrl}/app/`);
   dashboard.press("y");
-  await dashboard.waitFor("is in the clipboard");
+  await dashboard.waitFor("copied, if the terminal allows");
   expect(dashboard.screen.written()).toContain(`\u001b]52;c;${Buffer.from(`${daemonUrl}/app/`).toString("base64")}\u0007`);
   dashboard.press("x");
-  await dashboard.waitFor("The same as commands");
+  await dashboard.waitFor("Equivalent commands");
   for (const line of ["show app", "disable app@1.1.0", "rollback app", "restart app@1.1.0", "delete app@1.1.0", "upload ./dir"])
     expect(dashboard.text()).toContain(`runtimectl workers ${line}`);
 });
@@ -174,7 +174,7 @@ test("previews an upload, sends nothing when declined, and uploads after enter",
   await dashboard.waitFor("a new worker at /@team/shop/");
   await dashboard.waitFor("runtimectl workers upload ./shop/");
   dashboard.press("n");
-  await dashboard.waitFor("note: nothing was sent");
+  await dashboard.waitFor("note: cancelled; nothing was uploaded");
   expect(dashboard.transport.changes()).toEqual([]);
   dashboard.press(`ushop${keys.enter}`);
   await dashboard.waitFor("enter uploads");
@@ -220,7 +220,7 @@ test("reports why a folder cannot be uploaded, and keeps its path to be correcte
 test("shows a change of another client at once, without waiting for the next poll", async () => {
   const events = new FakeStream();
   const dashboard = await openApp({ refreshMs: 600_000 }, { "/api/events": events });
-  await dashboard.waitFor(/app +1\.1\.0 +on/);
+  await dashboard.waitFor(/app +1\.1\.0 +enabled/);
   await expect.poll(() => events.readerCount).toBe(1);
   dashboard.transport.answers["/api/workers"] = [listedWorker("made-elsewhere")];
   events.send({ id: 1, type: "worker.installed", at: 0 } as { id: number });

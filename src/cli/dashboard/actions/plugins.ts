@@ -20,7 +20,7 @@ export const deletePlugin: Action<PluginTarget> = {
   confirmation: ({ plugin, neededBy }) => ({
     consequence:
       `Delete ${pluginRemovalText(plugin, `${plugin.name} ${plugin.version}`)} permanently` +
-      (neededBy.length === 0 ? "" : `; ${pluralize(neededBy.length, "plugin")} depend on it: ${neededBy.join(", ")}`),
+      (neededBy.length === 0 ? "" : `; plugins that depend on it: ${neededBy.join(", ")}`),
     name: plugin.name,
   }),
   run: async (client, { plugin: { name } }) => {

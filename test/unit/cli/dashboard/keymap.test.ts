@@ -13,10 +13,10 @@ test("a key bound to another action loses its default meaning", () => {
 });
 
 test.each([
-  [{ "workers.delete": "e" }, "the key e would mean both workers.toggle and workers.delete"],
-  [{ quit: "r" }, "the key r would mean both refresh and quit"],
-  [{ "workers.delete": "j" }, "the key j would mean both list.down and workers.delete"],
-  [{ "workers.delete": "q" }, "the key q would mean both workers.delete and quit"],
+  [{ "workers.delete": "e" }, "the key e is assigned to both workers.toggle and workers.delete"],
+  [{ quit: "r" }, "the key r is assigned to both refresh and quit"],
+  [{ "workers.delete": "j" }, "the key j is assigned to both list.down and workers.delete"],
+  [{ "workers.delete": "q" }, "the key q is assigned to both workers.delete and quit"],
 ])("rejects a key with two actions on one screen and names both: %j", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });
@@ -27,9 +27,9 @@ test("different screens can bind the same key", () => {
 
 test.each([
   [{ "workers.delet": "D" }, /no action "workers\.delet"/],
-  [{ quit: "ctrl-c" }, /"ctrl-c" is not a key that can be given/],
-  [{ quit: "super" }, /"super" is not a key that can be given/],
-  [{ quit: "" }, /"" is not a key that can be given/],
+  [{ quit: "ctrl-c" }, /"ctrl-c" is not a valid key/],
+  [{ quit: "super" }, /"super" is not a valid key/],
+  [{ quit: "" }, /"" is not a valid key/],
 ])("rejects an unknown action or key: %j", (changes, message) => {
   expect(() => new Keymap(changes)).toThrow(message);
 });

@@ -6,7 +6,7 @@ import { QueryClient } from "../../../../src/cli/dashboard/queries/query-client.
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-const unreachable = () => new CommandError("UNREACHABLE", "nothing listens there", { exitCode: exitCodes.unavailable });
+const unreachable = () => new CommandError("UNREACHABLE", "connection refused", { exitCode: exitCodes.unavailable });
 
 /** A fake daemon that records the time of each request. */
 function daemon() {
@@ -69,7 +69,7 @@ test("retries an unreachable daemon after 1 to 30 s and keeps its last responses
   await vi.advanceTimersByTimeAsync(0);
   state.isThere = false;
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(live.contact()).toMatchObject({ kind: "away", error: { message: "nothing listens there" } });
+  expect(live.contact()).toMatchObject({ kind: "away", error: { message: "connection refused" } });
   expect(first.state().value).toEqual({ answer: 1 });
   await vi.advanceTimersByTimeAsync(300_000);
   const gapsMs = asked.slice(4).map((at, index) => at - (asked[index + 3] ?? 0));

@@ -13,5 +13,5 @@ test.each([
 });
 
 test("rejects an unclosed quote", () => {
-  expect(() => splitWords(`workers upload "my app`)).toThrow("a quote is not closed");
+  expect(() => splitWords(`workers upload "my app`)).toThrow("a quotation mark is not closed");
 });

@@ -58,14 +58,14 @@ test("reports problems of package.json with line and column", async () => {
 
 test("warns of unknown keys and suggests similar ones", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\ntimout: 5s\nquux: 1\n" })).toEqual([
-    "warning UNKNOWN_KEY manifest.yaml:2:1: the key timout means nothing here; did you mean timeout?",
-    "warning UNKNOWN_KEY manifest.yaml:3:1: the key quux means nothing here",
+    "warning UNKNOWN_KEY manifest.yaml:2:1: unknown key timout; did you mean timeout?",
+    "warning UNKNOWN_KEY manifest.yaml:3:1: unknown key quux",
   ]);
 });
 
 test("reports a missing entrypoint and a package without code", async () => {
   expect(await problemsOf({ "manifest.yaml": "name: app\nentrypoint: dist/a.js\n" })).toEqual([
-    expect.stringContaining("error ENTRYPOINT_NOT_FOUND manifest.yaml:2:13: the entrypoint dist/a.js is not there"),
+    expect.stringContaining("error ENTRYPOINT_NOT_FOUND manifest.yaml:2:13: the entrypoint dist/a.js does not exist"),
   ]);
   const source = folderSource(await folderOf({ "manifest.yaml": "name: app\n" }));
   expect(await findManifestProblems(source, "worker")).toMatchObject([{ severity: "error", code: "ENTRYPOINT_NOT_FOUND" }]);
