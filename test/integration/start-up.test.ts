@@ -68,8 +68,8 @@ describe("without a root key", () => {
     await expect.poll(run.output).toContain("runtimectl deploy hello");
     // The log entry about isolation comes later than the others, and still before the next steps.
     const [log = "", steps] = run.output().split("Control panel");
-    expect(log).toMatch(/isolates (?:have every layer of isolation|lack )/);
-    expect(steps).not.toMatch(/isolates (?:have|lack) /);
+    expect(log).toMatch(/isolation layers are (?:active|missing: )/);
+    expect(steps).not.toMatch(/isolation layers are /);
 
     const file = path.join(cwd, ".runtime/state/root.key");
     const key = (await readFile(file, "utf8")).trim();
