@@ -143,7 +143,10 @@ test("rejects an untrusted certificate and accepts one that --cacert names", asy
     ),
   );
   const url = `--url https://127.0.0.1:${port}`;
-  expect((await examine(url)).of("tls")).toMatchObject({ status: "fail", hint: "pass the certificate of the authority with --cacert FILE" });
+  expect((await examine(url)).of("tls")).toMatchObject({
+    status: "fail",
+    hint: "pass the certificate of the authority with --cacert FILE",
+  });
   const trusted = await examine(`${url} --cacert ${fixture("certificate")}`);
   expect(trusted.of("tls")).toMatchObject({ status: "ok" });
   expect(trusted.of("discovery")).toMatchObject({ status: "ok" });

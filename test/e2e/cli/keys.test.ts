@@ -114,9 +114,7 @@ describe("keys rotate", () => {
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));
 
     expect(run.stdout).toBe("");
-    expect(run.stderr).toMatch(
-      new RegExp(`it replaces key ${old.id}, which ends \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC \\(in \\d+h\\)\n`),
-    );
+    expect(run.stderr).toMatch(new RegExp(`it replaces key ${old.id}, which ends \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC \\(in \\d+h\\)\n`));
     const file = path.join(shell.home, "rotated.key");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const twin = (await readFile(file, "utf8")).trim();

@@ -91,7 +91,7 @@ test("a rollback activates the previous version, and undo reverts it", async () 
   await window.waitFor(/done: app: 1\.0\.0/);
   expect(await textOf("/app/")).toBe("app");
   window.press("U");
-  await window.waitFor("done: app is answered by 1.1.0 again");
+  await window.waitFor("done: app: 1.1.0 is the active version again");
   expect(await textOf("/app/")).toBe("next");
 });
 

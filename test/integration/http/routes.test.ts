@@ -17,7 +17,13 @@ afterAll(async () => {
   await daemon.dispose();
 });
 
-const samples: Readonly<Record<string, string>> = { ":scope": "@team", ":name": "app", ":version": "1.0.0", ":id": "7", ":host": "app.example.org" };
+const samples: Readonly<Record<string, string>> = {
+  ":scope": "@team",
+  ":name": "app",
+  ":version": "1.0.0",
+  ":id": "7",
+  ":host": "app.example.org",
+};
 const queries: Readonly<Record<string, string>> = { "/hosts/ask": "?domain=app.example.org" };
 const routes = operations.map(({ endpoint }) => {
   const prefix = endpoint.atOrigin ? "" : "/api";
