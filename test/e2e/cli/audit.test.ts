@@ -31,7 +31,7 @@ test("audit prints the entries that match --action, --principal and --since", as
   expect(await run("audit", "--principal", "nobody")).toMatchObject({
     status: 0,
     stdout: "",
-    stderr: expect.stringContaining("no entry fits"),
+    stderr: expect.stringContaining("no matching entries"),
   });
 });
 
@@ -52,7 +52,7 @@ test("audit -f prints new entries, reconnects after a daemon restart, stops on C
   await expect.poll(() => shown.stdout).toContain("second");
   const { port } = new URL(daemon.url);
   await daemon.stop();
-  await expect.poll(() => shown.stderr).toContain("the connection was lost");
+  await expect.poll(() => shown.stderr).toContain("connection lost; reconnecting");
   daemon = await startDaemon({ directory: daemon.directory, env: { PORT: port } });
   await createKey("third");
   await expect.poll(() => shown.stdout).toContain("third");

@@ -185,7 +185,7 @@ describe("workers upload --bundle reports the cause and uploads nothing", () => 
   });
 
   test("names a missing module of the folder", async () => {
-    expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js is not there");
+    expect(await refusal({ "index.ts": 'export { x } from "./Lib/x.js";\n' })).toContain("hint: ./Lib/x.js does not exist");
   });
 
   test("rejects a native addon that is imported by its path", async () => {
@@ -195,7 +195,9 @@ describe("workers upload --bundle reports the cause and uploads nothing", () => 
       "node_modules/fast-db/index.js": 'module.exports = require("./build/fast.node");',
       "node_modules/fast-db/build/fast.node": "",
     });
-    expect(words).toContain("./build/fast.node is a native addon: workers run JavaScript and WebAssembly only");
+    expect(words).toContain(
+      "./build/fast.node is a native addon, which workers cannot load. Use a package with only JavaScript or WebAssembly.",
+    );
   });
 
   test("rejects a package that builds a native addon", async () => {

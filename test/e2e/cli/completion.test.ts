@@ -127,7 +127,7 @@ describe("bash completion", () => {
     child.stdin.write("runtimectl workers disable @te\t");
     await seen("@team/app@1.0.0 ");
     child.stdin.write("\n");
-    await seen("is off");
+    await seen("is disabled");
     child.stdin.end("exit\n");
     await new Promise((resolve) => child.once("close", resolve));
     expect((await fetch(`${daemon.url}/@team/app/`)).status).toBe(404);

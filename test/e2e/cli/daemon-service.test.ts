@@ -26,7 +26,7 @@ test("install --dry-run prints each step in order and changes nothing", async ()
 
   expect(status).toBe(0);
   expect(stdout.trim().split("\n")).toEqual([
-    `would make a root key in ${shell.home}/.config/runtimed/root-key`,
+    `would create a root key in ${shell.home}/.config/runtimed/root-key`,
     `would write ${shell.home}/.config/systemd/user/runtimed.service`,
     `would write ${shell.home}/.config/systemd/user/runtimed.socket`,
     "would run systemctl --user daemon-reload",

@@ -43,7 +43,7 @@ test("rejects code that throws while it loads, with file, line and column", asyn
   const refused = await shell.run("deploy thrower");
 
   expect(refused.status).toBe(1);
-  expect(refused.stderr).toContain("Error: no database url (lib/database.js:2:7). Nothing was changed.");
+  expect(refused.stderr).toContain("Error: no database url (lib/database.js:2:7). Nothing changed.");
 });
 
 test("rejects code that does not parse and keeps serving the active version", async () => {
@@ -61,7 +61,7 @@ test("rejects code that does not parse and keeps serving the active version", as
 
   expect([refused.status, refused.stdout]).toEqual([1, ""]);
   expect(refused.stderr).toContain('SyntaxError: lib.js:2:9: Unexpected ";"');
-  expect(refused.stderr).toContain("Nothing was changed.");
+  expect(refused.stderr).toContain("Nothing changed.");
   expect(refused.stderr).toContain("  2 | let b = ;\n");
   expect(await answer()).toBe("before");
   expect((await shell.run("workers list")).stdout).not.toContain("1.0.1");

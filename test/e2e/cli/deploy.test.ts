@@ -197,7 +197,7 @@ test("--no-enable installs a disabled version and keeps the active version", asy
   await deployJson("quiet");
   await shop("quiet", { version: "2.0.0" });
   const run = succeeded(await shell.run("deploy quiet --no-enable"));
-  expect(run.stderr).toContain("Enable     2.0.0 is off, as --no-enable says\n");
+  expect(run.stderr).toContain("Enable     2.0.0 is disabled because of --no-enable\n");
   expect(run.stderr).not.toContain("manifest");
   expect(run.stderr.match(/.*runtimectl workers enable .*/g)).toEqual(["To serve it: runtimectl workers enable quiet@2.0.0"]);
   expect((await workerNamed("quiet"))?.disabledVersions).toEqual(["2.0.0"]);
@@ -307,7 +307,7 @@ describe("a plugin", () => {
     await guard("throw new Error('no luck');", "2.0.0");
     const run = await shell.run("deploy guard --json");
     expect(run).toMatchObject({ status: 12, stdout: "" });
-    expect(run.stderr).toContain("it could not be loaded: No luck.");
+    expect(run.stderr).toContain("it failed to load: No luck.");
   });
 
   test("is selected by --kind when the manifest fits both kinds", async () => {

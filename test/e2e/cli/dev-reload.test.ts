@@ -68,12 +68,12 @@ test.each([
   ["an import of a missing file", "index.js", 'import "./lib/none.js";\n', /Cannot find module .*lib\/none\.js' imported from/],
   ["code that throws while it loads", "index.js", '\nthrow new Error("not today");\n', /not today[^]*index\.js:2:7/],
   ["a module without a handler", "index.js", "export const x = 1;\n", /must export by default an object with fetch/],
-  ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml cannot be used: .* at line 3, column 1/],
+  ["a manifest that is not valid YAML", "manifest.yaml", "name: app\nenv: [\n", /manifest\.yaml is not valid: .* at line 3, column 1/],
   ["a manifest with a wrong value", "manifest.yaml", "name: app\ntimeout: soon\n", /The package's manifest cannot be used\. timeout: /],
 ])("reports %s with its location and keeps serving the last valid code", async (_, file, broken, shown) => {
   const before = await run.text();
   await run.save(file, broken);
-  await run.shows("the last good code goes on serving");
+  await run.shows("the previous code stays active");
   expect(run.stderr).toMatch(shown);
   expect(await run.text()).toBe(before);
 });
@@ -81,7 +81,7 @@ test.each([
 test("moves the worker when its name or version changes", async () => {
   const url = await run.url();
   await run.save("manifest.yaml", "name: other\nversion: 0.9.0\n");
-  await run.shows("it answers at");
+  await run.shows("the new URL is");
   expect((await fetch(url.replace("/app/", "/other/"))).status).toBe(200);
   expect((await fetch(url)).status).toBe(404);
 });

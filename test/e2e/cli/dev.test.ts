@@ -84,7 +84,7 @@ test("uses the next free port when 8787 is in use, and reports it", async () => 
   const run = await DevRun.forTest(app, { words: "app" });
   const { port } = new URL(await run.url());
   expect(Number(port)).toBeGreaterThan(8787);
-  expect(run.stderr).toContain(`port 8787 is in use; this is ${port}\n`);
+  expect(run.stderr).toContain(`port 8787 is in use; using ${port}\n`);
 });
 
 test("exits with 7 when the given port is in use", async () => {
@@ -167,11 +167,11 @@ test("exits with 130 on Ctrl-C in a terminal", async () => {
 });
 
 test.each([
-  ["a missing folder", "none --port 0", 6, "none is not there"],
+  ["a missing folder", "none --port 0", 6, "none does not exist"],
   ["a file", "app/index.js", 6, "app/index.js is not a folder"],
   ["a folder without a name", ". --port 0", 1, "neither manifest.yaml nor package.json"],
   ["an invalid port", "app --port http", 2, "http is not a port"],
-  ["a missing variables file", "app --port 0 --vars-file none", 2, "is not there"],
+  ["a missing variables file", "app --port 0 --vars-file none", 2, "none does not exist"],
 ])("exits immediately for %s", async (_, words, status, message) => {
   const run = await DevRun.forTest(app, { words });
   expect(await run.ended).toMatchObject({ status });

@@ -89,7 +89,7 @@ test("reports no failure and exits with 0 for a working setup", async () => {
     "key ok",
   ]);
   const lines = (await shell.run("doctor", { isTerminal: true })).stdout;
-  expect(lines).toContain("its API is at /_/api");
+  expect(lines).toContain("API path /_/api");
   expect((await shell.run("doctor")).stdout).toMatch(/^ok\tnode\t/);
 });
 

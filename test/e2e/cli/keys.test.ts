@@ -63,7 +63,7 @@ describe("a preset", () => {
       started: ({ stdin, stdout }) =>
         stdout?.on("data", (chunk: Buffer) => {
           shown += chunk.toString();
-          if (isAnswered || !shown.includes("which namespace")) return;
+          if (isAnswered || !shown.includes("Namespace of the key")) return;
           isAnswered = true;
           stdin?.write("@team\r");
         }),
@@ -99,8 +99,8 @@ test("lists and shows keys with expiry, last use and the key in use", async () =
   expect(list.stderr).toContain(`you are signed in with key ${mine.id}, mine`);
 
   const shown = succeeded(await shell.run(`keys show ${mine.id}`, { env })).stdout;
-  expect(shown).toContain(`key          ${mine.id}, the one you sign in with\nname         mine\n`);
-  expect(shown).toContain(`\nends         ${end}\n`);
+  expect(shown).toContain(`key          ${mine.id}, your own key\nname         mine\n`);
+  expect(shown).toContain(`\nexpires      ${end}\n`);
   const document = documentOf(await shell.run(`keys show ${other.id} --json`, { env }));
   expect(document).toMatchObject({ id: other.id, name: "other", own: false, expired: false });
   expect(document).not.toHaveProperty("expiresAt");
@@ -114,7 +114,9 @@ describe("keys rotate", () => {
     const run = succeeded(await shell.run(`keys rotate ${old.id} --overlap 2h --out rotated.key`));
 
     expect(run.stdout).toBe("");
-    expect(run.stderr).toMatch(new RegExp(`it replaces key ${old.id}, which ends \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC \\(in \\d+h\\)\n`));
+    expect(run.stderr).toMatch(
+      new RegExp(`it replaces key ${old.id}, which expires \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC \\(in \\d+h\\)\n`),
+    );
     const file = path.join(shell.home, "rotated.key");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const twin = (await readFile(file, "utf8")).trim();
@@ -159,7 +161,7 @@ describe("keys rotate", () => {
     const twin = documentOf(await shell.run(`keys rotate ${other.id} --overlap 0 --yes --json`, { env }));
     expect([await works(other.key), await works(twin.key)]).toEqual([false, true]);
     const rotated = succeeded(await shell.run(`keys rotate ${own.id} --overlap 1h`, { env }));
-    expect(rotated.stderr).toContain("that is the key you sign in with");
+    expect(rotated.stderr).toContain("you are signed in with the old key");
     const ownTwin = { key: rotated.stdout.trim() };
     expect([await works(own.key), await works(ownTwin.key)]).toEqual([true, true]);
   });

@@ -49,8 +49,8 @@ test("--list prints every file with size and rule, warns of secrets, writes noth
   const run = await shell.run("pack app --list");
   expect(run.stdout.split("\n").map((line) => line.split("\t"))).toEqual([
     ["+", "6", ".gitignore", "no matching rule"],
-    ["+", "19", "index.js", "always in"],
-    ["+", "25", "manifest.yaml", "always in"],
+    ["+", "19", "index.js", "always included"],
+    ["+", "25", "manifest.yaml", "always included"],
     ["+", "6", "tls/server.key", "no matching rule"],
     ["-", "", ".env", "always excluded: .env*: can contain secrets"],
     ["-", "", "a.log", ".gitignore: *.log"],

@@ -43,8 +43,8 @@ test("plugins are uploaded, listed, disabled, enabled, replaced, reloaded and de
     ),
   ).toEqual([
     ["+", ".gitignore", "no matching rule"],
-    ["+", "dist/guard.js", "always in"],
-    ["+", "manifest.yaml", "always in"],
+    ["+", "dist/guard.js", "always included"],
+    ["+", "manifest.yaml", "always included"],
     ["-", "", ".env"],
     ["-", "", "src/"],
     [""],
@@ -91,7 +91,7 @@ test("uploads a folder that contains only a manifest without a warning", async (
   const upload = await shell.run("plugins upload settings");
 
   expect(upload.stdout).toContain("plugin-gateway ");
-  expect(upload.stderr).toContain("for a built-in plugin of that name");
+  expect(upload.stderr).toContain("its manifest configures the built-in plugin with this name");
   expect(upload.stderr).not.toContain("nothing in the folder can be served");
 });
 
@@ -108,7 +108,7 @@ test("enabling a plugin that fails to load prints the reason and exits with 1", 
 
   expect(run.status).toBe(1);
   expect(JSON.parse(run.stdout)).toMatchObject({ name: "bad", enabled: true, status: "failed", error: expect.any(String) as string });
-  expect(run.stderr).toMatch(/warning: bad is on, but failed to load: .*\/api/);
+  expect(run.stderr).toMatch(/warning: bad is enabled, but failed to load: .*\/api/);
   expect(await rowOf("bad")).toMatch(/^bad\tlatest\tfailed\tuploaded\t.*\/api/);
   expect(succeeded(await shell.run("status")).stdout).toMatch(/^plugins +\d+ \(1 failed\)$/m);
   expect(JSON.parse((await shell.run("status --json")).stdout)).toMatchObject({ failedPlugins: 1 });
@@ -118,7 +118,7 @@ test("enabling a plugin that fails to load prints the reason and exits with 1", 
 
 test("prints a hint for an empty list, and requires the name to delete, on a terminal", async () => {
   const listed = await shell.run("plugins loaded", { isTerminal: true });
-  expect(listed.stderr).toContain("runtimectl plugins list says why");
+  expect(listed.stderr).toContain("to see why: runtimectl plugins list");
   succeeded(await shell.run("plugins upload settings"));
   const declined = await shell.runInTerminal("plugins delete plugin-gateway", { input: "something else\r" });
   expect(declined.status, declined.stdout).toBe(3);

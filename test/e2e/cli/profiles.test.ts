@@ -42,7 +42,7 @@ test("profile set changes the given settings and keeps the others", async () => 
   });
   await shell.run("profile set spare --no-production --url http://127.0.0.1:2");
   expect((await shell.run("profile show spare --plain")).stdout).toBe(
-    "profile\tspare\ndaemon\thttp://127.0.0.1:2\nauthorities\tthe usual ones\nproduction\tno\nread-only\tyes\nkey\tnone\n",
+    "profile\tspare\ndaemon\thttp://127.0.0.1:2\nauthorities\tdefault\nproduction\tno\nread-only\tyes\nkey\tnone\n",
   );
   expect((await shell.run("profile show")).stdout).toContain("default (current)");
 });
@@ -78,7 +78,7 @@ test("a read-only profile rejects every change and permits every read", async ()
     const run = await shell.run(`${words} --json`);
     expect(run, `${words}: ${run.stderr}`).toMatchObject({ status: 5, stdout: "" });
     expect(JSON.parse(run.stderr.trim().split("\n").at(-1) ?? "")).toMatchObject({
-      error: { code: "PROFILE_READ_ONLY", message: "profile default is read-only; nothing changed" },
+      error: { code: "PROFILE_READ_ONLY", message: "profile default is read-only; nothing was changed" },
     });
   }
   for (const words of ["workers list", "plugins list", "keys list", "status", "auth status", "workers upload app --dry-run"])

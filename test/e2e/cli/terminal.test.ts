@@ -58,9 +58,7 @@ test("asks for the key again when the daemon rejects it", async () => {
 });
 
 test("prints lists as tables with a heading, and a hint when they are empty", async () => {
-  expect((await shell.runInTerminal("workers list")).stdout).toContain(
-    "nothing is installed yet; upload a folder with: runtimectl workers upload",
-  );
+  expect((await shell.runInTerminal("workers list")).stdout).toContain("no workers; to upload a folder: runtimectl workers upload");
   const upload = await shell.runInTerminal("workers upload app");
   expect(upload.stdout).toContain(`${daemon.url}/app/`);
   const list = await shell.runInTerminal("workers list");

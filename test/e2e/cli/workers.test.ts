@@ -54,7 +54,7 @@ describe("workers show", () => {
     expect(await answer()).toBe("1.2.0");
 
     const shown = succeeded(await shell.run("workers show @team/app"));
-    expect(shown.stdout).toMatch(new RegExp(`^url +${daemon.url}/@team/app/\nanswering +1\\.2\\.0\n`, "m"));
+    expect(shown.stdout).toMatch(new RegExp(`^url +${daemon.url}/@team/app/\nactive +1\\.2\\.0\n`, "m"));
     expect(shown.stdout).toMatch(/^1\.2\.0 +on +\/@team\/app\/ +uploaded/m);
     expect(shown.stdout).toMatch(/^1\.2\.0 +now +root +cli$/m);
     expect(shown.stdout).toMatch(/^1\.1\.0 +off +- +uploaded/m);
@@ -91,7 +91,7 @@ describe("workers rollback", () => {
     const run = succeeded(await shell.run("rollback @team/app --verbose"));
 
     expect(run.stdout).toBe(`${daemon.url}/@team/app/\n`);
-    expect(run.stderr).toContain("@team/app is answered by 1.1.0, no longer by 1.2.0; the check got 200");
+    expect(run.stderr).toContain("@team/app: 1.1.0 is now the active version instead of 1.2.0; the check got 200");
     // The target is enabled already; the newer version is disabled only after the check of the target succeeded.
     expect(run.stderr.match(/^> (?:POST|GET \S+@).*$/gm)).toEqual([
       `> GET ${daemon.url}/@team/app@1.1.0/`,
@@ -167,7 +167,7 @@ describe("workers rollback", () => {
       expect(await shell.run(`workers rollback @team/app ${words}`, { env })).toMatchObject({ status: 5, stdout: "" });
 
     expect(await installed()).toEqual(before);
-    expect(succeeded(await shell.run("workers show @team/app", { env })).stdout).toMatch(/^answering +1\.2\.0$/m);
+    expect(succeeded(await shell.run("workers show @team/app", { env })).stdout).toMatch(/^active +1\.2\.0$/m);
   });
 });
 
