@@ -61,6 +61,9 @@ const successes: Readonly<Record<string, string>> = {
   "workers enable": "workers enable app@1.0.0",
   "workers logs": "workers logs app",
   "workers delete": "workers delete app --yes",
+  "hosts add": "hosts add shop.example.org app",
+  "hosts list": "hosts list",
+  "hosts remove": "hosts remove shop.example.org --yes",
   "plugins upload": "plugins upload guard",
   "plugins list": "plugins list",
   "plugins show": "plugins show guard",
@@ -91,8 +94,8 @@ const successes: Readonly<Record<string, string>> = {
 
 /** Commands that run until they are interrupted, or succeed only once. Other files test them. */
 const lasting = ["dev", "tui", "events", "files get"];
-/** Commands that need systemd or the directories of a daemon. Other files test them. */
-const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status"];
+/** Commands that need systemd, the directories of a daemon, or a host name that resolves. Other files test them. */
+const elsewhere = ["daemon backup", "daemon migrate-keys", "daemon restore", "daemon status", "hosts check"];
 
 test("covers every command", async () => {
   expect([...Object.keys(successes), ...lasting, ...elsewhere].toSorted()).toEqual(

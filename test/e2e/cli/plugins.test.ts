@@ -136,15 +136,15 @@ test("plugins show prints state, reason, base, dependencies and menus", async ()
 
   expect((await shell.run("plugins upload menus")).status).toBe(1);
   const failed = succeeded(await shell.run("plugin show menus")).stdout;
-  expect(failed).toMatch(/^state +failed\nreason +.*basis/m);
+  expect(failed).toMatch(/^state +failed\nerror +.*basis/m);
   expect(failed).not.toMatch(/^base/m);
 
   succeeded(await shell.run("plugins upload basis"));
   const shown = succeeded(await shell.run("plugins show menus")).stdout;
   expect(shown).toMatch(/^state +loaded$/m);
-  expect(shown).toMatch(/^base +\/menus\ndepends on +basis\nuses +extra if there$/m);
+  expect(shown).toMatch(/^base +\/menus\ndepends on +basis\noptional +extra$/m);
   expect(shown).toMatch(/^menu +Sales {2}\/sales$/m);
-  const place = Number(/number (\d) of/.exec(shown)?.[1]);
+  const place = Number(/position (\d) of/.exec(shown)?.[1]);
   expect(JSON.parse(succeeded(await shell.run("plugins show menus --json")).stdout)).toMatchObject({
     name: "menus",
     version: "1.0.0",

@@ -93,7 +93,7 @@ test("sends the credentials in the proxy's URL only to the proxy and never print
   expect(list.status, list.stderr).toBe(0);
   expect(new Set(proxy.authorizations)).toEqual(new Set([`Basic ${Buffer.from("me:pass word").toString("base64")}`]));
   const doctor = await through("doctor --json", { HTTPS_PROXY: secret });
-  expect(doctor.stdout).toContain("the proxy of HTTPS_PROXY leads to");
+  expect(doctor.stdout).toContain("use the proxy of HTTPS_PROXY");
   for (const run of [list, doctor]) expect(run.stdout + run.stderr).not.toMatch(/pass(?:%20| )word|bWU6cGFzcyB3b3Jk/);
 });
 

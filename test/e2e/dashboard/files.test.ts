@@ -177,7 +177,7 @@ test("uploads a folder with its content and asks before it overwrites a file", a
   await window.waitFor(`done: 1 file uploaded to ${version}`);
   expect(await textOf("/site/about.html")).toContain("second");
   window.press(`unothing-of-this-name${keys.enter}`);
-  await window.waitFor("failed: there is no file or folder");
+  await window.waitFor("does not exist");
 });
 
 test("saves a file and a folder locally and never overwrites", async () => {

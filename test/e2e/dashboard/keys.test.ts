@@ -75,12 +75,12 @@ test("shows and copies a new key once and clears it from the terminal when close
   window.press(`\u0015@team @other${keys.tab}\u00156m`);
   await window.waitFor(/lifetime \(expires \d{4}-\d\d-\d\d\) 6m/);
   const end = new Date(Date.now() + 180 * 86_400_000).toISOString().slice(0, 10);
-  expect(window.text()).toContain(`(ends ${end})`);
+  expect(window.text()).toContain(`(expires ${end})`);
   window.press(keys.enter);
   await window.waitFor("This key is shown only once");
   const secret = secretIn(window);
   expect(secret).toHaveLength(47);
-  expect(window.text()).toContain(`release, custom, namespaces @team @other, ends ${end}`);
+  expect(window.text()).toContain(`release, custom, namespaces @team @other, expires ${end}`);
   expect(await principalOf(secret)).toMatchObject({
     principal: { name: "release", permissions: ["workers:read", "workers:install"], namespaces: ["@team", "@other"] },
   });

@@ -25,7 +25,7 @@ test("rejects a command that changes data in read-only mode and runs one that re
   const window = await session.tui("--readonly");
   await window.waitFor("ready");
   window.press(`:workers delete app --yes${keys.enter}`);
-  await window.waitFor("nothing is changed in read-only mode");
+  await window.waitFor("the dashboard is in read-only mode");
   expect((await fetch(`${session.daemon.url}/app/`)).status).toBe(200);
   window.press(`${keys.esc}:workers list${keys.enter}`);
   await window.waitFor(/app +1\.0\.0 +on +live +uploaded/);

@@ -40,7 +40,7 @@ const steady = (text: string) =>
   steadyText(text)
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
     .replace(/\d+\.\d\d\/s/g, (found) => "0.00/s".padEnd(found.length))
-    .replace(/(REQ\/S[\s\S]*)/, (list) => list.replace(/( on +(?:live +)?)\d\.\d\d/g, "$10.00"))
+    .replace(/(REQ\/S[\s\S]*)/, (list) => list.replace(/( enabled +(?:live +)?)\d\.\d\d/g, "$10.00"))
     .replace(/p50.*?p99 [\d.]+ ms/g, "p50 1.00 ms · p90 1.00 ms · p99 1.00 ms")
     .replace(/\d+ running · [\d.]+ MB · [\d.]+ s CPU/g, "1 running · 10.0 MB · 0.0 s CPU");
 
@@ -56,9 +56,9 @@ test.each([
   if (columns < 80) window.press(keys.enter);
   await window.waitFor("1.1.0 active");
   await window.waitFor("asked for /hello");
-  await window.waitFor(/requests +\d\.\d\d\/s · \d+ in all/);
+  await window.waitFor(/requests +\d\.\d\d\/s · \d+ total/);
   await window.waitFor("ready");
-  const shown = steady(window.text()).replace(/(\/s) +· \d+ in all/, "$1 · 1 in all");
+  const shown = steady(window.text()).replace(/(\/s) +· \d+ total/, "$1 · 1 total");
   await expect(onlyLastLogLine(shown)).toMatchFileSnapshot(`screens/worker-detail-${columns}x${rows}.txt`);
 });
 

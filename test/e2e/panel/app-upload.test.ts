@@ -67,8 +67,8 @@ test("packs a dropped folder by the rules of runtimectl, without secret files", 
   await dropPaths(page, [folder]);
   const dialog = page.getByRole("dialog", { name: "Upload site 2.0.0?" });
   await dialog.getByText("A new app at /site/").waitFor();
-  await dialog.getByText("3 entries left out, as runtimectl would").click();
-  await dialog.getByText("always out: .env*: may hold secrets").waitFor();
+  await dialog.getByText("3 entries excluded, as by runtimectl").click();
+  await dialog.getByText("always excluded: .env*: can contain secrets").waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Upload" }).click();
   await page.getByRole("dialog", { name: "site 2.0.0 is installed" }).getByRole("link", { name: "Show site" }).click();

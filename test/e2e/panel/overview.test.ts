@@ -69,7 +69,7 @@ test("shows an error for a section whose code cannot be loaded; others keep work
   await page.route("**/assets/keys-*.js", (route) => route.fulfill({ status: 404, body: "" }));
   const sections = page.getByRole("navigation", { name: "Sections" });
   await sections.getByRole("link", { name: "Keys" }).click();
-  await page.getByText("The panel itself is at fault").waitFor();
+  await page.getByText("The panel failed, or was updated while it was open").waitFor();
   await expectAccessible(page);
   await sections.getByRole("link", { name: "Apps" }).click();
   await page.getByRole("rowheader", { name: "shop" }).waitFor();

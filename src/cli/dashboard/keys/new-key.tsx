@@ -34,7 +34,7 @@ function Fields({ session, principal, onClose }: NewKeyProps & { readonly princi
   };
   return (
     <Box flexDirection="column" paddingX={1}>
-      <SafeText bold>New key: tab moves to the next field, space and arrows select, enter in the last field creates the key</SafeText>
+      <SafeText bold>New key (tab: next field, space/arrows: select, enter at the end: create)</SafeText>
       <TextField name="name" label="name" {...{ form, onClose }} />
       <ChoiceLine
         label={"role".padEnd(labelWidth)}
