@@ -13,7 +13,7 @@ interface Options {
 export const command = defineCommand<[host: string], Options>({
   arguments: [{ syntax: "<host>", description: "The host name, such as shop.example.org" }],
   options: [{ flags: "--http", description: "Check http, not https" }],
-  fields: ["status", "check", "message", "hint"],
+  fields: ["host", "findings"],
   examples: [
     ["runtimectl hosts check shop.example.org", "does its name resolve, is its certificate valid, does the worker respond?"],
     ["runtimectl hosts check hello.localhost:8000 --http", "of a daemon on this machine"],

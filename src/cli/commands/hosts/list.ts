@@ -6,7 +6,7 @@ import { ago, pluralize } from "../../output/format.js";
 const headings = ["HOST", "WORKER", "VERSION", "STATE", "ADDED", "BY"];
 
 export const command = defineCommand<[]>({
-  fields: ["host", "worker", "version", "createdAt", "createdBy"],
+  fields: ["hosts", "requested", "appDomain"],
   examples: [
     ["runtimectl hosts list", "the host names of workers, and those that manifests ask for"],
     ["runtimectl hosts list --json | jq -r '.requested[].host'", "those that nobody has added yet"],
