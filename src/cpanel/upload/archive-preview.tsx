@@ -8,8 +8,8 @@ import { refusalOf } from "./refusal-of.js";
 import type { UploadTarget } from "./upload-target.js";
 import type { UploadState } from "./use-upload.js";
 
-/** Of what is left out, so many are named. */
-const mostNamed = 20;
+/** Maximum number of excluded entries that are listed. */
+const maxListed = 20;
 
 interface ArchivePreviewProps<Known> {
   readonly target: UploadTarget<Known>;
@@ -25,7 +25,7 @@ export function ArchivePreview<Known>({
   onSend,
   onClose,
 }: ArchivePreviewProps<Known>) {
-  const { facts, file, fileCount, leftOut } = packageArchive;
+  const { facts, file, fileCount, excluded } = packageArchive;
   const refusal = refusalOf(facts, target, usePrincipal());
   return (
     <>
@@ -34,7 +34,7 @@ export function ArchivePreview<Known>({
         <dd>{facts.name}</dd>
         <dt>Version</dt>
         <dd>{facts.version}</dd>
-        <dt>Holds</dt>
+        <dt>Contents</dt>
         <dd>
           {pluralize(fileCount, "file")}, {formatSize(file.size)} packed
         </dd>
@@ -46,17 +46,17 @@ export function ArchivePreview<Known>({
           {note}
         </p>
       ))}
-      {leftOut.length > 0 && (
-        <details className="archive-left-out">
-          <summary>{pluralize(leftOut.length, "entry").replace("entrys", "entries")} left out, as runtimectl would</summary>
-          <ScrollRegion label="What is left out" className="archive-left-out-list">
+      {excluded.length > 0 && (
+        <details className="archive-excluded">
+          <summary>{excluded.length === 1 ? "1 entry" : `${excluded.length} entries`} excluded, as by runtimectl</summary>
+          <ScrollRegion label="Excluded entries" className="archive-excluded-list">
             <ul>
-              {leftOut.slice(0, mostNamed).map(({ path, rule }) => (
+              {excluded.slice(0, maxListed).map(({ path, rule }) => (
                 <li key={path}>
                   <code>{path}</code> <span className="quiet small">{rule}</span>
                 </li>
               ))}
-              {leftOut.length > mostNamed && <li className="quiet">and {leftOut.length - mostNamed} more</li>}
+              {excluded.length > maxListed && <li className="quiet">and {excluded.length - maxListed} more</li>}
             </ul>
           </ScrollRegion>
         </details>

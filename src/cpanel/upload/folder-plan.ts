@@ -10,7 +10,7 @@ export interface FolderPlan {
   /** Paths below the folder, sorted. */
   readonly files: readonly string[];
   /** With the rule that left each out; a folder ends in a slash. */
-  readonly leftOut: readonly { readonly path: string; readonly rule: string }[];
+  readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
 /** Decides what of a folder is packed, by the rules by which `runtimectl` packs. */
@@ -36,7 +36,7 @@ class Walk {
   readonly #always: ReadonlySet<string>;
   readonly #ownArchives: string;
   readonly #files: string[] = [];
-  readonly #leftOut: { path: string; rule: string }[] = [];
+  readonly #excluded: { path: string; rule: string }[] = [];
 
   constructor({ folder, facts, selection, signal }: WalkOptions) {
     this.#folder = folder;
@@ -49,7 +49,7 @@ class Walk {
 
   async plan(): Promise<FolderPlan> {
     await this.#visit("");
-    return { facts: this.#facts, files: this.#files.toSorted(), leftOut: this.#leftOut };
+    return { facts: this.#facts, files: this.#files.toSorted(), excluded: this.#excluded };
   }
 
   async #visit(directory: string): Promise<void> {
@@ -58,7 +58,7 @@ class Walk {
     for (const { name, isFolder } of await this.#folder.list(directory)) {
       const path = directory === "" ? name : `${directory}/${name}`;
       const reason = neverPackedReason(name, parentName) ?? this.#ownArchiveReason(path);
-      if (reason !== undefined) this.#leftOut.push({ path: isFolder ? `${path}/` : path, rule: reason });
+      if (reason !== undefined) this.#excluded.push({ path: isFolder ? `${path}/` : path, rule: reason });
       else if (isFolder) await this.#enter(path);
       else this.#take(path);
     }
@@ -68,12 +68,12 @@ class Walk {
     const { kept, rule } = await this.#selection.enter(path);
     const holdsEntrypoint = mainFiles(this.#facts).some((file) => file.startsWith(`${path}/`));
     if (kept || holdsEntrypoint) return this.#visit(path);
-    this.#leftOut.push({ path: `${path}/`, rule });
+    this.#excluded.push({ path: `${path}/`, rule });
   }
 
   #take(path: string): void {
-    const { kept, rule } = this.#always.has(path) ? { kept: true, rule: "always in" } : this.#selection.judge(path);
-    if (!kept) return void this.#leftOut.push({ path, rule });
+    const { kept, rule } = this.#always.has(path) ? { kept: true, rule: "always included" } : this.#selection.judge(path);
+    if (!kept) return void this.#excluded.push({ path, rule });
     this.#files.push(path);
     if (this.#files.length > usualLimits.archiveEntries)
       throw new Error(
@@ -84,6 +84,6 @@ class Walk {
   /** Else each archive would hold the one before. */
   #ownArchiveReason(path: string): string | undefined {
     const isOwn = path.endsWith(".tgz") && !path.includes("/") && path.startsWith(this.#ownArchives);
-    return isOwn ? "always out: an archive of this package" : undefined;
+    return isOwn ? "always excluded: an archive of this package" : undefined;
   }
 }

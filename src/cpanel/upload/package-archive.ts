@@ -10,7 +10,7 @@ export interface PackageArchive {
   readonly filename: string;
   readonly fileCount: number;
   /** Of a folder: what is not packed, with the rule. */
-  readonly leftOut: readonly { readonly path: string; readonly rule: string }[];
+  readonly excluded: readonly { readonly path: string; readonly rule: string }[];
 }
 
 /** Reads an archive, or packs a folder. Throws what the daemon would answer to what is in it. */
@@ -22,12 +22,12 @@ export async function createArchive(offer: Offer, kind: PackageKind, signal: Abo
       file: offer.file,
       filename: offer.file.name,
       fileCount: text.fileCount,
-      leftOut: [],
+      excluded: [],
     };
   }
   const [{ planFolder }, { packFolder }] = await Promise.all([import("./folder-plan.js"), import("./pack-folder.js")]);
   const plan = await planFolder(offer.folder, kind, signal);
   const file = await packFolder(offer.folder, plan, signal);
   const filename = `${plan.facts.name.replace("@", "").replace("/", "-")}-${plan.facts.version}.tgz`;
-  return { facts: plan.facts, file, filename, fileCount: plan.files.length, leftOut: plan.leftOut };
+  return { facts: plan.facts, file, filename, fileCount: plan.files.length, excluded: plan.excluded };
 }

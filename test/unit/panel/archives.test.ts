@@ -153,8 +153,8 @@ describe("readPackageInfo", () => {
 describe("packFolder", () => {
   test("packs the files of a plan so that they can be read again", async () => {
     const longPath = `${"deep/".repeat(25)}index.js`;
-    const folder = memoryFolder("shop", { "manifest.yaml": manifest, [longPath]: "x".repeat(513), "left-out.txt": "no" });
-    const plan = { facts: await factsOf(folder), files: ["manifest.yaml", longPath], leftOut: [] };
+    const folder = memoryFolder("shop", { "manifest.yaml": manifest, [longPath]: "x".repeat(513), "excluded.txt": "no" });
+    const plan = { facts: await factsOf(folder), files: ["manifest.yaml", longPath], excluded: [] };
     const packed = await packFolder(folder, plan, signal);
     const text = await readArchive(new File([packed], "shop.tgz"), signal);
     expect(text.fileCount).toBe(2);
@@ -164,7 +164,7 @@ describe("packFolder", () => {
 
   test("rejects when a file has been deleted meanwhile", async () => {
     const folder = memoryFolder("shop", { "manifest.yaml": manifest });
-    const plan = { facts: await factsOf(folder), files: ["gone.js"], leftOut: [] };
+    const plan = { facts: await factsOf(folder), files: ["gone.js"], excluded: [] };
     await expect(packFolder(folder, plan, signal)).rejects.toThrow("gone.js is not there any more");
   });
 });

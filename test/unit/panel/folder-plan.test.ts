@@ -10,21 +10,27 @@ const manifest = "name: '@team/shop'\nversion: 1.0.0\n";
 
 async function plan(files: Readonly<Record<string, string>>) {
   const folder = memoryFolder("shop", { "manifest.yaml": manifest, ...files });
-  const { files: packed, leftOut } = await planFolder(folder, "worker", signal);
-  return { packed, leftOut: leftOut.map(({ path }) => path).toSorted(), rules: leftOut, listed: folder.listed };
+  const { files: packed, excluded } = await planFolder(folder, "worker", signal);
+  return { packed, excluded: excluded.map(({ path }) => path).toSorted(), rules: excluded, listed: folder.listed };
 }
 
 describe("planFolder", () => {
   test("packs everything, sorted, when no rule leaves anything out", async () => {
-    const { packed, leftOut } = await plan({ "z.js": "", "a/b.js": "" });
+    const { packed, excluded } = await plan({ "z.js": "", "a/b.js": "" });
     expect(packed).toEqual(["a/b.js", "manifest.yaml", "z.js"]);
-    expect(leftOut).toEqual([]);
+    expect(excluded).toEqual([]);
   });
 
   test("never packs version control, secrets and litter, and does not read such folders", async () => {
-    const { packed, leftOut, listed } = await plan({ ".git/config": "", ".env.local": "", "key.pem": "", ".DS_Store": "", "index.js": "" });
+    const { packed, excluded, listed } = await plan({
+      ".git/config": "",
+      ".env.local": "",
+      "key.pem": "",
+      ".DS_Store": "",
+      "index.js": "",
+    });
     expect(packed).toEqual(["index.js", "manifest.yaml"]);
-    expect(leftOut).toEqual([".DS_Store", ".env.local", ".git/", "key.pem"]);
+    expect(excluded).toEqual([".DS_Store", ".env.local", ".git/", "key.pem"]);
     expect(listed).toEqual([""]);
   });
 
@@ -57,8 +63,8 @@ describe("planFolder", () => {
   });
 
   test("leaves out earlier archives of the package itself", async () => {
-    const { packed, leftOut } = await plan({ "team-shop-0.9.0.tgz": "", "other-1.0.0.tgz": "" });
-    expect(leftOut).toEqual(["team-shop-0.9.0.tgz"]);
+    const { packed, excluded } = await plan({ "team-shop-0.9.0.tgz": "", "other-1.0.0.tgz": "" });
+    expect(excluded).toEqual(["team-shop-0.9.0.tgz"]);
     expect(packed).toContain("other-1.0.0.tgz");
   });
 
@@ -78,7 +84,7 @@ describe("planFolder", () => {
 test("names the archive of a folder after its package", async () => {
   const folder = memoryFolder("any", { "manifest.yaml": manifest, "index.js": "" });
   const packageArchive = await createArchive({ kind: "folder", folder }, "worker", signal);
-  expect(packageArchive).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, leftOut: [], facts: { name: "@team/shop" } });
+  expect(packageArchive).toMatchObject({ filename: "team-shop-1.0.0.tgz", fileCount: 2, excluded: [], facts: { name: "@team/shop" } });
 });
 
 test("lists a chosen folder by the relative paths of its files", async () => {
