@@ -12,6 +12,7 @@ import { createKeyHandlers } from "./api/keys.js";
 import { createMetricsHandlers } from "./api/metrics.js";
 import { createPluginHandlers } from "./api/plugins.js";
 import { createSessionHandlers } from "./api/session.js";
+import { createLogHandlers } from "./api/logs.js";
 import { createWorkerHandlers } from "./api/workers.js";
 import { finishRestore } from "./backup/pending-restore.js";
 import type { Config } from "./config/config.js";
@@ -227,6 +228,7 @@ export class Daemon {
         config: this.#config,
         now: nowSeconds,
       }),
+      logs: createLogHandlers({ logs, packages }),
       keys: createKeyHandlers({ store, now: nowSeconds }),
       events: createEventsHandlers(events),
       audit: createAuditHandlers(audit),

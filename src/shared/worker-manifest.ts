@@ -108,6 +108,7 @@ export const WorkerManifest = z.object({
     )
     .default([])
     .describe("Host names that the worker requests. The operator adds them with `runtimectl hosts add`."),
+  accessLog: z.boolean().default(true).describe("Whether each served request is written to the worker's log."),
   publicRoutes: publicRoutes.describe("Routes that the request hooks of plugins skip."),
   visibility: z.enum(["public", "protected", "internal"]).default("public").describe("Visibility of the worker in file browsers."),
   cron: z

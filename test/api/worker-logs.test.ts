@@ -56,7 +56,7 @@ describe("the log of a worker", () => {
       ["error", "e1"],
     ])
       await say(text as string, { level });
-    const read = async (query: object) => texts((await root.workers.logs({ params, query })).entries);
+    const read = async (query: object) => texts((await root.workers.logs({ params, query: { source: "app", ...query } })).entries);
     await expect.poll(() => read({ text: "e1" })).toEqual(["e1"]);
     expect(await read({})).toEqual(["d1", "Info One", "w1", "e1"]);
     expect(await read({ level: "warn" })).toEqual(["w1", "e1"]);
@@ -68,7 +68,7 @@ describe("the log of a worker", () => {
     expect(await read({ until: new Date(Date.now() + 60_000).toISOString() })).toHaveLength(4);
     expect(await read({ since: String(Date.now() + 60_000) })).toEqual([]);
     expect(await read({ since: String(Math.floor(Date.now() / 1000) - 60) })).toHaveLength(4);
-    const { entries, hasMore } = await root.workers.logs({ params, query: { limit: 2, level: "info" } });
+    const { entries, hasMore } = await root.workers.logs({ params, query: { limit: 2, level: "info", source: "app" } });
     expect([hasMore, texts(entries)]).toEqual([true, ["w1", "e1"]]);
     expect(await read({ before: entries[0]?.id, level: "info" })).toEqual(["Info One"]);
     expect(entries[0]).toMatchObject({ version: "1.0.0", level: "warn", source: "app", time: expect.closeTo(Date.now(), -5) });
@@ -87,6 +87,10 @@ describe("the log of a worker", () => {
     ["text=", "INVALID_REQUEST"],
     [`text=${"x".repeat(201)}`, "INVALID_REQUEST"],
     ["follow=yes", "INVALID_REQUEST"],
+    ["source=code", "INVALID_REQUEST"],
+    ["status=600", "INVALID_REQUEST"],
+    ["status=5x", "INVALID_REQUEST"],
+    ["requestId=", "INVALID_REQUEST"],
     ["before=-1", "INVALID_REQUEST"],
     ["version=1", "INVALID_PACKAGE_VERSION"],
     ["version=9.9.9", "WORKER_VERSION_NOT_FOUND"],

@@ -1,14 +1,13 @@
 import type { Worker } from "../../shared/contract/workers.js";
-import type { UploadedFile, EventFeed, HandlerOutput } from "../../shared/contract/endpoint.js";
+import type { UploadedFile } from "../../shared/contract/endpoint.js";
 import type { Installation } from "../../shared/installation.js";
 import { namespacesCover } from "../../shared/namespace.js";
 import { fromPathSegments } from "../../shared/package-name.js";
 import { assertNamespace } from "../http/authorization.js";
+import { readLogs, type WorkerLogsPort } from "./logs.js";
 import type { ResourceHandlers } from "../http/handler.js";
 import type { UploadMeter } from "../metrics/upload-meter.js";
 import { ApiError } from "../../shared/api-error.js";
-import type { LogEntry, LogFilter, logs as logsEndpoint } from "../../shared/contract/worker-logs.js";
-import { parsePastTimeMs } from "../../shared/past-time.js";
 
 /** The worker packages, as these handlers use them. */
 interface WorkerPackagesPort {
@@ -87,42 +86,11 @@ export function createWorkerHandlers({
     logs: async ({ params, query, lastEventId }) => {
       const name = fromPathSegments(params);
       const versions = (await packages.list()).flatMap((worker) => (worker.name === name ? worker.versions : []));
-      return readLogs(logs, { name, versions, query, lastEventId, nowMs: Date.now() });
+      if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
+      const { version } = query;
+      if (version !== undefined && !versions.includes(version) && !logs.knows(name, version))
+        throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${version} is not installed and has no log entries.`);
+      return readLogs(logs, name, { query, lastEventId, nowMs: Date.now() });
     },
   };
-}
-
-/** The worker logs, as these handlers use them. */
-interface WorkerLogsPort {
-  read(name: string, query: LogFilter): { entries: LogEntry[]; hasMore: boolean };
-  follow(name: string, query: LogFilter, from: { lastEventId: number | undefined; signal: AbortSignal }): AsyncIterable<LogEntry[]>;
-  /** Whether the log has entries of the version. */
-  knows(name: string, version: string): boolean;
-  forget(name: string): void;
-}
-
-interface LogsCall {
-  readonly name: string;
-  /** Installed versions; empty when the worker is not installed. */
-  readonly versions: readonly string[];
-  readonly query: Omit<LogFilter, "sinceMs" | "untilMs"> & {
-    readonly since?: string | undefined;
-    readonly until?: string | undefined;
-    readonly follow?: "0" | "1" | undefined;
-  };
-  readonly lastEventId: number | undefined;
-  readonly nowMs: number;
-}
-
-/** Returns the requested entries of a worker, or the stream of new ones. */
-function readLogs(logs: WorkerLogsPort, { name, versions, query, lastEventId, nowMs }: LogsCall): HandlerOutput<typeof logsEndpoint> {
-  if (versions.length === 0) throw new ApiError("WORKER_NOT_FOUND", `No worker ${name} is installed.`);
-  const { follow, since, until, ...filter } = query;
-  if (filter.version !== undefined && !versions.includes(filter.version) && !logs.knows(name, filter.version))
-    throw new ApiError("WORKER_VERSION_NOT_FOUND", `${name} ${filter.version} is not installed and has no log entries.`);
-  const timeOf = (text: string | undefined) => (text === undefined ? undefined : parsePastTimeMs(text, nowMs));
-  const wanted = { ...filter, sinceMs: timeOf(since), untilMs: timeOf(until) };
-  if (follow !== "1") return logs.read(name, wanted);
-  const feed: EventFeed<LogEntry> = (signal) => logs.follow(name, wanted, { lastEventId, signal });
-  return feed;
 }

@@ -100,12 +100,12 @@ export const variables: readonly VariableDescription[] = [
   {
     name: "RUNTIME_WORKER_LOG_SIZE",
     fallback: "1mb",
-    meaning: "What is kept in memory of a worker's output; its oldest entries go first.",
+    meaning: "What is kept in memory of a worker's output, and again of its requests; the oldest entries go first.",
   },
   {
     name: "RUNTIME_WORKER_LOGS_TOTAL",
     fallback: "64mb",
-    meaning: "What is kept of the output of all workers; the one that wrote least recently goes first.",
+    meaning: "What is kept of the output and requests of all workers; the worker that wrote least recently goes first.",
   },
   {
     name: "RUNTIME_WORKER_PERMISSIONS",

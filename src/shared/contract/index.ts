@@ -42,6 +42,7 @@ export const contract = {
     remove: plugins.remove,
   },
   hosts: { list: hosts.list, add: hosts.add, ask: hosts.ask, remove: hosts.remove },
+  logs: { list: workerLogs.list },
   keys: { list: keys.list, meta: keys.meta, create: keys.create, rotate: keys.rotate, revoke: keys.revoke },
   events: { stream: events.stream },
   audit: { list: audit.list },

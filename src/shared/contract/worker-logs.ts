@@ -9,22 +9,48 @@ import { WorkerParams } from "./worker-params.js";
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/** `app`: output and errors of the worker's code; `runtime`: messages of the daemon about the worker; `request`: served requests. */
+export const logSources = ["app", "runtime", "request"] as const;
+export type LogSource = (typeof logSources)[number];
+
+export const LoggedRequest = z.object({
+  method: z.string(),
+  path: z.string().describe("Path without its query, of at most 2,048 characters"),
+  status: z.int().describe("499: the client disconnected before there was a status"),
+  durationMs: z.number().describe("Milliseconds from the head of the request to the end of the response"),
+  responseBytes: z.int().describe("Bytes of the body that the worker sent; 0 for an error of the daemon"),
+  requestId: z.string().describe("The X-Request-Id of the response"),
+  client: z.string().describe("IP address of the TCP connection, which behind a proxy is that of the proxy; `cron` for a cron job"),
+  forwardedFor: z.string().optional().describe("X-Forwarded-For header, which any client can send"),
+});
+export type LoggedRequest = z.output<typeof LoggedRequest>;
+
 export const LogEntry = z.object({
   id: z.int().describe("Grows with every entry, also across restarts of the daemon"),
   time: z.int().describe("Unix time in milliseconds"),
+  worker: z.string().describe("Name of the worker"),
   version: z.string().describe("Version of the worker"),
   level: z.enum(logLevels),
   source: z
-    .enum(["app", "runtime"])
-    .describe("`app`: output and errors of the worker's code; `runtime`: messages of the daemon about the worker"),
+    .enum(logSources)
+    .describe(
+      "`app`: output and errors of the worker's code; `runtime`: messages of the daemon about the worker; `request`: a served request",
+    ),
   text: z.string().describe("One or more lines"),
+  request: LoggedRequest.optional().describe("Only with the source `request`"),
 });
 export type LogEntry = z.output<typeof LogEntry>;
 
 const LogQuery = z.object({
-  version: z.string().refine(isPackageVersion, "neither strict semver nor latest").optional().describe("Only entries of this version"),
   level: z.enum(logLevels).optional().describe("Only entries of this level and above"),
   text: z.string().min(1).max(200).optional().describe("Only entries that contain this text (not case-sensitive)"),
+  source: z.enum(logSources).optional().describe("Only entries of this source"),
+  status: z
+    .string()
+    .regex(/^[1-5](?:xx|\d\d)$/, "must be a status such as 404, or a class such as 5xx")
+    .optional()
+    .describe("Only requests with this status, such as `404`, or class, such as `5xx`"),
+  requestId: z.string().min(1).max(200).optional().describe("Only the request with this id"),
   ...sinceQuery,
   ...untilQuery,
   before: z.coerce.number<number>().int().min(0).optional().describe("Only entries with a lower id, to read older entries"),
@@ -43,6 +69,11 @@ export interface LogFilter {
   readonly version?: string | undefined;
   /** This level and above. */
   readonly level?: LogLevel | undefined;
+  readonly source?: LogSource | undefined;
+  /** Only requests with a status such as `404`, or of a class such as `5xx`. */
+  readonly status?: string | undefined;
+  /** Only the request with this id. */
+  readonly requestId?: string | undefined;
   /** Text in the entry, case-insensitive. Plain text: a regular expression could take unlimited time. */
   readonly text?: string | undefined;
   /** Unix milliseconds. */
@@ -55,6 +86,11 @@ export interface LogFilter {
   readonly limit: number;
 }
 
+const LogEntries = z.object({
+  entries: z.array(LogEntry),
+  hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id"),
+});
+
 export const logs = endpoint({
   method: "GET",
   path: "/workers/:scope/:name/logs",
@@ -62,13 +98,35 @@ export const logs = endpoint({
   access: "workers:read",
   namespaced: true,
   params: WorkerParams,
-  query: LogQuery,
+  query: LogQuery.extend({
+    version: z.string().refine(isPackageVersion, "neither strict semver nor latest").optional().describe("Only entries of this version"),
+  }),
   inputErrors: { name: "INVALID_PACKAGE_NAME", version: "INVALID_PACKAGE_VERSION" },
   status: 200,
-  result: z.object({
-    entries: z.array(LogEntry),
-    hasMore: z.boolean().describe("Whether older entries match; to read them, set `before` to the first id"),
-  }),
+  result: LogEntries,
   events: LogEntry,
   errors: ["WORKER_NOT_FOUND", "WORKER_VERSION_NOT_FOUND"],
+});
+
+/** Maximum length of the list of workers in a query, in characters. */
+const maxWorkerListLength = 4096;
+
+export const list = endpoint({
+  method: "GET",
+  path: "/logs",
+  summary: "Read or stream the logs of several workers, ordered by time",
+  access: "workers:read",
+  query: LogQuery.extend({
+    worker: z
+      .string()
+      .min(1)
+      .max(maxWorkerListLength)
+      .transform((text) => text.split(","))
+      .optional()
+      .describe("Names of workers, separated by commas; without it, all workers in the namespaces of the key"),
+  }),
+  status: 200,
+  result: LogEntries,
+  events: LogEntry,
+  errors: ["WORKER_NOT_FOUND", "NAMESPACE_DENIED"],
 });

@@ -64,6 +64,7 @@ export async function createExamples(facts: { rootKey: string; victimKeyId: numb
       ),
     },
     "hosts.remove": { params: { host: "added.example.org" } },
+    "logs.list": { query: "worker=@team/app" },
     "keys.list": {},
     "keys.meta": {},
     "keys.create": { body: { name: "made by an example", role: "viewer", expiresIn: "30d" }, badBodies: badKeys },

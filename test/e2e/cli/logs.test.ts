@@ -23,6 +23,8 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 const say = async (text: string, level = "info") => (await fetch(`${daemon.url}/talker/${level}?text=${encodeURIComponent(text)}`)).text();
+/** Reads only output, not requests. */
+const readOutput = (...words: string[]) => read(...words, "--source", "app");
 const read = (...words: string[]) => runRuntimectl(daemon, ["workers", "logs", ...words]);
 
 /** Starts `workers logs -f` and leaves it running. */
@@ -40,16 +42,30 @@ describe("workers logs", () => {
     expect(await read("silent", "--limit", "0")).toMatchObject({ status: 2, stderr: expect.stringContaining("--limit") });
   });
 
+  test("prints requests, finds them by status and ID, and reads several workers", async () => {
+    await say("hello");
+    const failed = await fetch(`${daemon.url}/talker/nothing?key=hidden`);
+    const found = await read("--status", "5xx");
+    expect(found.stdout).toMatch(/^\S+Z\terror\ttalker@1\.0\.0\trequest\tGET \/talker\/nothing 502 [\d.]+ ms\n$/);
+    const byId = await read("talker", "--request-id", failed.headers.get("x-request-id") ?? "", "--json");
+    expect(JSON.parse(byId.stdout)).toMatchObject({ entries: [{ source: "request", request: { path: "/talker/nothing", status: 502 } }] });
+    expect((await read("silent", "talker", "--source", "request")).stdout).toContain("GET /talker/info 200");
+    expect(await read("silent", "talker@1.0.0")).toMatchObject({ status: 2, stderr: expect.stringContaining("with one worker") });
+    expect(await read("--status", "600")).toMatchObject({ status: 2, stderr: expect.stringContaining("--status") });
+  });
+
   test("prints tab-separated entries in a pipe and escapes control characters", async () => {
     await say("plain");
     await say("two\nlines\x1b[2J\x07", "error");
     const { stdout, status } = await read("talker", "--grep", "LINES");
     expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\terror\t1\.0\.0\tapp\ttwo\n\t\t\t\tlines\\x1b\[2J\\x07\n$/);
     expect(status).toBe(0);
-    expect((await read("talker@1.0.0", "--level", "error", "--since", "1h", "--limit", "5")).stdout.split("\n")).toHaveLength(3);
+    expect(
+      (await readOutput("talker@1.0.0", "--grep", "LINES", "--level", "error", "--since", "1h", "--limit", "5")).stdout.split("\n"),
+    ).toHaveLength(3);
     const [time] = stdout.split("\t") as [string];
-    expect((await read("talker", "--until", time)).stdout).toMatch(/\tplain\n$/);
-    expect((await read("talker", "--since", time)).stdout).toBe(stdout);
+    expect((await readOutput("talker", "--until", time)).stdout).toMatch(/\tplain\n$/);
+    expect((await readOutput("talker", "--since", time)).stdout).toBe(stdout);
   });
 
   test("prints one document with --json", async () => {

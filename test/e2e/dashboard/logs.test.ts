@@ -17,9 +17,9 @@ const writer = `export default { fetch: (request) => {
 beforeAll(async () => {
   session = await DashboardSession.open();
   await writeTree(session.shell.home, {
-    "talker/manifest.yaml": "name: talker\nversion: 1.0.0\n",
+    "talker/manifest.yaml": "name: talker\nversion: 1.0.0\naccessLog: false\n",
     "talker/index.js": writer,
-    "other/manifest.yaml": "name: other\nversion: 1.0.0\n",
+    "other/manifest.yaml": "name: other\nversion: 1.0.0\naccessLog: false\n",
     "other/index.js": writer,
     "shots/manifest.yaml": "name: shots\nversion: 1.0.0\n",
     "shots/index.js": writer,
@@ -46,7 +46,8 @@ async function openLogs(name: string, size: { columns: number; rows: number }) {
 const steady = (text: string) =>
   steadyText(text)
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "00:00:00.000")
-    .replace(/Started in \d+ ms/g, "Started in 1 ms");
+    .replace(/Started in \d+ ms/g, "Started in 1 ms")
+    .replace(/(GET \S+ \d{3}) [\d.]+ ms/g, "$1 1 ms");
 
 test("shows new lines live; a filter hides others, n and N move between matches", async () => {
   await say("talker", "first order");
@@ -169,6 +170,22 @@ test.each([
   await window.waitFor("as root (admin)");
   await window.waitFor("ready");
   await expect(steady(window.text()).replace(/\d+ lines/, "9 lines")).toMatchFileSnapshot(`screens/logs-${columns}x${rows}.txt`);
+});
+
+test("s shows only output, then only requests, then all lines", async () => {
+  await say("shots", "an error", "error");
+  const window = await openLogs("shots", { columns: 100, rows: 24 });
+  await window.waitFor("an error");
+  await window.waitFor(/GET \/shots\/ 200/);
+  window.press("s");
+  await window.waitFor("only output");
+  expect(window.text()).not.toContain("GET /shots/");
+  window.press("s");
+  await window.waitFor("only requests");
+  expect(window.text()).not.toContain("an error");
+  expect(window.text()).toContain("GET /shots/ 200");
+  window.press("s");
+  await window.waitFor("an error");
 });
 
 test("continues the log below a mark after a restart of the daemon", async () => {

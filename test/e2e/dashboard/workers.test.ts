@@ -13,7 +13,7 @@ const source = (text: string) =>
 beforeAll(async () => {
   session = await DashboardSession.open();
   await writeTree(session.shell.home, {
-    "next/manifest.yaml": "name: app\nversion: 1.1.0\n",
+    "next/manifest.yaml": "name: app\nversion: 1.1.0\naccessLog: false\n",
     "next/index.js": source("next"),
     "shop/manifest.yaml": 'name: "@team/shop"\nversion: 2.0.0\n',
     "shop/index.js": source("shop"),

@@ -31,7 +31,7 @@ beforeAll(async () => {
     ...files("shop", "1.1.0", "shop two"),
     ...files("@team/blog", "1.0.0", "blog"),
     ...files("asleep", "1.0.0", "never", "enabled: false\n"),
-    "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\n',
+    "chatty/1.0.0/manifest.yaml": 'name: chatty\nversion: "1.0.0"\naccessLog: false\n',
     "chatty/1.0.0/index.js": chatty,
     "failing/1.0.0/manifest.yaml": 'name: failing\nversion: "1.0.0"\n',
     "failing/1.0.0/index.js": failing,
@@ -167,6 +167,20 @@ test("follows a log live, filters it by level and text, and pauses it", async ()
   await page.getByLabel("Search in text").fill("nothing like it");
   await page.getByText("Nothing in the log matches").waitFor();
   await expectAccessible(page);
+});
+
+test("shows requests in the log, and only the failed ones on request", async () => {
+  await fetch(`${house.daemon.url}/always500/pay?card=hidden`);
+  await fetch(`${house.daemon.url}/shop/logged`);
+  const page = await house.open("apps/always500/logs");
+  await page.getByText(/GET \/always500\/pay 500 [\d.]+ ms/).waitFor();
+  await page.getByLabel("Entries").selectOption("output");
+  await expect.poll(() => page.getByText("GET /always500/pay").count()).toBe(0);
+  await page.getByLabel("Entries").selectOption("errors");
+  await page.getByText("GET /always500/pay").waitFor();
+  await expectAccessible(page);
+  await page.goto(`${house.daemon.url}/cpanel/apps/shop/logs?entries=requests`);
+  await page.getByText(/GET \/shop\/logged [234]/).waitFor();
 });
 
 test("scrolls a log of stack traces to its end until the user scrolls up", async () => {

@@ -7,6 +7,7 @@ import { keys } from "../../support/terminal-window.js";
 const logEntry = (id: number, text: string, level = "info") => ({
   id,
   time: 1_750_000_000_000 + id,
+  worker: "talker",
   version: "1.0.0",
   level,
   source: "app",

@@ -7,7 +7,15 @@ import { FakeStream, FakeTransport } from "../../support/fake-transport.js";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const entry = (id: number, text = `line ${id}`) => ({ id, time: id, version: "1.0.0", level: "info", source: "app", text });
+const entry = (id: number, text = `line ${id}`) => ({
+  id,
+  time: id,
+  worker: "@team/shop",
+  version: "1.0.0",
+  level: "info",
+  source: "app",
+  text,
+});
 
 function follow(answer: unknown) {
   const transport = new FakeTransport({ "/api/workers/%40team/shop/logs": answer });

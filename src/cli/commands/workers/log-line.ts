@@ -5,11 +5,11 @@ import { sanitizeForTerminal } from "../../output/sanitize-for-terminal.js";
 const colorOf: Readonly<Record<LogLevel, string>> = { debug: "2", info: "36", warn: "33", error: "31" };
 const levelWidth = 5;
 
-/** Formats an entry for a terminal: local time, level, version if there are several, text. Further lines are indented below the first. */
-export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "hasColor">, showVersion: boolean): string {
+/** Formats an entry for a terminal: local time, level, version if it is given, text. Further lines are indented below the first. */
+export function entryForTerminal(entry: LogEntry, { hasColor }: Pick<Terminal, "hasColor">, shownVersion: string | undefined): string {
   const color = (code: string, text: string): string => (hasColor ? `\x1b[${code}m${text}\x1b[0m` : text);
   const time = localTime(new Date(entry.time), new Date());
-  const version = showVersion ? `${sanitizeForTerminal(entry.version)} ` : "";
+  const version = shownVersion === undefined ? "" : `${sanitizeForTerminal(shownVersion)} `;
   const indent = " ".repeat(time.length + 1 + levelWidth + 1 + version.length);
   const lines = textLines(entry).map((line) => (entry.source === "runtime" ? color("2", line) : line));
   return `${color("2", time)} ${color(colorOf[entry.level], entry.level.padEnd(levelWidth))} ${version}${lines.join(`\n${indent}`)}`;

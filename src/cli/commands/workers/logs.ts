@@ -1,7 +1,17 @@
-import { logLevels, logs, type LogEntry, type LogLevel } from "../../../shared/contract/worker-logs.js";
+import {
+  list,
+  logLevels,
+  logs,
+  logSources,
+  type LogEntry,
+  type LogFilter,
+  type LogLevel,
+  type LogSource,
+} from "../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../shared/package-name.js";
 import { usageError } from "../../command/command-error.js";
 import { defineCommand, type Context } from "../../command/command.js";
+import type { FollowOptions } from "../../../shared/client.js";
 import { connect } from "../../client/connection.js";
 import { followUntilInterrupted } from "../../client/reconnecting-stream.js";
 import { parsePackageReference } from "../../command/package-reference.js";
@@ -13,17 +23,23 @@ interface Options {
   readonly since?: string;
   readonly until?: string;
   readonly level?: LogLevel;
+  readonly source?: LogSource;
+  readonly status?: string;
+  readonly requestId?: string;
   readonly grep?: string;
   readonly limit?: string;
 }
 
-export const command = defineCommand<[reference: string], Options>({
-  arguments: [{ syntax: "<name[@version]>", description: "The worker, such as @team/app, or one version of it" }],
+export const command = defineCommand<[references: string[]], Options>({
+  arguments: [{ syntax: "[name[@version]...]", description: "The workers, such as @team/app, or one version; default: all workers" }],
   options: [
     { flags: "-f, --follow", description: "Stream new entries until Ctrl-C" },
     { flags: "--since <time>", description: "Only entries after this time: 10m, 2h, 1d, or 2026-01-31T08:00:00Z" },
     { flags: "--until <time>", description: "Only entries before this time" },
     { flags: "--level <level>", description: "Only entries of this level and above", choices: logLevels },
+    { flags: "--source <source>", description: "Only entries of this source", choices: logSources },
+    { flags: "--status <status>", description: "Only requests with this status, such as 404, or class, such as 5xx" },
+    { flags: "--request-id <id>", description: "Only the request with this X-Request-Id" },
     { flags: "--grep <text>", description: "Only entries that contain this text (not case-sensitive)" },
     { flags: "--limit <count>", description: "Show the newest N entries (1 to 10000, default 1000)" },
   ],
@@ -32,34 +48,87 @@ export const command = defineCommand<[reference: string], Options>({
     ["runtimectl workers logs @team/app -f --level warn", "stream warnings and errors"],
     ["runtimectl workers logs @team/app@1.2.0 --since 10m --grep timeout", "search the last 10 minutes of one version"],
     ["runtimectl workers logs @team/app --since 2h --until 1h", "show one past hour"],
+    ["runtimectl workers logs --status 5xx -f", "stream the failed requests of all workers"],
     ["runtimectl workers logs @team/app -f --json | jq .text", "print one JSON document per line"],
   ],
   notes:
     "Columns in a pipe: time, level, version, source and text, separated by tabs. Further lines of an entry have empty first columns.\n" +
+    "With several workers or none, NAME@VERSION takes the place of the version.\n" +
+    "Entries with the source request are served requests: method, path, status and milliseconds; --json also has bytes and client.\n" +
     "Entries with the source runtime come from the daemon, such as the start, the end and the backoff of a worker.\n" +
     "-f reconnects after a lost connection or a daemon restart.",
-  async run(context, [reference], options) {
-    const { name, version } = parsePackageReference(reference);
+  async run(context, [references], options) {
     if (options.follow && options.until !== undefined) throw usageError("--follow and --until cannot be used together");
     const [since, until] = [timeOption("--since", options.since), timeOption("--until", options.until)];
-    const query = { version, level: options.level, since, until, ...textQuery(options), ...limitQuery(options) };
-    const { client } = await connect(context, { workers: { logs } });
-    const input = { params: toPathSegments(name), query };
-    if (options.follow) {
-      return followUntilInterrupted(context, shower(context, version === undefined), (from) => client.workers.logs.follow(input, from));
-    }
-    const { entries, hasMore } = await client.workers.logs(input);
-    if (context.output.isJson) return context.output.result({ name, entries: entries.map(entryDocument), hasMore });
-    const show = shower(context, new Set(entries.map((entry) => entry.version)).size > 1);
+    const { level, source, requestId } = options;
+    const query = { level, source, requestId, since, until, ...statusQuery(options), ...textQuery(options), ...limitQuery(options) };
+    const { name, version, read, follow } = await openLogs(context, references, query);
+    if (options.follow)
+      return followUntilInterrupted(
+        context,
+        shower(context, { isOneWorker: name !== undefined, isOneVersion: version !== undefined }),
+        follow,
+      );
+    const { entries, hasMore } = await read();
+    if (context.output.isJson)
+      return context.output.result({ ...(name !== undefined && { name }), entries: entries.map(entryDocument), hasMore });
+    const isOneVersion = new Set(entries.map((entry) => entry.version)).size < 2;
+    const show = shower(context, { isOneWorker: name !== undefined, isOneVersion });
     for (const entry of entries) show(entry);
-    if (entries.length === 0) context.output.note(whyEmpty(options, name));
-    if (hasMore) context.output.footer("more entries match; raise --limit, or filter with --since, --until, --level or --grep");
+    if (entries.length === 0) context.output.note(whyEmpty(options, name ?? "a worker"));
+    if (hasMore) context.output.footer("more entries match; raise --limit, or filter with --since, --until, --level, --status or --grep");
   },
 });
 
-function shower({ output, terminal }: Context, showVersion: boolean): (entry: LogEntry) => void {
-  return (entry) =>
-    output.line(entryDocument(entry), terminal.stdoutIsTty ? entryForTerminal(entry, terminal, showVersion) : entryForPipe(entry));
+/** The filters of the command, as the API takes them. */
+type Query = Pick<LogFilter, "level" | "source" | "status" | "requestId" | "text"> & {
+  readonly limit?: number;
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+};
+
+/** Returns functions that read and follow the log of one worker or version, or of several or all workers. `name` and `version`: of the one worker. */
+async function openLogs(context: Context, references: readonly string[], query: Query) {
+  const parsed = references.map(parsePackageReference);
+  const { client } = await connect(context, { workers: { logs }, logs: { list } });
+  const [one] = parsed;
+  if (one !== undefined && parsed.length === 1) {
+    const input = { params: toPathSegments(one.name), query: { ...query, version: one.version } };
+    const follow = (from: FollowOptions) => client.workers.logs.follow(input, from);
+    return { ...one, read: () => client.workers.logs(input), follow };
+  }
+  if (parsed.some(({ version }) => version !== undefined))
+    throw usageError("a version can only be given with one worker", "runtimectl workers logs NAME@VERSION");
+  const worker = parsed.length === 0 ? undefined : parsed.map(({ name }) => name).join(",");
+  const input = { query: { ...query, worker } };
+  return {
+    name: undefined,
+    version: undefined,
+    read: () => client.logs.list(input),
+    follow: (from: FollowOptions) => client.logs.list.follow(input, from),
+  };
+}
+
+interface Shown {
+  readonly isOneWorker: boolean;
+  readonly isOneVersion: boolean;
+}
+
+function shower({ output, terminal }: Context, { isOneWorker, isOneVersion }: Shown): (entry: LogEntry) => void {
+  return (entry) => {
+    const version = isOneWorker ? entry.version : `${entry.worker}@${entry.version}`;
+    const shown = isOneWorker && isOneVersion ? undefined : version;
+    output.line(
+      entryDocument(entry),
+      terminal.stdoutIsTty ? entryForTerminal(entry, terminal, shown) : entryForPipe({ ...entry, version }),
+    );
+  };
+}
+
+function statusQuery({ status }: Options): { status?: string } {
+  if (status === undefined) return {};
+  if (!/^[1-5](?:xx|\d\d)$/.test(status)) throw usageError(`--status ${JSON.stringify(status)} is not valid`, "use 404 or 5xx");
+  return { status };
 }
 
 function textQuery({ grep }: Options): { text?: string } {
@@ -75,8 +144,8 @@ function limitQuery({ limit }: Options): { limit?: number } {
   return { limit: count };
 }
 
-function whyEmpty({ since, until, level, grep }: Options, name: string): string {
-  if (since !== undefined || until !== undefined || level !== undefined || grep !== undefined)
-    return "no matching entries; try without --since, --until, --level and --grep";
-  return `no entries since the daemon started: the log contains what ${name} writes with console.log(); to wait for entries, use -f`;
+function whyEmpty({ since, until, level, source, status, requestId, grep }: Options, name: string): string {
+  if ([since, until, level, source, status, requestId, grep].some((filter) => filter !== undefined))
+    return "no matching entries; try without --since, --until, --level, --source, --status, --request-id and --grep";
+  return `no entries since the daemon started: the log contains the requests of ${name} and what it writes with console.log(); to wait for entries, use -f`;
 }

@@ -34,6 +34,7 @@ export const actionTable = {
   "logs.pause": { keys: ["p"], label: "pause", where: "logs" },
   "logs.wrap": { keys: ["w"], label: "wrap", where: "logs" },
   "logs.times": { keys: ["t"], label: "times", where: "logs" },
+  "logs.source": { keys: ["s"], label: "output/requests", where: "logs" },
   "logs.next": { keys: ["n"], label: "next match", where: "logs" },
   "logs.previous": { keys: ["N"], label: "previous match", where: "logs" },
   "plugins.toggle": { keys: ["e"], label: "on/off", where: "plugins" },

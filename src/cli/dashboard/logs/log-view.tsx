@@ -43,6 +43,10 @@ const LogRow = memo(
     JSON.stringify(before.columns) === JSON.stringify(after.columns),
 );
 
+/** Which lines are shown: all, only output of workers and daemon, or only requests. */
+const lineKinds = ["all lines", "output", "requests"] as const;
+type LineKind = (typeof lineKinds)[number];
+
 interface LogViewProps {
   readonly names: readonly string[];
   /** Whether a worker has several versions. */
@@ -59,11 +63,12 @@ export function LogView({ names, hasVersions }: LogViewProps) {
   const [held, setHeld] = useState<LogSnapshot>();
   const [look, setLook] = useState({ isWrapped: false, hasTimes: true });
   const [search, setSearch] = useState({ text: "", isTyping: false, hidesOthers: true });
+  const [kind, setKind] = useState<LineKind>("all lines");
   const { lines: all } = held ?? live;
-  const lines = useMemo(
-    () => (search.text === "" || !search.hidesOthers ? all : all.filter((line) => matchesFilter(textOf(line), search.text))),
-    [all, search.text, search.hidesOthers],
-  );
+  const lines = useMemo(() => {
+    const ofKind = kind === "all lines" ? all : all.filter(({ entry }) => (entry.source === "request") === (kind === "requests"));
+    return search.text === "" || !search.hidesOthers ? ofKind : ofKind.filter((line) => matchesFilter(textOf(line), search.text));
+  }, [all, kind, search.text, search.hidesOthers]);
   const columns: LogColumns = {
     ...look,
     width,
@@ -95,6 +100,7 @@ export function LogView({ names, hasVersions }: LogViewProps) {
       ...position.moves,
       ...searching,
       "list.filter": () => setSearch({ ...search, isTyping: true, hidesOthers: true }),
+      "logs.source": () => setKind(lineKinds[(lineKinds.indexOf(kind) + 1) % lineKinds.length] ?? "all lines"),
       "logs.pause": () => setHeld(held ? undefined : live),
       "logs.wrap": () => setLook({ ...look, isWrapped: !look.isWrapped }),
       "logs.times": () => setLook({ ...look, hasTimes: !look.hasTimes }),
@@ -113,7 +119,7 @@ export function LogView({ names, hasVersions }: LogViewProps) {
           onCancel={() => setSearch({ text: "", isTyping: false, hidesOthers: true })}
         />
       ) : (
-        <SafeText dimColor>{headingOf({ names, live, held, search, shown: lines.length })}</SafeText>
+        <SafeText dimColor>{headingOf({ names, live, held, kind, search, shown: lines.length })}</SafeText>
       )}
       {lines.length === 0 ? (
         <SafeText wrap="wrap">{emptyText(live, { names, isFiltered: all.length > 0 })}</SafeText>
@@ -133,20 +139,22 @@ interface Heading {
   readonly live: LogSnapshot;
   readonly held: LogSnapshot | undefined;
   readonly search: { readonly text: string; readonly hidesOthers: boolean };
+  readonly kind: LineKind;
   readonly shown: number;
 }
 
-function headingOf({ names, live, held, search, shown }: Heading): string {
-  const [only = ""] = names;
-  const of = names.length === 1 ? only : `${live.followed.length} of ${pluralize(names.length, "worker")}`;
+function headingOf({ names, live, held, kind, search, shown }: Heading): string {
+  const [name = ""] = names;
+  const of = names.length === 1 ? name : `${live.followed.length} of ${pluralize(names.length, "worker")}`;
   const state = { connecting: "connecting…", live: "live", lost: "connection lost, reconnecting" }[live.state];
   const found = search.text === "" ? "" : ` · ${search.hidesOthers ? "filter" : "search"}: ${search.text}`;
   const paused = held ? ` · paused, ${pluralize(live.totalLines - held.totalLines, "new line")}` : "";
-  return `${of} · ${state} · ${pluralize(shown, "line")}${found}${paused}`;
+  const only = kind === "all lines" ? "" : ` · only ${kind}`;
+  return `${of} · ${state} · ${pluralize(shown, "line")}${only}${found}${paused}`;
 }
 
 function emptyText({ state, error }: LogSnapshot, { names, isFiltered }: { names: readonly string[]; isFiltered: boolean }): string {
-  if (isFiltered) return "no matches; esc clears the filter";
+  if (isFiltered) return "no matches; esc clears the filter, s shows other lines";
   if (error) return `cannot load the log: ${error.message}`;
   if (state !== "live") return "connecting…";
   return `no entries yet; new entries of ${names.length === 1 ? names[0] : "workers"} appear here`;

@@ -1,13 +1,15 @@
 import { ApiError } from "../../../shared/api-error.js";
 import type { Visit } from "./visit.js";
-import type { WorkerMeter } from "./worker-meter.js";
+import type { VersionHandler } from "./version-handler.js";
 
 /** Redirects `/app` to `/app/`. The location is a path without a host, so it works behind any proxy. */
-export function redirectToBase(meter: WorkerMeter, { response, requestId, address }: Visit): void {
+export function redirectToBase({ meter, requestLog }: VersionHandler, visit: Visit): void {
+  const { response, requestId, address } = visit;
   meter.beganCount += 1;
   meter.note(308, 0, performance.now());
   response.writeHead(308, ["location", `${address.base}/${address.query}`, "content-length", "0", "x-request-id", requestId]);
   response.end();
+  requestLog.write(visit, { status: 308, durationMs: 0, responseBytes: 0 });
 }
 
 export function notFound(): ApiError {

@@ -6,6 +6,7 @@ import type { Entrypoint } from "./entrypoint.js";
 import { IsolateSet, type IsolateObserver } from "../isolates/isolate-set.js";
 import type { IsolatePool } from "../isolates/isolate-pool.js";
 import { IsolateStarter } from "../isolates/isolate-starter.js";
+import type { RequestLog } from "../logs/request-log.js";
 import type { WorkerLogs } from "../logs/worker-logs.js";
 import { WorkerOutput } from "../logs/isolate-output.js";
 import type { WorkerNetwork } from "../../config/worker-network.js";
@@ -19,6 +20,7 @@ import type { WorkerMeter, AppLife } from "./worker-meter.js";
 export interface ModuleWorkerOptions {
   readonly version: ServedVersion;
   readonly meter: WorkerMeter;
+  readonly requestLog: RequestLog;
   readonly entrypoint: Entrypoint;
   readonly pool: IsolatePool;
   readonly compiler: TypeScriptCompiler;
@@ -37,6 +39,7 @@ export interface ModuleWorkerOptions {
 /** One version of a module worker: its isolates, and the calls that wait for them. */
 export class ModuleVersion implements VersionHandler {
   readonly meter: WorkerMeter;
+  readonly requestLog: RequestLog;
   readonly #options: ModuleWorkerOptions;
   readonly #log: Log;
   readonly #host: CallHost;
@@ -51,6 +54,7 @@ export class ModuleVersion implements VersionHandler {
   constructor(options: ModuleWorkerOptions) {
     this.#options = options;
     this.meter = options.meter;
+    this.requestLog = options.requestLog;
     const { manifest, name, version } = options.version;
     this.#log = options.log.child({ worker: name, version });
     this.#host = {
@@ -58,6 +62,7 @@ export class ModuleVersion implements VersionHandler {
       stallTimeoutMs: options.stallTimeoutMs,
       maxBodySizeBytes: Math.min(manifest.maxBodySize, options.limits.maxBodySizeBytes),
       meter: options.meter,
+      requestLog: options.requestLog,
       pace: options.pace,
       onFailure: ({ requestId }, error) => this.#log.warn({ requestId, code: error.code, err: error.cause }, error.message),
     };

@@ -1,3 +1,4 @@
+import type { RequestLog } from "../logs/request-log.js";
 import type { Visit } from "./visit.js";
 import type { WorkerCall } from "./worker-call.js";
 import type { WorkerMeter, AppLife } from "./worker-meter.js";
@@ -6,6 +7,7 @@ import type { WorkerManifest } from "../../../shared/worker-manifest.js";
 /** Serves one version of a worker: a static site, or a module in isolates. */
 export interface VersionHandler {
   readonly meter: WorkerMeter;
+  readonly requestLog: RequestLog;
   /** Current isolates, queued requests and open sockets of the version. */
   readonly life: AppLife;
   handle(visit: Visit): void;

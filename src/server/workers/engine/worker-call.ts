@@ -9,6 +9,7 @@ import type { CallChannel } from "./call-channel.js";
 import { BodyKind, FrameKind, inlineRequestBytes, pieceCostBytes } from "../protocol/frames.js";
 import { FastResponseWriter } from "./fast-response-writer.js";
 import type { PacedWorker } from "./bandwidth-scheduler.js";
+import type { RequestLog } from "../logs/request-log.js";
 import type { Visit } from "./visit.js";
 import type { WorkerMeter } from "./worker-meter.js";
 
@@ -18,6 +19,7 @@ export interface CallHost extends PacedWorker {
   /** A call without progress for this long fails, regardless of which side it waits for. */
   readonly stallTimeoutMs: number;
   readonly maxBodySizeBytes: number;
+  readonly requestLog: RequestLog;
   onFailure(call: WorkerCall, error: ApiError): void;
 }
 
@@ -51,6 +53,7 @@ export class WorkerCall {
   readonly #startedMs = performance.now();
   /** Status sent to the client; 0 = none yet. */
   #status = 0;
+  #responseBytes = 0;
   #stream: RequestStream | undefined;
   #receivedBytes = 0;
   /** Set for a streamed response. */
@@ -160,7 +163,7 @@ export class WorkerCall {
     const { response } = this;
     const length = body.length === 0 && this.request.method === "HEAD" ? (head.claimedLength ?? 0) : body.length;
     const wireBody = this.#mayHaveBody(status) ? body : noBytes;
-    this.meter.responseBodyBytes += wireBody.length;
+    this.#countResponse(wireBody.length);
     const sent = wireBody.length <= shortBodyBytes ? wireBody.toString("latin1") : this.#lasting(wireBody);
     if (!head.hasDate && FastResponseWriter.suits(response)) {
       this.#status = status;
@@ -206,7 +209,7 @@ export class WorkerCall {
       this.#remainingLength -= bytes.length;
       if (this.#remainingLength < 0) return this.#cut();
     }
-    this.meter.responseBodyBytes += bytes.length;
+    this.#countResponse(bytes.length);
     if (this.response.write(this.#lasting(bytes))) this.#window.open();
   }
 
@@ -319,11 +322,18 @@ export class WorkerCall {
     if (this.#isDone) return;
     this.#isDone = true;
     const nowMs = performance.now();
-    this.meter.note(this.#status, nowMs - this.#startedMs, nowMs, this.#isBrokenOff);
+    const durationMs = nowMs - this.#startedMs;
+    this.meter.note(this.#status, durationMs, nowMs, this.#isBrokenOff);
+    this.#host.requestLog.write(this.visit, { status: this.#status, durationMs, responseBytes: this.#responseBytes });
     this.#window?.close();
     if (this.#stream) this.#stream.detach();
     else if (this.#bodyKind === BodyKind.Stream) discardBody(this.request);
     this.#channel?.release(this.#id, isComplete);
+  }
+
+  #countResponse(bytes: number): void {
+    this.#responseBytes += bytes;
+    this.meter.responseBodyBytes += bytes;
   }
 
   #mayHaveBody(status: number): boolean {

@@ -22,6 +22,7 @@ import { CloseCode } from "../protocol/web-socket-frames.js";
 import { CompressedFiles } from "../static/compressed-files.js";
 import { StaticCache } from "../static/static-file.js";
 import { StaticSite } from "../static/static-site.js";
+import { RequestLog } from "../logs/request-log.js";
 import { BandwidthScheduler } from "./bandwidth-scheduler.js";
 import { TypeScriptCompiler } from "../typescript/typescript-compiler.js";
 import type { Visit } from "./visit.js";
@@ -34,8 +35,14 @@ const drainTimeoutMs = 30_000;
 const defaultStallTimeoutMs = 15 * 60_000;
 const defaultMemoryBytes = parseSizeBytes("128mb") as number;
 
-/** Sends an error, and counts it for the worker if it is known. */
-type Refuse = (visit: Visit, error: ApiError, meter: WorkerMeter | undefined) => void;
+/** The meter of a known worker, and its version if there is one to serve. */
+interface Refused {
+  readonly meter: WorkerMeter;
+  readonly version?: ServedVersion;
+}
+
+/** Sends an error, and counts and logs it for the worker if it is known. */
+type Refuse = (visit: Visit, error: ApiError, refused: Refused | undefined) => void;
 
 interface Entry {
   readonly version: ServedVersion;
@@ -238,22 +245,28 @@ export class WorkerEngine {
     const { name, range } = visit.address;
     if (this.#isClosing) return refuse(visit, stopping(), undefined);
     const version = visit.resolve ? visit.resolve() : this.#options.resolve(name, range);
-    if (!version) return refuse(visit, notFound(), this.#options.isInstalled(name, undefined) ? this.#meters.of(name) : undefined);
+    if (!version)
+      return refuse(visit, notFound(), this.#options.isInstalled(name, undefined) ? { meter: this.#meters.of(name) } : undefined);
     if (version.problem !== undefined) {
-      return refuse(visit, new ApiError("WORKER_START_FAILED", version.problem), this.#meters.of(name, version.version));
+      return refuse(visit, new ApiError("WORKER_START_FAILED", version.problem), {
+        meter: this.#meters.of(name, version.version),
+        version,
+      });
     }
     const entry = this.#entryOf(version);
     if (entry.app) return onApp(entry.app, visit);
     entry.opening.then(
       (app) => onApp(app, visit),
-      (error: unknown) => refuse(visit, toApiError(error), entry.meter),
+      (error: unknown) => refuse(visit, toApiError(error), entry),
     );
   }
 
-  readonly #refuse: Refuse = ({ response, requestId }, error, meter) => {
-    if (meter) meter.noteRefusal(error.status, error.code);
+  readonly #refuse: Refuse = (visit, error, refused) => {
+    const { status, code } = error;
+    if (refused) refused.meter.noteRefusal(status, code);
     else this.#meters.unknownPathCount += 1;
-    sendError(response, error, requestId);
+    sendError(visit.response, error, visit.requestId);
+    if (refused?.version) new RequestLog(this.#options.logs, refused.version).write(visit, { status, durationMs: 0, responseBytes: 0 });
   };
 
   readonly #enter = (app: VersionHandler, visit: Visit): void => {
@@ -261,7 +274,7 @@ export class WorkerEngine {
     this.#pace.noteCall();
     if (address.path !== "") return app.handle(visit);
     // WebSocket clients do not follow redirects.
-    if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app.meter, visit);
+    if (!upgrade && (request.method === "GET" || request.method === "HEAD")) return redirectToBase(app, visit);
     app.handle({ ...visit, address: { ...address, path: "/" } });
   };
 
@@ -288,15 +301,17 @@ export class WorkerEngine {
 
   async #open(version: ServedVersion, meter: WorkerMeter): Promise<VersionHandler> {
     const entrypoint = await findEntrypoint(version);
+    const requestLog = new RequestLog(this.#options.logs, version);
     if (entrypoint.kind === "static") {
       const { file } = entrypoint;
-      return StaticSite.open({ version, file, cache: this.#cache, compressed: this.#compressed, meter });
+      return StaticSite.open({ version, file, cache: this.#cache, compressed: this.#compressed, meter, requestLog });
     }
     const refusal = this.refusal(version.manifest, version.name);
     if (refusal !== undefined) throw new ApiError("WORKER_START_FAILED", `The worker cannot be started. ${refusal}`);
     return new ModuleVersion({
       version,
       meter,
+      requestLog,
       entrypoint,
       network: this.#network.of(version.manifest),
       pool: this.#pool,

@@ -1,16 +1,25 @@
-import type { LogEntry } from "../../../shared/contract/worker-logs.js";
+import type { LogEntry, LogFilter, LoggedRequest } from "../../../shared/contract/worker-logs.js";
 import { cutText } from "../protocol/log-text.js";
-import { followLog, entryFilter } from "./follow-log.js";
-import type { LogFilter } from "../../../shared/contract/worker-logs.js";
+import { ChangeSignal } from "./change-signal.js";
+import type { EntryRing } from "./entry-ring.js";
+import { followLogs } from "./follow-logs.js";
+import { entryFilter, newestEntries } from "./read-logs.js";
 import { WorkerLog } from "./worker-log.js";
 
-const mostEntriesPerWorker = 10_000;
-/** Approximate memory of an entry besides its text. */
+const maxEntriesPerRing = 10_000;
+/** Approximate memory of an entry besides its texts. */
 const entryOverheadBytes = 96;
+/** Approximate memory of the fields of a request besides its path. */
+const requestOverheadBytes = 256;
 
-export type NewLogEntry = Omit<LogEntry, "id" | "time"> & { readonly name: string };
+export type NewLogEntry = Omit<LogEntry, "id" | "time" | "worker" | "request"> & { readonly name: string };
+export type NewRequestEntry = Pick<LogEntry, "version" | "level" | "text"> & { readonly name: string; readonly request: LoggedRequest };
+
+/** One worker, or all workers whose name passes. */
+export type LogSelection = string | ((name: string) => boolean);
 
 export interface WorkerLogsOptions {
+  /** For the output of a worker, and again for its requests. */
   readonly bytesPerWorker: number;
   readonly totalBytes: number;
   /** Returns the current Unix time in milliseconds. */
@@ -25,6 +34,7 @@ export class WorkerLogs {
   readonly #options: WorkerLogsOptions;
   /** Ordered by last write, oldest first. */
   readonly #logs = new Map<string, WorkerLog>();
+  readonly #changes = new ChangeSignal();
   readonly #bytesPerWorker: number;
   #totalBytes = 0;
   #nextId: number;
@@ -40,25 +50,25 @@ export class WorkerLogs {
     return this.#totalBytes;
   }
 
+  /** Writes output of the worker, or a message of the daemon about it. */
   write({ name, version, level, source, text }: NewLogEntry): void {
     // Copied: a substring would retain the whole original string.
     const bytes = Buffer.from(cutText(text));
-    const entry = { id: this.#nextId, time: this.#options.now(), version, level, source, text: bytes.toString() };
-    this.#nextId += 1;
-    const log = this.#logs.get(name) ?? new WorkerLog();
-    this.#logs.delete(name);
-    this.#logs.set(name, log);
-    const sizeBytes = bytes.length + entryOverheadBytes;
-    this.#totalBytes += sizeBytes;
-    log.append(entry, sizeBytes);
-    while (log.sizeBytes > this.#bytesPerWorker || log.entryCount > mostEntriesPerWorker) this.#dropOldest(log);
-    if (this.#totalBytes > this.#options.totalBytes) this.#dropLeastRecent(log);
-    log.wake();
+    const log = this.#touch(name);
+    const entry = { ...this.#stamp(name), version, level, source, text: bytes.toString() };
+    this.#append(log, log.output, entry, bytes.length + entryOverheadBytes);
+  }
+
+  /** Writes a request that has ended. */
+  writeRequest({ name, version, level, text, request }: NewRequestEntry): void {
+    const log = this.#touch(name);
+    const entry = { ...this.#stamp(name), version, level, source: "request" as const, text, request };
+    this.#append(log, log.requests, entry, text.length + request.path.length + entryOverheadBytes + requestOverheadBytes);
   }
 
   /** Returns the matching entries, oldest first. */
-  read(name: string, query: LogFilter): { entries: LogEntry[]; hasMore: boolean } {
-    return this.#logs.get(name)?.newest(entryFilter(query), query.limit) ?? { entries: [], hasMore: false };
+  read(selection: LogSelection, query: LogFilter): { entries: LogEntry[]; hasMore: boolean } {
+    return newestEntries(this.#ringsOf(selection), entryFilter(query), query.limit);
   }
 
   /** Whether the log still has an entry of this version. */
@@ -67,24 +77,21 @@ export class WorkerLogs {
   }
 
   /**
-   * Yields matching entries, then new ones in batches, until the signal aborts or the worker is deleted. `lastEventId`: yields all entries
-   * after it. A reader that is too slow gets a notice about dropped entries.
+   * Yields matching entries, then new ones in batches, until the signal aborts or the one selected worker is deleted. `lastEventId`: yields
+   * all entries after it. A reader that is too slow gets a notice about dropped entries.
    */
   async *follow(
-    name: string,
+    selection: LogSelection,
     query: LogFilter,
     from: { lastEventId: number | undefined; signal: AbortSignal },
   ): AsyncGenerator<LogEntry[]> {
-    const log = this.#logs.get(name) ?? new WorkerLog();
-    if (!this.#logs.has(name)) this.#logs.set(name, log);
     // An unknown id does not tell which entries its reader has seen.
     const lastEventId = from.lastEventId !== undefined && from.lastEventId < this.#nextId ? from.lastEventId : undefined;
-    log.followerCount += 1;
-    try {
-      yield* followLog(log, query, { lastEventId, signal: from.signal });
-    } finally {
-      log.followerCount -= 1;
-      this.#removeIfUnused(name, log);
+    const newestId = () => this.#nextId - 1;
+    if (typeof selection === "string") yield* this.#followOne(selection, query, { ...from, lastEventId, newestId });
+    else {
+      const rings = () => this.#ringsOf(selection);
+      yield* followLogs({ rings, changes: this.#changes, isEnded: () => false, newestId }, query, { ...from, lastEventId });
     }
   }
 
@@ -96,25 +103,73 @@ export class WorkerLogs {
     this.#totalBytes -= log.sizeBytes;
     log.clear();
     log.isForgotten = true;
-    log.wake();
+    log.changes.notify();
   }
 
-  #dropOldest(log: WorkerLog): void {
-    const before = log.sizeBytes;
-    log.dropOldest();
-    this.#totalBytes -= before - log.sizeBytes;
-  }
-
-  #dropLeastRecent(current: WorkerLog): void {
-    for (const [name, log] of this.#logs) {
-      if (this.#totalBytes <= this.#options.totalBytes || log === current) return;
-      this.#totalBytes -= log.sizeBytes;
-      log.clear();
+  async *#followOne(
+    name: string,
+    query: LogFilter,
+    { newestId, ...from }: { lastEventId: number | undefined; signal: AbortSignal; newestId: () => number },
+  ): AsyncGenerator<LogEntry[]> {
+    const log = this.#logs.get(name) ?? new WorkerLog();
+    if (!this.#logs.has(name)) this.#logs.set(name, log);
+    log.followerCount += 1;
+    try {
+      yield* followLogs({ rings: () => log.rings, changes: log.changes, isEnded: () => log.isForgotten, newestId }, query, from);
+    } finally {
+      log.followerCount -= 1;
       this.#removeIfUnused(name, log);
     }
   }
 
+  #ringsOf(selection: LogSelection): EntryRing[] {
+    if (typeof selection === "string") return [...(this.#logs.get(selection)?.rings ?? [])];
+    return [...this.#logs].flatMap(([name, log]) => (selection(name) ? log.rings : []));
+  }
+
+  /** Returns the log of a worker and makes it the one with the newest write. */
+  #touch(name: string): WorkerLog {
+    const log = this.#logs.get(name) ?? new WorkerLog();
+    this.#logs.delete(name);
+    this.#logs.set(name, log);
+    return log;
+  }
+
+  #stamp(worker: string): Pick<LogEntry, "id" | "time" | "worker"> {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return { id, time: this.#options.now(), worker };
+  }
+
+  #append(log: WorkerLog, ring: EntryRing, entry: LogEntry, sizeBytes: number): void {
+    this.#totalBytes += sizeBytes;
+    ring.append(entry, sizeBytes);
+    while (ring.sizeBytes > this.#bytesPerWorker || ring.entryCount > maxEntriesPerRing) this.#dropOldest(ring);
+    if (this.#totalBytes > this.#options.totalBytes) this.#dropLeastRecent(log, ring);
+    log.changes.notify();
+    this.#changes.notify();
+  }
+
+  #dropOldest(ring: EntryRing): void {
+    const before = ring.sizeBytes;
+    ring.dropOldest();
+    this.#totalBytes -= before - ring.sizeBytes;
+  }
+
+  /** Drops the logs of other workers, then the oldest entries of the other ring of the current worker, then those of its current ring. */
+  #dropLeastRecent(current: WorkerLog, currentRing: EntryRing): void {
+    const { totalBytes } = this.#options;
+    for (const [name, log] of this.#logs) {
+      if (this.#totalBytes <= totalBytes || log === current) break;
+      this.#totalBytes -= log.sizeBytes;
+      log.clear();
+      this.#removeIfUnused(name, log);
+    }
+    const otherRing = currentRing === current.output ? current.requests : current.output;
+    for (const ring of [otherRing, currentRing]) while (this.#totalBytes > totalBytes && ring.entryCount > 0) this.#dropOldest(ring);
+  }
+
   #removeIfUnused(name: string, log: WorkerLog): void {
-    if (log.entryCount === 0 && log.followerCount === 0 && this.#logs.get(name) === log) this.#logs.delete(name);
+    if (log.isEmpty && log.followerCount === 0 && this.#logs.get(name) === log) this.#logs.delete(name);
   }
 }

@@ -19,12 +19,15 @@ export class FileResponses {
     this.#originLines = originHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   }
 
-  /** Sends the file; closes its handle, if any, after the response. */
-  send(visit: Visit, file: StaticFile): void {
+  /** Sends the file; closes its handle, if any, after the response. Returns the number of body bytes. */
+  send(visit: Visit, file: StaticFile): number {
     const { request, response, requestId } = visit;
     if (file.handle) {
       const close = (): void => void file.handle?.close().catch(() => undefined);
-      if (response.closed) return close();
+      if (response.closed) {
+        close();
+        return 0;
+      }
       response.once("close", close);
     }
     if (isUnchanged(request.headers, file)) return this.#sendUnchanged(visit, file);
@@ -32,7 +35,7 @@ export class FileResponses {
     if (range === "unsatisfiable") {
       response.writeHead(416, ["content-range", `bytes */${file.sizeBytes}`, "content-length", "0", "x-request-id", requestId]);
       response.end();
-      return;
+      return 0;
     }
     if (range) return this.#sendPart(visit, file, { ...range, status: 206 });
     const { body } = file;
@@ -40,22 +43,23 @@ export class FileResponses {
       const coding = file.coding ? `content-encoding: ${file.coding}\r\n` : "";
       const lines = `content-type: ${file.type}\r\n${coding}${file.validatorLines}${this.#linesFor(visit)}content-length: ${body.length}\r\nx-request-id: ${requestId}\r\n`;
       this.#shortResponses.send(response, 200, lines, body.toString("latin1"));
-      return;
+      return body.length;
     }
-    this.#sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
+    return this.#sendPart(visit, file, { start: 0, end: file.sizeBytes - 1, status: 200 });
   }
 
-  #sendUnchanged(visit: Visit, file: StaticFile): void {
+  #sendUnchanged(visit: Visit, file: StaticFile): number {
     const { response, requestId } = visit;
     if (FastResponseWriter.suits(response)) {
       this.#shortResponses.send(response, 304, `${file.validatorLines}${this.#linesFor(visit)}x-request-id: ${requestId}\r\n`, "");
-      return;
+      return 0;
     }
     response.writeHead(304, [...file.validatorPairs, ...this.#pairsFor(visit), "x-request-id", requestId]);
     response.end();
+    return 0;
   }
 
-  #sendPart(visit: Visit, file: StaticFile, part: { start: number; end: number; status: 200 | 206 }): void {
+  #sendPart(visit: Visit, file: StaticFile, part: { start: number; end: number; status: 200 | 206 }): number {
     const { request, response, requestId } = visit;
     const { start, end, status } = part;
     const headers = ["content-type", file.type, ...file.validatorPairs, ...this.#pairsFor(visit), "x-request-id", requestId];
@@ -71,6 +75,7 @@ export class FileResponses {
       response.on("close", () => stream.destroy());
       stream.pipe(response);
     }
+    return request.method === "HEAD" ? 0 : end - start + 1;
   }
 
   #pairsFor({ address }: Visit): readonly string[] {

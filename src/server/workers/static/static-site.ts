@@ -1,5 +1,4 @@
 import { realpath } from "node:fs/promises";
-import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
 import { sendError, toApiError } from "../../web/error-response.js";
@@ -9,6 +8,7 @@ import type { VersionHandler, ServedVersion } from "../engine/version-handler.js
 import { decodedSegment } from "../engine/worker-address.js";
 import type { Visit } from "../engine/visit.js";
 import type { WorkerCall } from "../engine/worker-call.js";
+import type { RequestLog } from "../logs/request-log.js";
 import type { WorkerMeter, AppLife } from "../engine/worker-meter.js";
 import { FileResponses } from "./file-responses.js";
 import type { CompressedFiles } from "./compressed-files.js";
@@ -40,11 +40,13 @@ interface StaticSiteOptions {
   readonly cache: StaticCache;
   readonly compressed: CompressedFiles;
   readonly meter: WorkerMeter;
+  readonly requestLog: RequestLog;
 }
 
 /** One version of a static site: serves the files below its entrypoint's folder. */
 export class StaticSite implements VersionHandler {
   readonly meter: WorkerMeter;
+  readonly requestLog: RequestLog;
   readonly life = noIsolates;
   readonly #cache: StaticCache;
   readonly #folder: SiteFolder;
@@ -58,6 +60,7 @@ export class StaticSite implements VersionHandler {
   private constructor(options: StaticSiteOptions & { root: string }) {
     const { version, file, cache, compressed } = options;
     this.meter = options.meter;
+    this.requestLog = options.requestLog;
     this.#cache = cache;
     const headers = Object.entries(version.manifest.headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -96,21 +99,20 @@ export class StaticSite implements VersionHandler {
       response.setHeader("allow", "GET, HEAD");
       this.meter.noteError(error.code);
       sendMethodNotAllowed(visit, error);
-      return this.#note(response, startedMs);
+      return this.#note(visit, startedMs, 0);
     }
     const relative = relativePath(visit.address.path);
     const cached = relative === undefined || this.#isRetired ? undefined : this.#shelf.get(this.#fileOf(relative));
     const isFresh = cached && startedMs - cached.checkedMs < recheckMs;
     const ready = isFresh && this.#variants.inMemory(visit, cached.file);
     if (ready) {
-      this.#answers.send(visit, ready);
-      return this.#note(response, startedMs);
+      return this.#note(visit, startedMs, this.#answers.send(visit, ready));
     }
     // Concurrent requests use the cached file, so only this request reads the disk.
     if (cached) cached.checkedMs = startedMs;
     void this.#answer(visit, relative)
       .catch((error: unknown) => this.#fail(visit, toApiError(error)))
-      .then(() => this.#note(response, startedMs));
+      .then((responseBytes) => this.#note(visit, startedMs, responseBytes));
   }
 
   takeOver(call: WorkerCall): void {
@@ -135,29 +137,38 @@ export class StaticSite implements VersionHandler {
     return Promise.resolve();
   }
 
-  async #answer(visit: Visit, relative: string | undefined): Promise<void> {
+  /** Returns the number of body bytes. */
+  async #answer(visit: Visit, relative: string | undefined): Promise<number> {
     const found = await this.#find(relative);
-    if (found === "directory") return redirectToSlash(visit);
+    if (found === "directory") {
+      redirectToSlash(visit);
+      return 0;
+    }
     if (found) return this.#send(visit, found);
     const isNavigation = visit.request.headers.accept?.includes("text/html") ?? false;
     const page = isNavigation ? await this.#read(this.#page) : undefined;
     if (page && page !== "directory") return this.#send(visit, page);
-    this.#fail(visit, new ApiError("NOT_FOUND", "The site has no file at this path."));
+    return this.#fail(visit, new ApiError("NOT_FOUND", "The site has no file at this path."));
   }
 
-  #fail({ response, requestId }: Visit, error: ApiError): void {
+  #fail({ response, requestId }: Visit, error: ApiError): 0 {
     this.meter.noteError(error.code);
     sendError(response, error, requestId);
+    return 0;
   }
 
-  /** Counts the request when its response has ended, complete or cut off. */
-  #note(response: ServerResponse, startedMs: number): void {
+  /** Counts and logs the request when its response has ended, complete or cut off. */
+  #note(visit: Visit, startedMs: number, responseBytes: number): void {
+    const { response } = visit;
     if (!response.writableEnded && !response.closed) {
-      response.once("close", () => this.#note(response, startedMs));
+      response.once("close", () => this.#note(visit, startedMs, responseBytes));
       return;
     }
     const nowMs = performance.now();
-    this.meter.note(response.headersSent ? response.statusCode : 0, nowMs - startedMs, nowMs);
+    const durationMs = nowMs - startedMs;
+    const status = response.headersSent ? response.statusCode : 0;
+    this.meter.note(status, durationMs, nowMs);
+    this.requestLog.write(visit, { status, durationMs, responseBytes });
   }
 
   /** Returns the file of a path; "directory" when its index needs a trailing slash. */
@@ -185,8 +196,8 @@ export class StaticSite implements VersionHandler {
     return found;
   }
 
-  async #send(visit: Visit, file: StaticFile): Promise<void> {
-    this.#answers.send(visit, await this.#variants.make(visit, file));
+  async #send(visit: Visit, file: StaticFile): Promise<number> {
+    return this.#answers.send(visit, await this.#variants.make(visit, file));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClientOf } from "../../../../shared/client.js";
 import { ApiError } from "../../../../shared/api-error.js";
-import { logs, type LogEntry, type LogLevel } from "../../../../shared/contract/worker-logs.js";
+import { logs, type LogEntry, type LogLevel, type LogSource } from "../../../../shared/contract/worker-logs.js";
 import { toPathSegments } from "../../../../shared/package-name.js";
 import { Observable } from "../../../live/observable.js";
 import { pause } from "../../../live/pause.js";
@@ -19,6 +19,8 @@ export interface LogQuery {
   readonly level: LogLevel;
   readonly version: string | undefined;
   readonly text: string | undefined;
+  readonly source?: LogSource | undefined;
+  readonly status?: string | undefined;
 }
 
 export interface LogState {

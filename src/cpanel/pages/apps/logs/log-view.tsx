@@ -8,6 +8,7 @@ import { SelectField } from "../../../components/select-field.js";
 import { EmptyState } from "../../../components/empty-state.js";
 import { Toolbar } from "../../../components/toolbar.js";
 import { useSearch } from "../../../router/use-search.js";
+import type { LogQuery } from "./log-follower.js";
 import type { App } from "../app.js";
 import { LogLines } from "./log-lines.js";
 import { useFollowEnd } from "./use-follow-end.js";
@@ -23,20 +24,23 @@ const phases = { connecting: "Connecting…", live: "Live", lost: "Connection lo
 export function LogView({ app }: { app: App }) {
   const [level, setLevel] = useSearch("level");
   const [version, setVersion] = useSearch("version");
+  const [entriesShown, setEntriesShown] = useSearch("entries");
   const [text, setText] = useSearch("text");
   const wanted = useSettled(text.trim());
   const { entries, total, phase, error, retry } = useLogs(app.name, {
     level: logLevels.find((known) => known === level) ?? usualLevel,
     version: app.versions.some((installed) => installed.version === version) ? version : undefined,
     text: wanted === "" ? undefined : wanted,
+    ...entryQueries[entriesShown],
   });
   const [paused, setPaused] = useState<{ readonly entries: readonly LogEntry[]; readonly total: number }>();
   const shown = useDeferredValue(paused?.entries ?? entries);
-  const isFiltered = level !== "" || version !== "" || text !== "";
+  const isFiltered = level !== "" || version !== "" || entriesShown !== "" || text !== "";
   return (
     <>
       <Toolbar label="Filter logs">
         <SearchField label="Search in text" value={text} onChange={setText} />
+        <SelectField label="Entries" value={entriesShown} onChange={setEntriesShown} choices={entryChoices} />
         <SelectField label="Level" value={level} onChange={setLevel} choices={levelChoices} />
         <SelectField
           label="Version"
@@ -61,13 +65,27 @@ export function LogView({ app }: { app: App }) {
       )}
       {shown.length === 0 && phase === "live" && (
         <EmptyState title={isFiltered ? "Nothing in the log matches" : "Nothing in the log yet"}>
-          {isFiltered ? "New matching lines appear here." : "Lines that the app writes to its console appear here."}
+          {isFiltered ? "New matching lines appear here." : "Lines that the app writes to its console, and its requests, appear here."}
         </EmptyState>
       )}
       {shown.length > 0 && <LogBox entries={shown} isHeld={paused !== undefined} label={`Log of ${app.name}`} />}
     </>
   );
 }
+
+const entryChoices = [
+  { value: "", label: "all" },
+  { value: "output", label: "output of the app" },
+  { value: "requests", label: "requests" },
+  { value: "errors", label: "requests with status 5xx" },
+];
+
+/** The part of the query for each choice; an unknown value of the address bar means all. */
+const entryQueries: Readonly<Record<string, Pick<LogQuery, "source" | "status">>> = {
+  output: { source: "app" },
+  requests: { source: "request" },
+  errors: { status: "5xx" },
+};
 
 const levelChoices = [
   { value: "", label: "all" },

@@ -7,15 +7,15 @@ import { LogFollower, logOperations, type LogQuery, type LogState } from "./log-
 const before = new Observable<LogState>({ entries: [], total: 0, phase: "connecting", error: undefined });
 
 /** Follows the log of an app for as long as the component is there; another query is another stream. */
-export function useLogs(name: string, { level, version, text }: LogQuery): LogState & { readonly retry: () => void } {
+export function useLogs(name: string, { level, version, text, source, status }: LogQuery): LogState & { readonly retry: () => void } {
   const client = useApi(logOperations);
   const [attempt, setAttempt] = useState(0);
   const [follower, setFollower] = useState<LogFollower>();
   useEffect(() => {
-    const opened = new LogFollower(client, name, { level, version, text });
+    const opened = new LogFollower(client, name, { level, version, text, source, status });
     setFollower(opened);
     return () => opened.close();
-  }, [client, name, level, version, text, attempt]);
+  }, [client, name, level, version, text, source, status, attempt]);
   const state = useObserved(follower?.state ?? before);
   return { ...state, retry: () => setAttempt(attempt + 1) };
 }

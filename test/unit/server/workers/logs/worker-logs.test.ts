@@ -166,3 +166,74 @@ describe("following", () => {
     await reader.stop();
   });
 });
+
+describe("requests", () => {
+  const request = { method: "GET", path: "/hello", durationMs: 1.5, responseBytes: 5, requestId: "one", client: "127.0.0.1" };
+  const writeRequest = (logs: WorkerLogs, name: string, status: number, more: { requestId?: string } = {}) =>
+    logs.writeRequest({ name, version: "1.0.0", level: "info", text: `GET /hello ${status}`, request: { ...request, status, ...more } });
+
+  test("do not displace the output of the worker", () => {
+    const logs = open({ bytesPerWorker: 5000 });
+    write(logs, "app", "hello");
+    for (let index = 0; index < 1000; index += 1) writeRequest(logs, "app", 200);
+    const { entries } = logs.read("app", everything);
+    expect(entries[0]?.text).toBe("hello");
+    expect(entries.length).toBeGreaterThan(5);
+    expect(logs.sizeBytes).toBeLessThan(10_000);
+  });
+
+  test("are filtered by status, class, source and ID, and mixed with output in order", () => {
+    const logs = open();
+    write(logs, "app", "before");
+    for (const status of [200, 404, 500, 503]) writeRequest(logs, "app", status, { requestId: `r${status}` });
+    write(logs, "app", "after");
+    const read = (query: object) =>
+      texts(logs.read("app", { ...everything, ...query }).entries).map((text) => text.replace("GET /hello ", ""));
+    expect(read({})).toEqual(["before", "200", "404", "500", "503", "after"]);
+    expect(read({ limit: 2 })).toEqual(["503", "after"]);
+    expect(read({ status: "5xx" })).toEqual(["500", "503"]);
+    expect(read({ status: "404" })).toEqual(["404"]);
+    expect(read({ requestId: "r500" })).toEqual(["500"]);
+    expect(read({ source: "app" })).toEqual(["before", "after"]);
+    expect(read({ source: "request", text: "HELLO 20" })).toEqual(["200"]);
+  });
+});
+
+const isWanted = (name: string) => name !== "c";
+
+describe("several workers", () => {
+  test("are read in order, with the newest entries of all", () => {
+    const logs = open();
+    for (const [index, name] of ["a", "b", "a", "c", "b"].entries()) write(logs, name, `${name}${index}`);
+    expect(texts(logs.read(isWanted, everything).entries)).toEqual(["a0", "b1", "a2", "b4"]);
+    expect(logs.read(isWanted, { limit: 3 })).toMatchObject({
+      hasMore: true,
+      entries: [{ text: "b1", worker: "b" }, { text: "a2" }, { text: "b4" }],
+    });
+  });
+
+  test("are followed from the first entry of a new worker, in order and without loss", () => {
+    const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.integer({ min: 1, max: 400 })), { minLength: 1, maxLength: 12 });
+    return fc.assert(
+      fc.asyncProperty(writes, async (list) => {
+        const logs = open({ bytesPerWorker: 10_000_000, totalBytes: 100_000_000 });
+        write(logs, "a", "first");
+        const first = logs.read("a", everything).entries[0] as LogEntry;
+        const controller = new AbortController();
+        const seen: LogEntry[] = [];
+        const all = logs.follow(() => true, { limit: 1 }, { lastEventId: first.id, signal: controller.signal });
+        const done = (async () => {
+          for await (const batch of all) seen.push(...batch);
+        })();
+        let count = 0;
+        for (const [name, times] of list)
+          for (let index = 0; index < times; index += 1) write(logs, name, `${(count += 1)} ${"x".repeat(index * 3)}`);
+        await expect.poll(() => seen.length, { interval: 1 }).toBe(count);
+        controller.abort();
+        await done;
+        expect(texts(seen).map((text) => Number.parseInt(text, 10))).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,22 @@
+/** Lets readers wait for the next change. */
+export class ChangeSignal {
+  readonly #waiting = new Set<() => void>();
+
+  /** Resolves at the next change, or when the signal aborts. */
+  async changed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", wake);
+    });
+  }
+
+  notify(): void {
+    if (this.#waiting.size > 0) for (const wake of this.#waiting) wake();
+  }
+}

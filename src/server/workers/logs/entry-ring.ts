@@ -1,0 +1,90 @@
+import type { LogEntry } from "../../../shared/contract/worker-logs.js";
+
+/** Dropped entries are removed from the array once there are this many. */
+const compactAfter = 1024;
+
+interface Kept {
+  readonly entry: LogEntry;
+  readonly sizeBytes: number;
+}
+
+/** The newest entries of one kind. Positions count all entries ever appended, so a reader can detect dropped ones. */
+export class EntryRing {
+  #kept: Kept[] = [];
+  /** Index of the oldest entry in `#kept`. */
+  #head = 0;
+  #sizeBytes = 0;
+  /** Position of the oldest entry. */
+  #start = 0;
+  #droppedThroughId = 0;
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  get entryCount(): number {
+    return this.#kept.length - this.#head;
+  }
+
+  /** Position of the oldest entry. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** Position of the next new entry. */
+  get end(): number {
+    return this.#start + this.entryCount;
+  }
+
+  /** Id of the newest dropped entry; 0 = none. */
+  get droppedThroughId(): number {
+    return this.#droppedThroughId;
+  }
+
+  at(position: number): LogEntry | undefined {
+    return this.#kept[position - this.#start + this.#head]?.entry;
+  }
+
+  append(entry: LogEntry, sizeBytes: number): void {
+    this.#kept.push({ entry, sizeBytes });
+    this.#sizeBytes += sizeBytes;
+  }
+
+  dropOldest(): void {
+    const oldest = this.#kept[this.#head];
+    if (!oldest) return;
+    this.#sizeBytes -= oldest.sizeBytes;
+    this.#droppedThroughId = oldest.entry.id;
+    this.#start += 1;
+    this.#head += 1;
+    if (this.#head < compactAfter && this.#head < this.#kept.length) return;
+    this.#kept = this.#kept.slice(this.#head);
+    this.#head = 0;
+  }
+
+  clear(): void {
+    while (this.entryCount > 0) this.dropOldest();
+  }
+
+  /** Returns the position of the first entry with a higher id. */
+  positionAfter(id: number): number {
+    let [low, high] = [this.#start, this.end];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.at(middle) as LogEntry).id > id) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Returns at most `limit` matching entries with ids above `leastId`, the newest ones, oldest first. */
+  newest(passes: (entry: LogEntry) => boolean, { limit, leastId }: { limit: number; leastId: number }): LogEntry[] {
+    const entries: LogEntry[] = [];
+    for (let position = this.end - 1; position >= this.#start && entries.length < limit; position -= 1) {
+      const entry = this.at(position) as LogEntry;
+      if (entry.id <= leastId) break;
+      if (passes(entry)) entries.push(entry);
+    }
+    return entries.toReversed();
+  }
+}

@@ -1,0 +1,116 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { LogEntry, LogFilter } from "../../../shared/contract/worker-logs.js";
+import { entryFilter, newestEntries } from "./read-logs.js";
+import type { ChangeSignal } from "./change-signal.js";
+import type { EntryRing } from "./entry-ring.js";
+
+/** Limits of one batch. */
+const batchEntries = 256;
+const batchCharacters = 64 * 1024;
+
+/** The rings that a reader follows. */
+export interface FollowedLogs {
+  /** Returns the current rings; new ones can appear and others disappear. */
+  rings(): Iterable<EntryRing>;
+  readonly changes: ChangeSignal;
+  /** True when no entry will follow. */
+  isEnded(): boolean;
+  /** Id of the newest entry of any log. */
+  newestId(): number;
+}
+
+/**
+ * Reads entries from the query's start, or after an id, and follows them. Holds only positions: a slow reader costs no memory. Entries
+ * dropped before they were read are replaced by one notice.
+ */
+export async function* followLogs(
+  logs: FollowedLogs,
+  query: LogFilter,
+  { lastEventId, signal }: { lastEventId: number | undefined; signal: AbortSignal },
+): AsyncGenerator<LogEntry[]> {
+  // A resuming reader has seen the earlier entries, and must also get entries that are older than `since` by now.
+  const passes = entryFilter(lastEventId === undefined ? query : { ...query, sinceMs: undefined });
+  const startId = lastEventId ?? logs.newestId();
+  const reader = new RingReader(passes, startId);
+  if (lastEventId === undefined) {
+    for (const ring of logs.rings()) reader.begin(ring);
+    const { entries } = newestEntries(logs.rings(), passes, query.limit);
+    for (let index = 0; index < entries.length; index += batchEntries) yield entries.slice(index, index + batchEntries);
+  }
+  while (!signal.aborted && !logs.isEnded()) {
+    const batch = reader.next(logs.rings());
+    if (batch.length > 0) yield batch;
+    // Entries can have been appended while the caller handled the batch.
+    if (reader.hasMore(logs.rings())) continue;
+    await logs.changes.changed(signal);
+    // Sends all entries of one turn as one batch.
+    await turn();
+  }
+}
+
+/** Reads several rings in the order of the ids. */
+class RingReader {
+  readonly #passes: (entry: LogEntry) => boolean;
+  readonly #startId: number;
+  readonly #positions = new WeakMap<EntryRing, number>();
+
+  constructor(passes: (entry: LogEntry) => boolean, startId: number) {
+    this.#passes = passes;
+    this.#startId = startId;
+  }
+
+  /** Starts at the end of a ring. */
+  begin(ring: EntryRing): void {
+    this.#positions.set(ring, ring.end);
+  }
+
+  /** Whether a ring has entries that were not read yet. */
+  hasMore(rings: Iterable<EntryRing>): boolean {
+    return [...rings].some((ring) => this.#positionIn(ring) < ring.end);
+  }
+
+  /** Returns the next matching entries, oldest first, at most a batch. */
+  next(rings: Iterable<EntryRing>): LogEntry[] {
+    const found: { entry: LogEntry; ring: EntryRing; position: number }[] = [];
+    const notices: LogEntry[] = [];
+    // Entries of other rings after the last one that a full ring has read would be out of order.
+    let greatestId = Number.POSITIVE_INFINITY;
+    for (const ring of rings) {
+      let position = this.#positionIn(ring);
+      const newest = ring.at(ring.end - 1);
+      if (position < ring.start) {
+        if (newest) notices.push(skipNotice(ring, newest));
+        position = ring.start;
+      }
+      let count = 0;
+      let characters = 0;
+      for (; position < ring.end && count < batchEntries && characters < batchCharacters; position += 1) {
+        const entry = ring.at(position) as LogEntry;
+        if (!this.#passes(entry)) continue;
+        found.push({ entry, ring, position });
+        count += 1;
+        characters += entry.text.length;
+      }
+      this.#positions.set(ring, position);
+      if (position < ring.end) greatestId = Math.min(greatestId, (ring.at(position - 1) as LogEntry).id);
+    }
+    found.sort((one, other) => one.entry.id - other.entry.id);
+    const batch = found.slice(0, batchEntries).filter(({ entry }) => entry.id <= greatestId);
+    // Entries beyond the batch are read again.
+    for (const { ring, position } of found.slice(batch.length).toReversed()) this.#positions.set(ring, position);
+    return [...notices, ...batch.map(({ entry }) => entry)];
+  }
+
+  /** Returns the position of the next entry. Below the start of the ring when entries were dropped before they were read. */
+  #positionIn(ring: EntryRing): number {
+    const known = this.#positions.get(ring);
+    if (known !== undefined) return known;
+    const position = ring.positionAfter(this.#startId);
+    return position === ring.start && this.#startId < ring.droppedThroughId ? position - 1 : position;
+  }
+}
+
+function skipNotice(ring: EntryRing, { time, worker, version }: LogEntry): LogEntry {
+  const text = "Entries are missing here: the log dropped them before they were read.";
+  return { id: ring.droppedThroughId, time, worker, version, level: "warn", source: "runtime", text };
+}

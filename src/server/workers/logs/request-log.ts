@@ -1,0 +1,75 @@
+import type { LoggedRequest } from "../../../shared/contract/worker-logs.js";
+import type { Visit } from "../engine/visit.js";
+import type { ServedVersion } from "../engine/version-handler.js";
+import type { WorkerLogs } from "./worker-logs.js";
+
+/** Maximum length of a path in the log, in characters. */
+const maxPathLength = 2048;
+/** Maximum length of a X-Forwarded-For header in the log, in characters. */
+const maxForwardedLength = 200;
+const forwardedForName = "x-forwarded-for";
+/** A longer query is not kept in memory together with its path. */
+const maxSharedQueryLength = 256;
+/** nginx's status of a request whose client disconnected before the response. */
+const clientClosedRequest = 499;
+
+interface RequestEnd {
+  /** 0 when the client disconnected before there was a status. */
+  readonly status: number;
+  readonly durationMs: number;
+  readonly responseBytes: number;
+}
+
+/** Writes the requests of one version to its worker's log. */
+export class RequestLog {
+  readonly #logs: WorkerLogs;
+  readonly #version: ServedVersion;
+
+  constructor(logs: WorkerLogs, version: ServedVersion) {
+    this.#logs = logs;
+    this.#version = version;
+  }
+
+  /** Writes a request that has ended, unless the manifest says `accessLog: false`. */
+  write(visit: Visit, end: RequestEnd): void {
+    const { name, version, manifest } = this.#version;
+    if (!manifest.accessLog) return;
+    const request = loggedRequest(visit, end);
+    const { method, path, status, durationMs } = request;
+    const text = `${method} ${path} ${status} ${durationMs} ms`;
+    this.#logs.writeRequest({ name, version, level: status >= 500 ? "error" : "info", text, request });
+  }
+}
+
+function loggedRequest({ request, requestId, address, cron }: Visit, end: RequestEnd): LoggedRequest {
+  const forwardedFor = forwardedForOf(request.rawHeaders);
+  return {
+    method: request.method ?? "",
+    path: pathOf(address),
+    status: end.status === 0 ? clientClosedRequest : end.status,
+    durationMs: Math.round(end.durationMs * 100) / 100,
+    responseBytes: end.responseBytes,
+    requestId,
+    client: cron === undefined ? (request.socket.remoteAddress ?? "") : "cron",
+    ...(forwardedFor !== undefined && { forwardedFor: forwardedFor.slice(0, maxForwardedLength) }),
+  };
+}
+
+/** Reads the raw headers: `request.headers` would parse all of them. */
+function forwardedForOf(rawHeaders: readonly string[]): string | undefined {
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === forwardedForName.length && rawHeaders[index]?.toLowerCase() === forwardedForName)
+      return rawHeaders[index + 1];
+  return undefined;
+}
+
+function pathOf({ base, path, query }: Visit["address"]): string {
+  const whole = base + path;
+  if (whole.length > maxPathLength) return `${copied(whole.slice(0, maxPathLength))}…`;
+  return query.length > maxSharedQueryLength ? copied(whole) : whole;
+}
+
+/** Returns a copy that does not retain the string from which it was cut. */
+function copied(text: string): string {
+  return Buffer.from(text).toString();
+}
