@@ -16,6 +16,7 @@ const pieces = [
   "static",
   "streams",
   "hooks",
+  "request-log",
   "first-request",
   "many-workers",
   "many-installed",
