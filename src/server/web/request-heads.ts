@@ -1,10 +1,11 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isHost } from "../../shared/host.js";
 import { generatedKey } from "../../shared/generated-key.js";
 import { lineFeed } from "./lazy-request.js";
 
 /** The treatment of a client's header in the worker's request. */
-type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host";
+type Rule = "keep" | "drop" | "cookie" | "authorization" | "forwardedFor" | "forwardedProto" | "forwardedHost" | "host" | "traceparent";
 
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   // Credentials of the operator.
@@ -31,6 +32,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["x-forwarded-proto", "forwardedProto"],
   ["x-forwarded-host", "forwardedHost"],
   ["host", "host"],
+  ["traceparent", "traceparent"],
 ]);
 
 const sessionCookie = "runtime_api_key";
@@ -64,6 +66,7 @@ export class RequestHeads {
     let forwardedFor = "";
     let proto = "";
     let forwardedHost = "";
+    let traceparent = "";
     for (let index = 0; index < raw.length; index += 2) {
       const value = raw[index + 1] as string;
       const { rule, lower } = this.#nameOf(raw[index] as string);
@@ -92,6 +95,9 @@ export class RequestHeads {
         case "forwardedHost":
           forwardedHost = value;
           break;
+        case "traceparent":
+          if (validTraceparent.test(value)) traceparent = value;
+          break;
         case "drop":
           break;
       }
@@ -100,7 +106,7 @@ export class RequestHeads {
     const scheme = proto === "https" || (proto !== "http" && "encrypted" in request.socket) ? "https" : "http";
     const ownLines =
       `${target.base === undefined ? "" : `${lineFeed}x-base${lineFeed}${target.base}`}${lineFeed}x-request-id${lineFeed}${target.requestId}` +
-      `${lineFeed}x-forwarded-for${lineFeed}${forwardedFor}${request.socket.remoteAddress ?? "unknown"}` +
+      `${lineFeed}traceparent${lineFeed}${traceparent || newTraceparent(target.requestId)}${lineFeed}x-forwarded-for${lineFeed}${forwardedFor}${request.socket.remoteAddress ?? "unknown"}` +
       `${lineFeed}x-forwarded-proto${lineFeed}${scheme}${lineFeed}x-forwarded-host${lineFeed}${forwardedHost || host}`;
     return `${request.method}${lineFeed}${scheme}://${host || "localhost"}${lineFeed}${target.path}${lines}${ownLines}`;
   }
@@ -133,6 +139,16 @@ export class RequestHeads {
     }
     return this.#lastHost.isSound;
   }
+}
+
+/** W3C Trace Context: version, trace id, parent id and flags; ids of zeros are invalid. */
+const validTraceparent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Returns a new trace context, marked as sampled. Its trace id is the request id without hyphens, if that is a UUID. */
+function newTraceparent(requestId: string): string {
+  const hex = requestId.replaceAll("-", "");
+  const traceparent = `00-${hex}-${hex.slice(-16)}-01`;
+  return validTraceparent.test(traceparent) ? traceparent : newTraceparent(randomUUID());
 }
 
 /** Whether a cookie is neither a session cookie nor contains an API key. */
