@@ -21,5 +21,5 @@ export async function readArchive(file: File, signal: AbortSignal): Promise<Arch
 function formatOf(name: string): "tar" | "zip" {
   if (/\.(?:tgz|tar\.gz)$/i.test(name)) return "tar";
   if (/\.zip$/i.test(name)) return "zip";
-  throw new ApiError("INVALID_FILE_TYPE", `${name} is no archive. Choose a .tgz, .tar.gz or .zip, or drop the folder itself.`);
+  throw new ApiError("INVALID_FILE_TYPE", `${name} is not an archive. Choose a .tgz, .tar.gz or .zip file, or drop the folder itself.`);
 }

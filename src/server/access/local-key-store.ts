@@ -183,16 +183,13 @@ export class LocalKeyStore implements KeyStore {
       return change();
     } catch (cause) {
       if (cause instanceof Database.SqliteError && cause.code === "SQLITE_FULL")
-        throw new ApiError(
-          "INSUFFICIENT_STORAGE",
-          "The disk that holds the key store is full; nothing was changed. Free some space and try again.",
-          { cause },
-        );
-      throw new ApiError(
-        "KEY_STORE_UNAVAILABLE",
-        "The key store cannot be written; nothing was changed. The daemon's log has the reason.",
-        { cause, retryAfterSeconds },
-      );
+        throw new ApiError("INSUFFICIENT_STORAGE", "The disk of the key store is full. Nothing was changed. Free disk space, then retry.", {
+          cause,
+        });
+      throw new ApiError("KEY_STORE_UNAVAILABLE", "The key store is not writable. Nothing was changed. The daemon's log has the reason.", {
+        cause,
+        retryAfterSeconds,
+      });
     }
   }
 

@@ -133,19 +133,19 @@ export function assertMayGrant(principal: Principal, grant: Grant): void {
   if (missing.length > 0)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot grant what it does not hold: ${missing.join(", ")}. Choose fewer permissions, or use a key that has these.`,
+      `A key cannot grant permissions that it does not have itself: ${missing.join(", ")}. Choose fewer permissions, or use a key that has these.`,
     );
   if (!namespacesWithin(grant.namespaces, principal.namespaces)) {
     const foreign = grant.namespaces.filter((namespace) => !principal.namespaces.includes(namespace));
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot grant namespaces beyond its own (${principal.namespaces.join(", ")}): ${foreign.join(", ")}.`,
+      `A key cannot grant other namespaces than its own (${principal.namespaces.join(", ")}): ${foreign.join(", ")}.`,
     );
   }
   if (principal.expiresAt !== undefined && (grant.expiresAt ?? Infinity) > principal.expiresAt)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key that expires cannot create a key that outlives it: it expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an earlier expiry, at least 1d, or use a key that lasts longer.`,
+      `A key cannot create a key that expires later than itself. This key expires at ${new Date(principal.expiresAt * 1000).toISOString()}. Choose an earlier expiry, at least 1d, or use a key that expires later.`,
     );
 }
 
@@ -155,13 +155,13 @@ export function assertMayRevoke(principal: Principal, key: Pick<Grant, "permissi
   if (!namespacesWithin(key.namespaces, principal.namespaces))
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot revoke or rotate a key of namespaces beyond its own (${principal.namespaces.join(", ")}). Use a key for all namespaces.`,
+      `A key cannot revoke or rotate a key of other namespaces than its own (${principal.namespaces.join(", ")}). Use a key for all namespaces.`,
     );
   const missing = missingPermissions(principal, key);
   if (missing.length > 0)
     throw new ApiError(
       "PERMISSION_ESCALATION",
-      `A key cannot revoke or rotate a key that holds permissions beyond its own: ${missing.join(", ")}. Use a key that has these.`,
+      `A key cannot revoke or rotate a key with permissions that it does not have itself: ${missing.join(", ")}. Use a key that has them.`,
     );
 }
 

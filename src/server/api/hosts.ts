@@ -51,7 +51,7 @@ export function createHostHandlers({ hosts, isInstalled, config, now }: HostHand
       const before = hosts.get(name);
       if (before && before.worker !== body.worker) throw taken(name, before, principal);
       if (!before && hosts.size >= maximumHosts)
-        throw new ApiError("TOO_MANY_HOSTS", `The daemon takes ${maximumHosts} host names; remove one that no worker needs.`);
+        throw new ApiError("TOO_MANY_HOSTS", `The daemon has the maximum of ${maximumHosts} host names. Remove one that no worker needs.`);
       const host: Host = {
         host: name,
         worker: body.worker,
@@ -76,9 +76,13 @@ function assertMayAdd(
   principal: Principal,
   { name, worker, hosts, config }: { name: string; worker: string } & Pick<HostHandlersOptions, "hosts" | "config">,
 ): void {
-  if (config.ownHostNames.has(name)) throw new ApiError("HOST_NOT_ALLOWED", `${name} is a host of the daemon itself.`);
+  if (config.ownHostNames.has(name))
+    throw new ApiError("HOST_NOT_ALLOWED", `${name} is a host name of the daemon itself. Choose another one.`);
   if (hosts.isAutomatic(name))
-    throw new ApiError("HOST_NOT_ALLOWED", `${name} lies below RUNTIME_APP_DOMAIN, where each worker has its own host name.`);
+    throw new ApiError(
+      "HOST_NOT_ALLOWED",
+      `${name} is an automatic host name below RUNTIME_APP_DOMAIN. Choose a host name outside that domain.`,
+    );
   if (principal.namespaces.includes("*")) return;
   const namespace = worker.slice(0, worker.indexOf("/"));
   const suffixes = config.hostSuffixes.filter((entry) => entry.namespace === namespace);
@@ -94,7 +98,7 @@ function assertMayAdd(
 
 function taken(name: string, host: Host | undefined, { namespaces }: Principal): ApiError {
   const owner = host && namespacesCover(namespaces, host.worker) ? host.worker : "another worker";
-  return new ApiError("HOST_TAKEN", `${name} leads to ${owner}; remove it there first.`);
+  return new ApiError("HOST_TAKEN", `The host name ${name} belongs to ${owner}. Remove it there first.`);
 }
 
 function notFound(name: string): ApiError {

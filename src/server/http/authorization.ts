@@ -48,7 +48,7 @@ function assertPanelHost(panelHost: PanelHost | undefined, request: IncomingMess
   const address = panelHost.urlOf("/cpanel/", { scheme: schemeOf(request), host: request.headers.host });
   throw new ApiError(
     "PANEL_HOST_REQUIRED",
-    `Sessions count at the panel's host alone: sign in at ${address}, or send the key as X-API-Key.`,
+    `Sessions are valid only at the panel's host. Sign in at ${address}, or send the key in the X-API-Key header.`,
   );
 }
 
@@ -56,11 +56,11 @@ function unauthenticated(isAmbiguous: boolean): ApiError {
   return isAmbiguous
     ? new ApiError(
         "SESSION_AMBIGUOUS",
-        "The request carries session cookies of different keys. A page of a worker may have planted one, so all were cleared: sign in again.",
+        "The request has session cookies of different keys. A page of a worker can have set one, so all were cleared. Sign in again.",
       )
     : new ApiError(
         "AUTH_REQUIRED",
-        "This call needs a key that is known and still valid: send it as X-API-Key or Authorization: Bearer, or sign in.",
+        "Authentication required. Send a valid API key in the X-API-Key or Authorization: Bearer header, or sign in.",
       );
 }
 
@@ -84,7 +84,7 @@ export function assertNamespace(principal: Principal, packageName: string): void
   if (namespacesCover(principal.namespaces, packageName)) return;
   throw new ApiError(
     "NAMESPACE_DENIED",
-    `The key "${principal.name}" may manage ${principal.namespaces.join(", ")} only, and ${JSON.stringify(packageName)} lies outside. Use a key for that namespace.`,
+    `The key "${principal.name}" is restricted to ${principal.namespaces.join(", ")}, and ${JSON.stringify(packageName)} is in another namespace. Use a key for that namespace.`,
   );
 }
 
@@ -95,13 +95,13 @@ export function assertOwnOrigin(headers: IncomingHttpHeaders): void {
     const example = isHost(host) ? `http://${host}` : "http://HOST";
     throw new ApiError(
       "CSRF_ORIGIN_REQUIRED",
-      `A changing call needs an Origin header that names this host; add for example: -H 'Origin: ${example}'.`,
+      `This request changes data, so it needs an Origin header that matches this host. With curl: -H 'Origin: ${example}'.`,
     );
   }
   if (!isOriginOf(origin, host))
     throw new ApiError(
       "CSRF_ORIGIN_MISMATCH",
-      "The Origin header names another host than the one that was called; send the scheme and host of this daemon's own address.",
+      "The Origin header does not match the host of this request. Send the scheme and host of the daemon's own address.",
     );
 }
 
@@ -112,7 +112,7 @@ function assertOwnScheme(headers: IncomingHttpHeaders): void {
   if (scheme !== undefined && !origin.toLowerCase().startsWith(`${scheme}://`))
     throw new ApiError(
       "CSRF_ORIGIN_MISMATCH",
-      `The Origin header names another scheme than X-Forwarded-Proto (${JSON.stringify(scheme.slice(0, 20))}). Send the scheme of this daemon's own address, or have the proxy set X-Forwarded-Proto to that of its client.`,
+      `The scheme of the Origin header does not match X-Forwarded-Proto (${JSON.stringify(scheme.slice(0, 20))}). Send the scheme of the daemon's own address, or configure the proxy to set X-Forwarded-Proto to the scheme of its client.`,
     );
 }
 

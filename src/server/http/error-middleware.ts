@@ -44,10 +44,10 @@ export function errorMiddleware(options: { log: Log; allowedMethods: (context: C
 
 function sendUnrouted(context: Context, allowed: string[]): void {
   if (allowed.length === 0)
-    throw new ApiError("NOT_FOUND", `Nothing answers at ${context.path}; GET /.well-known/runtime says where the API is.`);
+    throw new ApiError("NOT_FOUND", `Nothing is served at ${context.path}. GET /.well-known/runtime returns the path of the API.`);
   context.set("Allow", allowed.join(", "));
   if (context.method !== "OPTIONS")
-    throw new ApiError("METHOD_NOT_ALLOWED", `${context.path} takes ${allowed.join(", ")}, not ${context.method}.`);
+    throw new ApiError("METHOD_NOT_ALLOWED", `${context.path} accepts ${allowed.join(", ")}, not ${context.method}.`);
   context.status = 204;
 }
 

@@ -27,7 +27,9 @@ export class EventStreams {
   /** Sends events until the feed ends, the reader goes, may not read on, or the daemon stops. Returns at once. */
   start(response: ServerResponse, stream: EventStream): void {
     if (this.#isClosed || this.#open.size >= mostStreams)
-      throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open; try again in a moment.", { retryAfterSeconds: 10 });
+      throw new ApiError("TOO_MANY_STREAMS", "Too many event streams are open. Close one, or retry after 10 seconds.", {
+        retryAfterSeconds: 10,
+      });
     response.statusCode = 200;
     response.setHeader("Content-Type", "text/event-stream; charset=utf-8");
     response.setHeader("X-Accel-Buffering", "no");

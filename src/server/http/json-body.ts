@@ -10,7 +10,7 @@ export async function readJsonBody(context: Context, maxSizeBytes: number): Prom
   assertPlainEncoding(context.req);
   const { type, charset } = mediaTypeOf(context.req);
   if (type !== "application/json" || (charset !== undefined && charset !== "utf-8" && charset !== "utf8"))
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "This call takes a JSON body in UTF-8; send Content-Type: application/json.");
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "This call requires a JSON body in UTF-8. Send Content-Type: application/json.");
   if (Number(context.req.headers["content-length"] ?? 0) > maxSizeBytes) throw tooLarge(maxSizeBytes);
   const parse = koaBody({
     json: true,
@@ -36,5 +36,5 @@ function rethrow(maxSizeBytes: number): (error: Error) => never {
 }
 
 function tooLarge(maxSizeBytes: number): ApiError {
-  return new ApiError("PAYLOAD_TOO_LARGE", `The body is larger than the ${maxSizeBytes} bytes that this call takes.`);
+  return new ApiError("PAYLOAD_TOO_LARGE", `The body exceeds the limit of ${maxSizeBytes} bytes.`);
 }

@@ -102,17 +102,17 @@ function asSpoolFailure(error: unknown): unknown {
 function noSpool(cause: unknown): ApiError {
   return new ApiError(
     "STORAGE_NOT_WRITABLE",
-    "The server's state directory is gone or cannot be written; nothing was changed. Bring it back, then try again.",
+    "The daemon's state directory is missing or not writable. Nothing was changed. Restore the directory, then retry.",
     { cause },
   );
 }
 
 function noSpace(cause: unknown): ApiError {
-  return new ApiError("INSUFFICIENT_STORAGE", "The disk is full; nothing was changed. Free some space and try again.", { cause });
+  return new ApiError("INSUFFICIENT_STORAGE", "The disk is full. Nothing was changed. Free disk space, then retry.", { cause });
 }
 
 function brokenBody(cause?: unknown): ApiError {
-  return new ApiError("INVALID_MULTIPART", "The multipart body is broken or was cut off before its end.", { cause });
+  return new ApiError("INVALID_MULTIPART", "The multipart body is malformed or incomplete.", { cause });
 }
 
 interface FormOptions {
@@ -135,7 +135,7 @@ export async function readForm(request: IncomingMessage, endpoint: EndpointDefin
   const { type } = mediaTypeOf(request);
   if (type === "") throw noFiles(form);
   if (type !== multipartType)
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call takes multipart/form-data with files in parts named ${form.files}.`);
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call requires multipart/form-data with files in parts named ${form.files}.`);
   const files: SpoolFile[] = [];
   const texts = new Map<string, string[]>();
   try {
@@ -193,20 +193,23 @@ async function receive(
 }
 
 function tooManyParts(): ApiError {
-  return new ApiError("INVALID_MULTIPART", `The body has too many parts; send at most ${mostPaths} files at once.`);
+  return new ApiError("INVALID_MULTIPART", `The body has too many parts. Send at most ${mostPaths} files at once.`);
 }
 
 function unexpectedPart(name: string | undefined, { files }: FormDefinition): ApiError {
-  return new ApiError("INVALID_MULTIPART", `A file came in a part named ${JSON.stringify(name)}; send files in parts named ${files}.`);
+  return new ApiError(
+    "INVALID_MULTIPART",
+    `The body has a file in a part named ${JSON.stringify(name)}. Send files in parts named ${files}.`,
+  );
 }
 
 function noFiles({ files }: FormDefinition): ApiError {
-  return new ApiError("NO_FILE_PROVIDED", `The upload has no file; send multipart/form-data with files in parts named ${files}.`);
+  return new ApiError("NO_FILE_PROVIDED", `The upload has no file. Send multipart/form-data with files in parts named ${files}.`);
 }
 
 function tooLarge(mostBytes: number): ApiError {
   return new ApiError(
     "PAYLOAD_TOO_LARGE",
-    `The files are larger than the ${formatSize(mostBytes)} that are taken at once (RUNTIME_MAX_UPLOAD_SIZE). Send them in several calls.`,
+    `The files exceed the ${formatSize(mostBytes)} limit of one call (RUNTIME_MAX_UPLOAD_SIZE). Send them in several calls.`,
   );
 }

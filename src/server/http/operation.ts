@@ -98,7 +98,7 @@ function assertLocal(request: IncomingMessage, { adminListener }: Config): void 
   // With an admin listener the API responds there alone.
   const isLocal = adminListener !== undefined || /^(?:::ffff:)?127\.|^::1$/.test(address);
   const isForwarded = Object.keys(request.headers).some((name) => proxyFields.includes(name) || name.startsWith("x-forwarded-"));
-  if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing answers at this path.");
+  if (!isLocal || isForwarded) throw new ApiError("NOT_FOUND", "Nothing is served at this path.");
 }
 
 /** One that is no number comes from another stream: then everything is new to the reader. */

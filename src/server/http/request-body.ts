@@ -11,7 +11,7 @@ const outlastedBodyTimeoutMs = 30_000;
 export function assertPlainEncoding(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "Compressed request bodies are not taken; send it without Content-Encoding.");
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", "Compressed request bodies are not supported. Send the body without Content-Encoding.");
 }
 
 /** The media type in lower case, and its charset when it names one. */

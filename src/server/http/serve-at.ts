@@ -42,7 +42,7 @@ export function serveAt(content: ListenerContent, { panelHost, serve }: { panelH
 }
 
 export function sendNotServedHere(request: IncomingMessage, response: ServerResponse, requestId = requestIdOf(request)): void {
-  sendError(response, new ApiError("NOT_FOUND", "Nothing answers at this path here."), requestId);
+  sendError(response, new ApiError("NOT_FOUND", "Nothing is served at this path on this listener."), requestId);
 }
 
 function redirect(

@@ -88,10 +88,10 @@ export function createHttpServer({
   // With this listener Node leaves "100 Continue" to us: a refused call never invites its body.
   server.on("checkContinue", handle);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
-    refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only Expect header that is taken is 100-continue.")),
+    refuse(request, response, new ApiError("EXPECTATION_FAILED", "The only supported Expect header is 100-continue.")),
   );
   server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
-    endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not taken: this is not a proxy."]),
+    endWith(socket, [400, "Bad Request", "INVALID_REQUEST", "CONNECT is not supported: the daemon is not a proxy."]),
   );
   watchStalledClients(server, stalledClientTimeoutMs);
   takeUpgrades(server, {
@@ -113,7 +113,7 @@ function problemOfHost({ headers: { host } }: IncomingMessage, allowedHosts: All
   if (allowedHosts === undefined || allowedHosts.includes(host)) return undefined;
   return new ApiError(
     "HOST_NOT_SERVED",
-    `The daemon does not serve the host ${JSON.stringify(host ?? "")}; RUNTIME_ALLOWED_HOSTS lists those that it serves.`,
+    `The daemon does not serve the host ${JSON.stringify(host ?? "")}. RUNTIME_ALLOWED_HOSTS lists the hosts that it serves.`,
   );
 }
 
@@ -189,7 +189,7 @@ function problemOfHead(request: IncomingMessage): ApiError | undefined {
   const { headers } = request;
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
-    return new ApiError("NOT_IMPLEMENTED", "The only Transfer-Encoding that is taken is chunked.");
+    return new ApiError("NOT_IMPLEMENTED", "The only supported Transfer-Encoding is chunked.");
   if (headers.host === undefined) return request.httpVersion === "1.0" ? undefined : badHost("has no Host header");
   if (hostCount(request.rawHeaders) > 1) return badHost("has more than one Host header");
   const authority = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? "")?.[1];
@@ -209,5 +209,5 @@ function hostCount(rawHeaders: readonly string[]): number {
 }
 
 function badHost(what: string): ApiError {
-  return new ApiError("INVALID_REQUEST", `The request ${what}; HTTP/1.1 asks for exactly one.`);
+  return new ApiError("INVALID_REQUEST", `The request ${what}. HTTP/1.1 requires exactly one.`);
 }

@@ -14,7 +14,7 @@ export function respondWhileStarting(
   requestId = requestIdOf(request),
 ): void {
   if ((request.method !== "GET" && request.method !== "HEAD") || request.url !== `${apiBase}/health/live`) {
-    sendError(response, new ApiError("NOT_READY", "The daemon is starting; try again in a moment.", { retryAfterSeconds }), requestId);
+    sendError(response, new ApiError("NOT_READY", "The daemon is starting. Retry after 1 second.", { retryAfterSeconds }), requestId);
     return;
   }
   response.writeHead(200, { "content-type": "application/json; charset=utf-8", "x-request-id": requestId });

@@ -59,7 +59,7 @@ function sendHandshake(server: Server, { handle, stalledClientTimeoutMs }: Upgra
   if (socket.listenerCount("timeout") === 0) socket.on("timeout", () => server.emit("timeout", socket));
   if (!isHandshake(request)) {
     // Node 24.0 to 24.8 has no `shouldUpgradeCallback`.
-    sendError(response, new ApiError("INVALID_REQUEST", "The only upgrade that is supported is WebSocket."), requestIdOf(request));
+    sendError(response, new ApiError("INVALID_REQUEST", "The only supported upgrade is WebSocket."), requestIdOf(request));
     return;
   }
   if (hasBody(request)) {

@@ -32,7 +32,7 @@ export async function readUpload(request: IncomingMessage, options: UploadOption
   const { type } = mediaTypeOf(request);
   if (type === "") throw noFile(options.field);
   if (type !== multipartType)
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call takes multipart/form-data with the file in a part named ${options.field}.`);
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", `This call requires multipart/form-data with the file in a part named ${options.field}.`);
   if (Number(request.headers["content-length"] ?? 0) > options.maxSizeBytes + multipartOverheadBytes) throw tooLarge(options);
   const file = new SpoolFile(path.join(options.spoolDirectory, randomUUID()));
   const whole = spool(request, file, options).catch(async (error: unknown) => {
@@ -77,16 +77,16 @@ async function spool(request: IncomingMessage, file: SpoolFile, options: UploadO
 }
 
 function unexpectedFile(field: string): ApiError {
-  return new ApiError("INVALID_MULTIPART", `The body has a file part that is not expected; send one file, in a part named ${field}.`);
+  return new ApiError("INVALID_MULTIPART", `The body has an unexpected file part. Send one file, in a part named ${field}.`);
 }
 
 function noFile(field: string): ApiError {
-  return new ApiError("NO_FILE_PROVIDED", `The upload has no file; send multipart/form-data with the archive in a part named ${field}.`);
+  return new ApiError("NO_FILE_PROVIDED", `The upload has no file. Send multipart/form-data with the archive in a part named ${field}.`);
 }
 
 function tooLarge(options: UploadOptions): ApiError {
   return new ApiError(
     "PAYLOAD_TOO_LARGE",
-    `The file is larger than the ${formatSize(options.maxSizeBytes)} that are taken (RUNTIME_MAX_UPLOAD_SIZE).`,
+    `The file exceeds the ${formatSize(options.maxSizeBytes)} upload limit (RUNTIME_MAX_UPLOAD_SIZE).`,
   );
 }

@@ -106,5 +106,5 @@ function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string,
 /** Refuses a package whose name the router needs itself: 400 INVALID_PACKAGE_NAME. */
 export function refuseReservedName(name: string, reservedNames: ReadonlySet<string>): void {
   if (!reservedNames.has(name)) return;
-  throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is taken by the runtime itself. Give the package another name.`);
+  throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is reserved for the daemon. Give the package another name.`);
 }

@@ -229,7 +229,7 @@ export class PluginPackages implements PackageOwner {
     if (this.#options.isWorker?.(base.slice(1)))
       throw new ApiError("BASE_TAKEN", `The base ${base} is the path of the worker ${base.slice(1)}. Give the plugin another base.`);
     if (!this.#catalog.list().some((plugin) => plugin.name !== name && plugin.manifest.base === base)) return;
-    throw new ApiError("INVALID_PACKAGE_METADATA", `The base ${base} is taken by another plugin. Give this one another base.`);
+    throw new ApiError("INVALID_PACKAGE_METADATA", `Another plugin has the base ${base}. Give this plugin another base.`);
   }
 
   /** Returns what still runs from the old folder. */
@@ -253,7 +253,7 @@ export class PluginPackages implements PackageOwner {
     if (exists(target)) {
       throw new ApiError(
         "BUILT_IN_PLUGIN_CHANGE_FORBIDDEN",
-        `${target} is in the way of a manifest for ${name}, which is built in. Move it away.`,
+        `${target} exists where the manifest for the built-in plugin ${name} would be stored. Move it.`,
       );
     }
     const content = await staged.makeContentFolder();
@@ -303,7 +303,7 @@ export class PluginPackages implements PackageOwner {
     if (area) return area;
     throw new ApiError(
       "NO_PLUGIN_DIRS",
-      "None of the plugin directories can be installed to. Make one of RUNTIME_PLUGIN_DIRS writable for the daemon; its name must not start with a dot.",
+      "No plugin directory is writable. Make one of RUNTIME_PLUGIN_DIRS writable for the daemon; its name must not start with a dot.",
     );
   }
 
@@ -312,7 +312,10 @@ export class PluginPackages implements PackageOwner {
     const { plugin, overlay, code } = this.#found(name);
     const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");
     if (!own || hasManifest(own)) return { plugin, own };
-    throw new ApiError("PLUGIN_MANIFEST_NOT_FOUND", `${name} has no manifest.yaml. Upload it with one that says whether it is enabled.`);
+    throw new ApiError(
+      "PLUGIN_MANIFEST_NOT_FOUND",
+      `${name} has no manifest.yaml, which contains whether it is enabled. Upload the plugin with a manifest.yaml.`,
+    );
   }
 
   #found(name: string): CatalogedPlugin {

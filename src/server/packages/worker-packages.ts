@@ -234,7 +234,10 @@ export class WorkerPackages implements PackageOwner {
 
   #refuseTakenPath(name: string): void {
     if (!this.#options.isPluginBase?.(`/${name}`)) return;
-    throw new ApiError("BASE_TAKEN", `A plugin has the base /${name}, so this worker would not be reached. Give the worker another name.`);
+    throw new ApiError(
+      "BASE_TAKEN",
+      `A plugin has the base /${name}, so requests would not reach this worker. Give the worker another name.`,
+    );
   }
 
   /** Returns what still runs from the old folder. */
@@ -316,7 +319,7 @@ export class WorkerPackages implements PackageOwner {
     if (area) return area;
     throw new ApiError(
       "NO_WORKER_DIRS",
-      "None of the worker directories can be installed to. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
+      "No worker directory is writable. Make one of RUNTIME_WORKER_DIRS writable for the daemon; its name must not start with a dot.",
     );
   }
 }

@@ -226,12 +226,8 @@ function tooLate(): ApiError {
 }
 
 function unavailable(why: string, cause?: unknown): ApiError {
-  return new ApiError(
-    "KEY_STORE_UNAVAILABLE",
-    `The key store cannot be changed now: its primary ${why}. Nothing was changed; try again later.`,
-    {
-      retryAfterSeconds,
-      ...(cause !== undefined && { cause }),
-    },
-  );
+  return new ApiError("KEY_STORE_UNAVAILABLE", `The key store is not writable now: its primary ${why}. Nothing was changed. Retry later.`, {
+    retryAfterSeconds,
+    ...(cause !== undefined && { cause }),
+  });
 }

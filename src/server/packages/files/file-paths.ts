@@ -103,7 +103,7 @@ function checkSegment(segment: string, path: string): void {
   if (segment === "" || segment === "." || segment === ".." || segment.includes("\\")) {
     throw new ApiError(
       "PATH_TRAVERSAL",
-      `The path ${shown(path)} is refused: write it from the mount on, without "..", ".", "//" and "\\".`,
+      `The path ${shown(path)} is not valid. Begin it with a listed directory, without "..", ".", "//" and "\\".`,
     );
   }
   if (/\p{Cc}|\p{Cs}/u.test(segment)) throw unusable(path, "it has characters that no name may have");
@@ -112,7 +112,7 @@ function checkSegment(segment: string, path: string): void {
 
 /** Refuses names that are to come into being and that not every system can hold, as archives do. */
 export function checkNewName(name: string): void {
-  if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is refused: a name has no "/".`);
+  if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name has no "/".`);
   checkSegment(name, name);
   if (name === installationFileName) throw unusable(name, "the daemon writes it when a version is installed");
   const problem = nameProblem(name);

@@ -103,7 +103,7 @@ export function asReadFailure(error: unknown, path: string): unknown {
 }
 
 export function notFound(path: string, cause?: unknown): ApiError {
-  return new ApiError("PATH_NOT_FOUND", `There is nothing at ${shown(path)}.`, { cause });
+  return new ApiError("PATH_NOT_FOUND", `The path ${shown(path)} does not exist.`, { cause });
 }
 
 export function throughLink(path: string, cause?: unknown): ApiError {
@@ -111,7 +111,7 @@ export function throughLink(path: string, cause?: unknown): ApiError {
 }
 
 export function taken(path: string, cause?: unknown): ApiError {
-  return new ApiError("PATH_EXISTS", `There is something at ${shown(path)} already. Delete it, or choose another name.`, { cause });
+  return new ApiError("PATH_EXISTS", `The path ${shown(path)} already exists. Delete it, or choose another name.`, { cause });
 }
 
 export function notWritable(path: string, why: string, cause?: unknown): ApiError {

@@ -68,7 +68,7 @@ export function downloadFiles(places: FilePlaces, texts: readonly string[], call
 function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): FilePlace {
   const place = places.readable(text, caller);
   if (place) return place;
-  throw new ApiError("PATH_REQUIRED", "The path names nothing to download; begin it with one of the directories that are listed.");
+  throw new ApiError("PATH_REQUIRED", "The path does not name a download. Begin it with a listed directory.");
 }
 
 /** A descriptor of the file, which must be closed, or the word that it is a folder. */

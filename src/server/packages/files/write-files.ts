@@ -210,17 +210,14 @@ function openFor(text: string, pin: () => DirectoryHandle): DirectoryHandle {
 
 function assertOneEach(files: readonly unknown[], given: readonly string[] | undefined, what: string): void {
   if (!given || given.length === files.length) return;
-  throw new ApiError(
-    "INVALID_REQUEST",
-    `There are ${files.length} files and ${given.length} ${what}s for them; send one ${what} for each file.`,
-  );
+  throw new ApiError("INVALID_REQUEST", `The body has ${files.length} files and ${given.length} ${what}s. Send one ${what} for each file.`);
 }
 
 /** No file is written twice, and none is the folder of another. */
 function refuseOverlap(paths: readonly string[]): void {
   const files = new Set<string>();
   for (const text of paths) {
-    if (files.has(text)) throw new ApiError("INVALID_REQUEST", `The path ${shown(text)} is sent twice; send each file once.`);
+    if (files.has(text)) throw new ApiError("INVALID_REQUEST", `The path ${shown(text)} is sent twice. Send each file once.`);
     files.add(text);
   }
   for (const text of paths) {

@@ -130,7 +130,7 @@ export class SharedDirectory {
 function busy(): ApiError {
   return new ApiError(
     "DIRECTORY_BUSY",
-    "Another instance has been changing packages here for 10 seconds; nothing was changed. Try again; if this stays, look for an instance that hangs.",
+    "Another instance has been changing packages in this directory for 10 seconds. Nothing was changed. Retry. If the error persists, check for an instance that hangs.",
     { retryAfterSeconds },
   );
 }

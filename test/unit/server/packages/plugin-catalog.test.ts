@@ -82,7 +82,7 @@ test("reports a reserved name as a problem unless it is built in", async () => {
   await writeFiles(fixture.uploads, { "api/manifest.yaml": "name: api\n" });
   await writeFiles(fixture.builtIn, { "cpanel/manifest.yaml": "name: cpanel\n" });
 
-  expect(found("api")?.problem).toContain("taken by the runtime");
+  expect(found("api")?.problem).toContain("reserved for the daemon");
   expect(found("cpanel")).not.toHaveProperty("problem");
 });
 
