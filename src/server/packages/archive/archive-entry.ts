@@ -1,17 +1,17 @@
-/** One thing that an archive claims to hold, before anything about it is believed. */
+/** One entry of an archive, as the archive describes it. Not checked yet. */
 export interface ArchiveEntry {
-  /** As the archive spells it: a trailing slash, `./` and worse included. */
+  /** The name as stored: it can have a trailing slash, `./` or `..`. */
   readonly name: string;
   readonly kind: "file" | "directory" | "symbolic link" | "hard link";
-  /** Where a link points to. */
+  /** Target of a link. */
   readonly target?: string;
   readonly sizeBytes: number;
   readonly executable: boolean;
-  /** The bytes, checked against what the archive says about them; to be read before the next entry is asked for, or not at all. */
+  /** The bytes, checked against the size in the archive. Read them before the next entry, or not at all. */
   content(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
-/** How much an archive may unpack to. */
+/** Limits of unpacking. */
 export interface ArchiveLimits {
   readonly maxExpandedSizeBytes: number;
   readonly maxArchiveEntries: number;

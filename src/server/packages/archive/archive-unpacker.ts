@@ -13,26 +13,26 @@ import { lowerPriority } from "../../platform/process-priority.js";
 
 const childHeapMegabytes = 128;
 const unpackDeadlineMs = 300_000;
-/** Unpacking takes a core; more at once would only take it from what is served. */
+/** Unpacking uses one processor. More at once would take CPU time from requests. */
 const unpackingAtOnce = 2;
-/** A tenth of the share that the daemon and the isolates get when there is not enough for all: what is served goes first. */
+/** A tenth of the CPU share of the daemon and the isolates while the CPU is busy, so requests have priority. */
 const unpackingNiceness = 10;
 const longestResponseBytes = 4 * 1024 * 1024;
 
 export interface UnpackedPackage {
-  /** The package's root below the folder it was unpacked to; "" = that folder. */
+  /** Root of the package, relative to the folder of the archive; "" for that folder. */
   readonly root: string;
   readonly metadata: PackageMetadata;
 }
 
-/** `.tgz`, `.tar.gz` or `.zip`, in any case; throws `INVALID_FILE_TYPE`. */
+/** Returns the format of `.tgz`, `.tar.gz` or `.zip`, in any case. Throws `INVALID_FILE_TYPE`. */
 export function archiveFormat(fileName: string): ArchiveFormat {
   if (/\.(?:tgz|tar\.gz)$/i.test(fileName)) return "tar";
   if (/\.zip$/i.test(fileName)) return "zip";
   throw new ApiError("INVALID_FILE_TYPE", "The file is not an archive that can be installed. Send a .tgz, .tar.gz or .zip file.");
 }
 
-/** Unpacks archives in processes of their own, a few at a time, so that neither a bomb nor 10,000 files are felt by what is served. */
+/** Unpacks archives in separate processes, two at a time, so that neither an archive bomb nor 10,000 files delay requests. */
 export class ArchiveUnpacker {
   readonly #limits: ArchiveLimits;
   readonly #children = new Set<SpawnedProcess>();
@@ -45,11 +45,11 @@ export class ArchiveUnpacker {
   }
 
   /**
-   * Unpacks into an empty folder, onto stable storage, and deletes the archive; begins while that still arrives. When it throws, what
-   * is left in the folder is of no use, and nothing writes to it any more.
+   * Unpacks into an empty folder, syncs the files and deletes the archive. Begins while the archive arrives. After an error the content of
+   * the folder is unusable, and no process writes to it.
    */
   async unpack({ path, arrival }: UploadedFile, format: ArchiveFormat, folder: string): Promise<UnpackedPackage> {
-    // What arrives may do so for as long as its sender likes, so the last slot is for what is whole.
+    // An upload can take as long as its client likes, so the last slot is for complete archives.
     if (this.#freeSlots < 2) await arrival?.whole;
     await this.#takeSlot();
     try {
@@ -59,7 +59,7 @@ export class ArchiveUnpacker {
     }
   }
 
-  /** Ends what is being unpacked. */
+  /** Kills all running processes. */
   close(): void {
     this.#isClosed = true;
     for (const child of this.#children) child.kill();
@@ -111,7 +111,7 @@ interface ChildEnd {
   readonly tookTooLong: boolean;
 }
 
-/** Tells the process how far the archive is there, until it is whole. */
+/** Sends the process the number of bytes that have arrived, until the archive is complete. */
 async function tellArrival({ sockets }: SpawnedProcess, arrival: FileArrival | undefined): Promise<void> {
   const stdin = sockets.get(standard.input) as Socket;
   const tell = (line: string | number) => void (stdin.writable && stdin.write(`${line}\n`));

@@ -3,13 +3,13 @@ import path from "node:path";
 import { syncPaths } from "./sync-paths.js";
 
 /**
- * Writes files into an empty folder. Its calls are synchronous, because it has a process to itself: a promise for each would cost more
- * than the writing, and the next piece is inflated by a thread of zlib's meanwhile.
+ * Writes files into an empty folder. Synchronous, because the process does nothing else: promises would cost more than the writes, and a
+ * thread of zlib inflates the next chunk meanwhile.
  */
 export class TreeWriter {
   readonly #root: string;
   readonly #written: string[] = [];
-  /** By path below the root. */
+  /** Folders by path relative to the root. */
   readonly #folders = new Set<string>();
 
   constructor(root: string) {
@@ -17,7 +17,7 @@ export class TreeWriter {
     this.#written.push(root);
   }
 
-  /** Makes a folder and those above it; never recursive: when the root is gone, so is the reason to write. */
+  /** Creates a folder and its parents. Not recursive: if the root was deleted, creating it again would be wrong. */
   addFolder(segments: readonly string[]): void {
     const name = segments.join("/");
     if (name === "" || this.#folders.has(name)) return;
@@ -28,7 +28,7 @@ export class TreeWriter {
     this.#written.push(folder);
   }
 
-  /** Content that is here is written at once; of content that comes bit by bit the promise says when it is. */
+  /** Writes content at once if it is complete. Otherwise returns a promise that resolves when it is written. */
   addFile(segments: readonly string[], mode: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> | undefined {
     this.addFolder(segments.slice(0, -1));
     const target = path.join(this.#root, ...segments);
@@ -43,7 +43,7 @@ export class TreeWriter {
     return undefined;
   }
 
-  /** Puts all of it on stable storage. */
+  /** Syncs all files and folders. */
   async sync(): Promise<void> {
     await syncPaths(this.#root, this.#written);
   }

@@ -4,23 +4,23 @@ import { archiveTooLarge, invalidArchive } from "../../../shared/archive/refusal
 import type { Arrival } from "./unpack-job.js";
 import { open, type FileHandle } from "node:fs/promises";
 
-/** Large ones cost fewer turns of the event loop. */
+/** A large chunk needs fewer turns of the event loop. */
 const inflatedChunkBytes = 2 * 1024 * 1024;
-/** Read ahead of the thread that inflates, so that it need not wait for the file. */
+/** Bytes to read ahead, so that the thread that inflates does not wait for the file. */
 const readAheadBytes = 4 * 1024 * 1024;
-/** The other thread goes on inflating while we write; with one chunk ahead, each would wait for the other in turn. */
+/** Chunks to inflate ahead. With one, writing and inflating would wait for each other. */
 const chunksAhead = 4;
-/** Text and zeros of everyday packages stay below; a bomb runs at about 1,000. */
+/** Ratio limit. Text and zeros of usual packages stay below it; an archive bomb has about 1,000. */
 const highestRatio = 250;
-/** Small archives may be as compressible as they like. */
+/** Archives that expand to less have no ratio limit. */
 const ratioFreeBytes = 32 * 1024 * 1024;
 
 const longestHeaderBytes = 128 * 1024;
 const trailerBytes = 8;
-/** Large ones cost fewer turns of the event loop. */
+/** A large chunk needs fewer turns of the event loop. */
 const chunkBytes = 1024 * 1024;
 
-/** Refuses what expands as only a bomb does. */
+/** Rejects an archive that expands like a bomb. */
 export function checkRatio(expandedBytes: number, compressedBytes: number): void {
   if (expandedBytes > ratioFreeBytes && expandedBytes > highestRatio * compressedBytes) {
     throw archiveTooLarge(`it unpacks to more than ${highestRatio} times its size`);
@@ -28,15 +28,15 @@ export function checkRatio(expandedBytes: number, compressedBytes: number): void
 }
 
 /**
- * The content of a gzip file of exactly one member. zlib's own gunzip joins further members and passes over trailing bytes, and
- * another tool would then see another content than we do; so the frame is read here, and only the deflate data goes to zlib.
+ * Yields the content of a gzip file with exactly one member. zlib accepts further members and ignores trailing bytes, so another tool could
+ * see other content. Therefore only the deflate data goes to zlib.
  */
 export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?: Arrival): AsyncGenerator<Buffer> {
   const gzip = await GzipFile.open(path, arrival);
   const options: ZlibOptions & TransformOptions = { chunkSize: inflatedChunkBytes, writableHighWaterMark: readAheadBytes };
   const inflate = createInflateRaw(options);
   const ahead = new PassThrough({ objectMode: true, highWaterMark: chunksAhead });
-  // What goes wrong in one of them comes out of the last one.
+  // The last stream emits the errors of all.
   pipeline(gzip.data(), inflate, ahead, () => undefined);
   let crc = 0;
   let expandedBytes = 0;
@@ -54,7 +54,7 @@ export async function* gunzipFile(path: string, maxStreamBytes: number, arrival?
   } finally {
     await gzip.close();
   }
-  // Deflate data says itself where it ends, perhaps before all of the file was read.
+  // Deflate data contains its own end, which can be before the end of the file.
   if (inflate.bytesWritten !== gzip.end?.dataBytes) throw invalidArchive("it has bytes after the end of its gzip data");
   if (crc !== gzip.end.crc || expandedBytes % 2 ** 32 !== gzip.end.sizeBytes) throw invalidArchive("its gzip checksum is wrong");
 }
@@ -63,17 +63,17 @@ function isZlibError(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_");
 }
 
-/** What stands behind the deflate data. */
+/** The trailer behind the deflate data. */
 interface GzipEnd {
   readonly dataBytes: number;
   readonly crc: number;
-  /** Of the content, modulo 2^32. */
+  /** Size of the content, modulo 2^32. */
   readonly sizeBytes: number;
 }
 
-/** The frame of a gzip file of one member, which may still arrive while it is read. */
+/** The frame of a gzip file with one member. The file can still arrive while it is read. */
 class GzipFile {
-  /** Known when all data was read. */
+  /** Undefined until all data is read. */
   end: GzipEnd | undefined;
   readonly #file: FileHandle;
   readonly #arrival: Arrival | undefined;
@@ -87,7 +87,7 @@ class GzipFile {
     this.#arrival = arrival;
   }
 
-  /** The deflate data: what lies between the header and the last bytes of the file. */
+  /** Yields the deflate data: the bytes between header and trailer. */
   async *data(): AsyncGenerator<Buffer> {
     const start = headerLength(await this.#readAt(0, longestHeaderBytes));
     for (let position = start; ; position += chunkBytes) {
@@ -109,7 +109,7 @@ class GzipFile {
     await this.#file.close();
   }
 
-  /** As many bytes as asked for; fewer at the end of the file only. */
+  /** Returns the requested bytes; fewer only at the end of the file. */
   async #readAt(position: number, byteCount: number): Promise<Buffer> {
     await this.#arrival?.reach(position + byteCount);
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(byteCount), 0, byteCount, position);

@@ -1,5 +1,5 @@
-// A process of its own: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout, ends.
-// What an archive can do to a parser, it does to this process; the daemon only sees it end.
+// Separate process: unpacks one archive, reads the package's metadata, writes one line of JSON to stdout and exits. An archive that
+// exploits a parser affects only this process.
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { ApiError } from "../../../shared/api-error.js";
@@ -9,9 +9,9 @@ import { Arrival, type UnpackJob, type UnpackResult } from "./unpack-job.js";
 import { TreeWriter } from "./folder-writer.js";
 import { unpack } from "./unpack.js";
 
-// The daemon holds the other end; when it dies, nobody waits for this any more.
+// The daemon has the other end. After the daemon's end no process needs the result.
 process.stdin.on("close", () => process.exit(1));
-// Files get the mode they are given, whatever the daemon runs under.
+// Files get their mode regardless of the daemon's umask.
 process.umask(0o022);
 
 const arrival = Arrival.toldBy(process.stdin);
@@ -20,11 +20,11 @@ process.stdout.write(JSON.stringify(result), () => process.exit(0));
 
 async function run(job: UnpackJob): Promise<UnpackResult> {
   try {
-    // With short paths from here on the kernel looks up a fraction of the folders.
+    // With relative paths the kernel looks up fewer folders.
     process.chdir(job.folder);
     const writer = new TreeWriter(".");
     const root = await unpack({ ...job, arrival, writer });
-    // Nobody needs it any more, and what is deleted before the sync need not reach the disk.
+    // Deleted before the sync, so that its bytes need not reach the disk.
     await rm(job.archivePath, { force: true });
     const [metadata] = await Promise.all([readMetadata(path.join(job.folder, root)), writer.sync()]);
     if (metadata) return { root, metadata };
@@ -41,7 +41,7 @@ async function run(job: UnpackJob): Promise<UnpackResult> {
   }
 }
 
-/** YAML's parser takes a while to load; that is done while we wait for the disk. */
+/** Loads the YAML parser while the disk syncs, because loading takes time. */
 async function readMetadata(folder: string): Promise<PackageMetadata | undefined> {
   const { readPackageMetadata } = await import("../package-metadata.js");
   return readPackageMetadata(folder);

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { findSystemTool } from "../../platform/system-tool.js";
 
-/** From here on one sync of the whole file system is cheaper; below, it would wait for what others have written, for nothing. */
+/** From this number of paths on, one sync of the file system is faster. Below, it would wait for writes of other programs. */
 const fewestForFileSystem = 100;
-/** As many as libuv has threads for: their fsyncs share the journal's commits, which makes each four times cheaper. */
+/** As many as libuv has threads. Concurrent fsyncs share the commits of the file system's journal, which makes each four times faster. */
 const syncsAtOnce = 4;
 
-/** Puts files and folders, all of them in or below `root`, on stable storage. */
+/** Syncs files and folders in or below `root`. */
 export async function syncPaths(root: string, paths: readonly string[]): Promise<void> {
   if (paths.length >= fewestForFileSystem && (await syncFileSystem(root))) return;
   const remaining = paths.values();
@@ -18,7 +18,7 @@ export async function syncPaths(root: string, paths: readonly string[]): Promise
   await Promise.all(Array.from({ length: syncsAtOnce }, work));
 }
 
-/** syncfs(2), which Node does not offer; false where the system's `sync` does not either. */
+/** Calls syncfs(2), which Node does not offer. Returns false where the program `sync` does not support it. */
 async function syncFileSystem(root: string): Promise<boolean> {
   const sync = process.platform === "linux" ? findSystemTool("sync") : undefined;
   if (sync === undefined) return false;
@@ -26,7 +26,7 @@ async function syncFileSystem(root: string): Promise<boolean> {
     const [exitCode] = (await once(spawn(sync, ["-f", root], { env: {}, stdio: "ignore" }), "exit")) as [number | null];
     return exitCode === 0;
   } catch {
-    // It cannot be started.
+    // The program cannot be started.
     return false;
   }
 }

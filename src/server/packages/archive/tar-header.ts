@@ -4,7 +4,7 @@ export const tarBlockBytes = 512;
 const blank = 0x20;
 const zero = 0x30;
 
-/** A header block, taken apart. */
+/** The fields of a header block. */
 export interface TarHeader {
   readonly type: string;
   readonly name: string;
@@ -13,11 +13,11 @@ export interface TarHeader {
   readonly mode: number;
 }
 
-/** Takes a header block apart; every number must be one, and the checksum right. */
+/** Parses a header block. Throws if a number or the checksum is invalid. */
 export function parseTarHeader(block: Buffer): TarHeader {
   checkSum(block);
   const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] as number);
-  // GNU's own format keeps other things where POSIX has the first part of a long name.
+  // GNU's own format stores other fields where POSIX has the first part of a long name.
   const isPosix = block.toString("latin1", 257, 263) === "ustar\0";
   const prefix = isPosix ? textField(block, 345, 155) : "";
   const name = textField(block, 0, 100);
@@ -38,18 +38,18 @@ function checkSum(block: Buffer): void {
   let sum = 0;
   let signedSum = 0;
   for (let index = 0; index < block.length; index += 1) {
-    // Its own field counts as eight spaces.
+    // The checksum field itself counts as eight spaces.
     const byte = index >= 148 && index < 156 ? 0x20 : (block[index] as number);
     sum += byte;
     signedSum += byte > 127 ? byte - 256 : byte;
   }
   const stored = numberField(block, 148, 8);
-  // Historic tars summed signed characters.
+  // Early tar programs summed signed characters.
   if (stored !== sum && stored !== signedSum) throw invalidArchive("the checksum of a tar header is wrong");
 }
 
 function textField(block: Buffer, start: number, length: number): string {
-  // Two of the three fields of most headers.
+  // True for two of the three text fields of most headers.
   if (block[start] === 0) return "";
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);
@@ -111,7 +111,7 @@ export function parsePaxRecords(body: Buffer): Map<string, string> {
   return records;
 }
 
-/** Only names are read as text that has to be sound; comments and vendors' attributes may be any bytes. */
+/** Only names must be valid text: comments and vendor attributes can contain any bytes. */
 function paxValue(record: Buffer, equals: number): string {
   const isName = /^(?:path|linkpath)$/.test(record.toString("latin1", 0, equals));
   const value = record.subarray(equals + 1);

@@ -5,7 +5,7 @@ import { invalidArchive, unsupportedEntry } from "../../../shared/archive/refusa
 import { decodeUtf8, isZeroBlock, parsePaxRecords, parseTarHeader, tarBlockBytes, type TarHeader } from "./tar-header.js";
 
 const longestExtensionBytes = 1024 * 1024;
-/** Header, padding and a long name's own header and body: what an entry may take besides its content. */
+/** Maximum bytes of an entry besides its content: header, padding, and header and body of a long name. */
 const overheadBytesPerEntry = 5 * tarBlockBytes;
 
 const unsupportedTypes: Record<string, string> = {
@@ -16,7 +16,7 @@ const unsupportedTypes: Record<string, string> = {
   S: "a sparse file",
 };
 
-/** What extension headers say about the entry that follows them. */
+/** Fields of extension headers, which apply to the next entry. */
 interface Extension {
   path?: string;
   linkpath?: string;
@@ -24,16 +24,15 @@ interface Extension {
 }
 
 /**
- * The entries of a gzipped tar file. It reads what POSIX (ustar, pax) and GNU tar (long names, binary numbers) write, and refuses all
- * else: node-tar's parser, made for repairing, passes over unknown types, unreadable numbers, cut names and bytes after the end,
- * and then two tools disagree about what the archive holds.
+ * Yields the entries of a gzipped tar file. Accepts what POSIX (ustar, pax) and GNU tar write. node-tar skips unknown types, invalid
+ * numbers and trailing bytes, so two tools could see different content.
  */
 export function tarEntries(path: string, limits: ArchiveLimits, arrival?: Arrival): AsyncIterable<ArchiveEntry> {
   const maxStreamBytes = limits.maxExpandedSizeBytes + limits.maxArchiveEntries * overheadBytesPerEntry + longestExtensionBytes;
   return readTar(gunzipFile(path, maxStreamBytes, arrival));
 }
 
-/** The entries of a tar that comes in chunks, under the same rules. */
+/** Yields the entries of a tar in chunks, under the same rules. */
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<ArchiveEntry> {
   const source = new ByteSource(chunks);
   try {
@@ -63,7 +62,7 @@ function isEnd(block: Buffer): boolean {
   return isZeroBlock(block);
 }
 
-/** Writers fill the last record with zeros; anything else is content that some readers would see. */
+/** Writers fill the last record with zeros. Other bytes are content that some readers would see. */
 async function expectOnlyZeros(source: ByteSource): Promise<void> {
   for await (const piece of source.upTo(Number.MAX_SAFE_INTEGER)) {
     if (!isZeroBlock(piece)) throw invalidArchive("it has bytes after its end mark");
@@ -111,7 +110,7 @@ function refuseNamesForAll(body: Buffer): void {
   }
 }
 
-/** The entry, and how many bytes lie between what was read of it and the next one. */
+/** Returns the entry, and the number of bytes up to the next one. */
 function entryOf(source: ByteSource, header: TarHeader, extension: Extension): { entry: ArchiveEntry; bytesLeft: () => number } {
   const name = extension.path ?? header.name;
   const kind = kindOf(header.type, name);
@@ -141,7 +140,7 @@ async function* piecesOf(source: ByteSource, byteCount: number): AsyncGenerator<
 function kindOf(type: string, name: string): ArchiveEntry["kind"] {
   switch (type) {
     case "0":
-      // Tars from before there was a type for folders.
+      // Archives from before tar had a type for folders.
       return name.endsWith("/") ? "directory" : "file";
     case "1":
       return "hard link";
@@ -168,7 +167,7 @@ async function passOver(source: ByteSource, byteCount: number): Promise<void> {
   if (!source.takeLoaded(byteCount) && !(await source.skip(byteCount))) throw invalidArchive("it is cut off");
 }
 
-/** Reads a stream of chunks by the byte, without keeping more than a chunk. */
+/** Reads a stream of chunks in any length. Keeps at most one chunk. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -177,12 +176,12 @@ class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The next bytes if all of them are here already, which spares most callers a promise; undefined when some have yet to come. */
+  /** Returns the next bytes if they have arrived, so that most callers need no promise; otherwise undefined. */
   takeLoaded(byteCount: number): Buffer | undefined {
     return this.#rest.length >= byteCount ? this.#cut(byteCount) : undefined;
   }
 
-  /** The next bytes, fewer than asked for only at the end. */
+  /** Returns the next bytes; fewer only at the end. */
   async take(byteCount: number): Promise<Buffer> {
     const loaded = this.takeLoaded(byteCount);
     if (loaded) return loaded;
@@ -191,7 +190,7 @@ class ByteSource {
     return Buffer.concat(pieces);
   }
 
-  /** The next bytes in pieces, fewer than asked for only at the end. */
+  /** Yields the next bytes in chunks; fewer only at the end. */
   async *upTo(byteCount: number): AsyncGenerator<Buffer> {
     let missing = byteCount;
     while (missing > 0) {
@@ -202,7 +201,7 @@ class ByteSource {
     }
   }
 
-  /** Passes over bytes; false when the end came first. */
+  /** Skips bytes. Returns false if the stream ended before. */
   async skip(byteCount: number): Promise<boolean> {
     let missing = byteCount;
     while (missing > 0) {
@@ -212,7 +211,7 @@ class ByteSource {
     return true;
   }
 
-  /** Lets go of what the chunks come from. */
+  /** Closes the source of the chunks. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

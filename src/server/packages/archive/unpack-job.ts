@@ -5,12 +5,12 @@ import type { ArchiveFormat } from "./unpack.js";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
-/** What the unpacking process is told on stdin, line by line: how many bytes of the archive are there, and this when all are. */
+/** Last line that the unpacker receives on stdin. Each earlier line is the number of bytes that have arrived. */
 export const archiveIsWhole = "whole";
 
-/** What the unpacking process is told, as JSON in its first argument. */
+/** Input of the unpacker: JSON in its first argument. */
 export interface UnpackJob {
-  /** Deleted once it is unpacked. */
+  /** Deleted after unpacking. */
   readonly archivePath: string;
   readonly format: ArchiveFormat;
   /** An empty folder. */
@@ -18,32 +18,32 @@ export interface UnpackJob {
   readonly limits: ArchiveLimits;
 }
 
-/** What the unpacking process says before it ends, as JSON on stdout. */
+/** Result of the unpacker: JSON on stdout. */
 export type UnpackResult =
   | { readonly root: string; readonly metadata: PackageMetadata }
   | { readonly refusal: { readonly code: ErrorCode; readonly message: string } }
   | { readonly failure: { readonly code: "INSUFFICIENT_STORAGE" | "INTERNAL_ERROR"; readonly reason: string } };
 
-/** How much of the archive is there, while it is read. */
+/** The arrival of an archive that is read meanwhile. */
 export class Arrival {
   #sizeBytes = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** As the daemon tells it, see `archiveIsWhole`. */
+  /** Reads the lines that the daemon sends, see `archiveIsWhole`. */
   static toldBy(input: Readable): Arrival {
     const arrival = new Arrival();
     createInterface({ input }).on("line", (line) => arrival.tell(line === archiveIsWhole ? Infinity : Number(line)));
     return arrival;
   }
 
-  /** So many bytes are there; Infinity = all. */
+  /** Notes the number of bytes that have arrived; Infinity: all. */
   tell(sizeBytes: number): void {
     this.#sizeBytes = sizeBytes;
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
 
-  /** Waits until so many bytes are there, or all. */
+  /** Resolves when that many bytes have arrived, or all. */
   async reach(sizeBytes: number): Promise<void> {
     while (this.#sizeBytes < sizeBytes) await this.#change();
   }

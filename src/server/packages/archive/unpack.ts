@@ -8,25 +8,25 @@ import { archiveTooLarge, invalidArchive, pathTraversal, unsupportedEntry } from
 import { tarEntries } from "./tar-reader.js";
 import type { TreeWriter } from "./folder-writer.js";
 
-/** Then the event loop has a turn: without one zlib's thread would not be told to go on with the next piece while files are written. */
+/** After this time the event loop gets a turn: otherwise zlib's thread would not start the next chunk while files are written. */
 const longestTurnMs = 1;
 
 export type ArchiveFormat = "tar" | "zip";
 
 /**
- * Unpacks an archive and answers with the package's root in it ("" = the archive's own). Every entry is checked before it is written,
- * and the archive as a whole at its end: when this throws, what was written so far is to be thrown away.
+ * Unpacks an archive and returns the package's root ("" for the archive's root). Checks each entry before writing it, and the archive at
+ * its end. After an error, discard all written files.
  */
 export async function unpack(options: {
   archivePath: string;
-  /** Of an archive that may not be whole yet. */
+  /** For an archive that can be incomplete. */
   arrival?: Arrival;
   format: ArchiveFormat;
   writer: TreeWriter;
   limits: ArchiveLimits;
 }): Promise<string> {
   const { archivePath, arrival, format, writer, limits } = options;
-  // What is in a zip file stands at its end.
+  // The list of entries is at the end of a zip file.
   await arrival?.reach(format === "zip" ? Infinity : magic.tar.length);
   await expectMagic(archivePath, format);
   const entries = await entriesOf(format, { archivePath, arrival, limits });
@@ -34,7 +34,7 @@ export async function unpack(options: {
   return tree.packageRoot(format);
 }
 
-/** What reads zip files is loaded for these only: with it, the process would start a good deal later. */
+/** Loads the zip reader only for zip files: loading it delays the start of the process. */
 async function entriesOf(
   format: ArchiveFormat,
   { archivePath, arrival, limits }: { archivePath: string; arrival: Arrival | undefined; limits: ArchiveLimits },
@@ -57,7 +57,7 @@ async function expectMagic(archivePath: string, format: ArchiveFormat): Promise<
   }
 }
 
-/** Refuses the archive for the first entry that cannot be had. */
+/** Rejects the archive at the first invalid entry. */
 async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeWriter, limits: ArchiveLimits): Promise<EntryTree> {
   const tree = new EntryTree();
   let entryCount = 0;
@@ -81,7 +81,7 @@ async function unpackEntries(entries: AsyncIterable<ArchiveEntry>, writer: TreeW
     refuseLeadingOut(entry);
     harmlessLink ??= entry;
   }
-  // Only now: a link that leads out, further on, is the graver reason.
+  // Thrown at the end: a later link that leads outside is the more serious error.
   if (harmlessLink) throw unsupportedEntry(harmlessLink.name, `a ${harmlessLink.kind}`);
   if (tree.fileCount === 0) throw invalidArchive("it holds no files");
   return tree;
@@ -104,7 +104,7 @@ function unpackEntry(
 
 function refuseLeadingOut(link: ArchiveEntry): void {
   const name = entrySegments(link.name, "file").join("/");
-  // A symbolic link counts from its own folder, a hard link from the archive's root.
+  // A symbolic link is relative to its own folder, a hard link to the archive's root.
   const from = link.kind === "symbolic link" ? name : name.split("/", 1).join("");
   if (linkLeavesPackage(from, link.target ?? "")) throw pathTraversal(`${link.name} -> ${link.target}`);
 }

@@ -7,9 +7,9 @@ import { archiveTooLarge, invalidArchive, unsupportedEntry } from "../../../shar
 import { decodeUtf8 } from "./tar-header.js";
 import { open } from "node:fs/promises";
 
-/** Deflate cannot do better than 1,032 to 1. */
+/** Deflate reaches at most 1,032 to 1. */
 const highestDeflateRatio = 1032;
-/** What may stand between two entries: a data descriptor in its longest form. */
+/** Length of the longest data descriptor, which can follow an entry. */
 const longestDescriptorBytes = 24;
 const unknownUntilZip64 = 0xffffffff;
 const unicodePathExtraField = 0x7075;
@@ -28,8 +28,8 @@ interface LocatedEntry {
 }
 
 /**
- * The entries of a zip file. The central directory alone says what is in it; what it says must agree with itself, with every local
- * header and with the data, so that no other tool can see another list of files.
+ * Yields the entries of a zip file. The central directory must agree with itself, with each local header and with the data, so that no
+ * other tool can see another list of files.
  */
 export async function* zipEntries(path: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   const zip = await orInvalid(openPromise(path, { decodeStrings: false, autoClose: false, validateEntrySizes: true }));
@@ -43,7 +43,7 @@ export async function* zipEntries(path: string, limits: ArchiveLimits): AsyncGen
   }
 }
 
-/** Reads the whole central directory and every local header, and refuses those that disagree. */
+/** Reads the central directory and all local headers. Rejects those that disagree. */
 async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise<LocatedEntry[]> {
   const located: LocatedEntry[] = [];
   const entries = zip.eachEntry();
@@ -57,7 +57,7 @@ async function locateEntries(zip: ZipFile, centralDirectoryEnd: number): Promise
     if (!agree(entry, local)) throw invalidArchive("its directory and its entries disagree");
     located.push({ entry, name: nameOf(entry), dataEnd: local.fileDataStart + entry.compressedSize });
   }
-  // yauzl counts its way through the directory; where it stands afterwards is the only sign of hidden entries.
+  // yauzl counts entries, so its final position is the only sign of hidden entries.
   if (Number(zip.readEntryCursor) !== centralDirectoryEnd) throw invalidArchive("its directory lists more or fewer entries than it says");
   checkSpans(located);
   return located;
@@ -76,7 +76,7 @@ function agree(entry: Entry, local: LocalFileHeader): boolean {
   );
 }
 
-/** Entries lie one behind the other from the first byte on: overlapping ones make a bomb, gaps hide what other readers find. */
+/** Entries must follow each other from the first byte on. Overlapping ones make a bomb; gaps hide what other readers find. */
 function checkSpans(located: readonly LocatedEntry[]): void {
   let end = 0;
   for (const { entry, dataEnd } of located.toSorted((a, b) => a.entry.relativeOffsetOfLocalHeader - b.entry.relativeOffsetOfLocalHeader)) {
@@ -106,7 +106,7 @@ function nameOf(entry: Entry): string {
 
 function archiveEntry(zip: ZipFile, entry: Entry, name: string): ArchiveEntry {
   const madeOn = entry.versionMadeBy >>> 8;
-  // Unix and macOS put the mode there; elsewhere the bits mean something else.
+  // Unix and macOS store the mode here. For other systems the bits have another meaning.
   const mode = madeOn === 3 || madeOn === 19 ? entry.externalFileAttributes >>> 16 : 0;
   const kind = kindOf(name, mode);
   if (kind === "directory" && entry.uncompressedSize > 0) throw invalidArchive("a folder in it has content");
@@ -149,7 +149,7 @@ async function* content(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   if (crc !== entry.crc32) throw invalidArchive("the checksum of an entry is wrong");
 }
 
-/** yauzl's errors are plain ones; those of the file system have a code and are not the archive's fault. */
+/** Errors of yauzl have no code. Errors with a code come from the file system and are not the archive's fault. */
 async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
   try {
     return await step;
@@ -160,8 +160,8 @@ async function orInvalid<Value>(step: Promise<Value>): Promise<Value> {
 }
 
 /**
- * Where the central directory ends, in bytes from the start. Checks what yauzl takes on trust: that the directory's own count, size and
- * position agree, and that nothing lies between it and the end records.
+ * Returns the position of the central directory's end. Checks what yauzl does not: that count, size and position agree, and that no bytes
+ * are between the directory and the end records.
  */
 async function readZipEnd(path: string): Promise<number> {
   const file = await open(path, "r");

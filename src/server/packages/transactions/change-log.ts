@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import type { ChangeSubject, ChangeType } from "../../../shared/contract/changes.js";
 import type { Move } from "./journal.js";
 
-/** From here on the file is begun again. */
+/** Size from which the file is started again. */
 const mostBytes = 256 * 1024;
-/** What a new file begins with, at most, for those who have not read it yet. */
+/** Maximum size of earlier lines in a new file, for instances that have not read them yet. */
 const keptBytes = 128 * 1024;
 
 const nothingNew: NewChanges = { changes: [], hasGap: false };
 
 interface Line {
-  /** Another file of changes, made after this one was deleted, has another. */
+  /** Identifies this file. A file that replaces a deleted one has another value. */
   readonly log: string;
   readonly number: number;
   readonly by: string;
@@ -20,13 +20,13 @@ interface Line {
 
 interface NewChanges {
   readonly changes: readonly PeerChange[];
-  /** Some are missing. */
+  /** True when lines are missing. */
   readonly hasGap: boolean;
 }
 
 /**
- * The file by which the instances that have a directory tell each other of their changes, a line of JSON each. To look whether there is
- * something new is one system call, however many packages there are. Only who holds the directory writes.
+ * The file through which instances with the same directory exchange changes, one line of JSON each. Checking for new lines is one system
+ * call. Only the holder of the directory's lock writes.
  */
 export class ChangeLog {
   readonly #file: string;
@@ -41,7 +41,7 @@ export class ChangeLog {
     this.#instance = options.instance;
   }
 
-  /** What other instances have changed since the last time. */
+  /** Returns the changes of other instances since the last call. */
   read(): NewChanges {
     const stat = statSync(this.#file, { throwIfNoEntry: false });
     if (!stat) return this.#forget();
@@ -54,14 +54,14 @@ export class ChangeLog {
     return this.#take(text.slice(0, end).split("\n"));
   }
 
-  /** To be called by who holds the directory, after `read`. */
+  /** Appends a change. Call it with the directory's lock, after `read`. */
   append(change: PeerChange): void {
     this.#log ??= randomUUID();
     const line: Line = { log: this.#log, number: this.#number + 1, by: this.#instance, change };
     const text = `${JSON.stringify(line)}\n`;
     const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
     if (size > mostBytes) this.#beginAnew(text);
-    // A line that a crash has cut off is closed first; readers skip it.
+    // Closes a line that a crash cut off; readers skip it.
     else this.#write(size > this.#offset ? `\n${text}` : text);
     this.#number += 1;
   }
@@ -129,7 +129,7 @@ function readFrom(file: string, from: number): { inode: number; from: number; te
   }
 }
 
-/** Undefined for what a crash has cut off. */
+/** Returns undefined for a line that a crash cut off. */
 function parseLine(text: string): Line | undefined {
   if (text === "") return undefined;
   try {
@@ -139,24 +139,24 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** A change of packages, as the other instances that have the directory are told. All paths are below the directory. */
+/** A change of packages, as other instances receive it. All paths are relative to the directory. */
 export interface PeerChange {
   readonly type: ChangeType;
   readonly subject: Pick<ChangeSubject, "name" | "version">;
-  /** What is to be read again: folders of workers, or of plugins. */
+  /** Folders of workers or plugins to read again. */
   readonly folders: readonly string[];
   /** Folders of packages whose files changed in place. */
   readonly edited?: readonly string[];
-  /** Where what was there before lies now. */
+  /** New place of the previous content. */
   readonly moved?: readonly Move[];
-  /** Whoever made it did not come to its end; it may not have happened. */
+  /** The instance ended before the change was complete, so it may not have happened. */
   readonly isUncertain?: true;
 }
 
-/** Follows what other instances do in a directory. */
+/** Receives the changes of other instances in a directory. */
 export interface ChangeFollower {
-  /** Called once for what is new, in its order. */
+  /** Called once for each batch of new changes, in their order. */
   readonly follow: (changes: readonly PeerChange[]) => void;
-  /** Changes were missed: anything may be different. */
+  /** Changes were missed: read everything again. */
   readonly missed: () => void;
 }

@@ -9,14 +9,14 @@ import path from "node:path";
 import type { Move } from "./journal.js";
 import { isPathWithin } from "../../platform/path-within.js";
 
-/** How often the changes of other instances are followed, a system call for each directory. */
+/** Interval for reading the changes of other instances: one system call per directory. */
 const catchUpEveryMs = 500;
-/** What other instances left behind is looked for less often. */
+/** Leftovers of other instances are checked once per this many readings. */
 const catchUpsPerTidyUp = 4;
-/** How long starting and stopping wait for old folders to be deleted; what is left then goes on in the background, or goes at the next start. */
+/** Maximum wait at start and stop for the deletion of old folders. The rest is deleted in the background or at the next start. */
 const longestCleanUpMs = 2_000;
 
-/** The directories of one kind of package that may be changed, and where their changes are prepared. */
+/** The writable directories of one kind of package, and their staging areas. */
 export class InstallAreas {
   readonly #areas: ReadonlyMap<string, StagingArea>;
   readonly #timer: NodeJS.Timeout;
@@ -24,7 +24,7 @@ export class InstallAreas {
   #isTidying = false;
   #nextLook: Promise<void> | undefined;
 
-  /** Finishes or undoes what a crash left in the directories. From then on the followers are told what other instances do there. */
+  /** Completes or reverts what a crash left in the directories. Afterwards the followers receive the changes of other instances. */
   static async open(options: {
     directories: readonly PackageDirectory[];
     follower: (directory: string) => ChangeFollower;
@@ -59,25 +59,25 @@ export class InstallAreas {
     return [...this.#areas.values()];
   }
 
-  /** The area of a directory that packages were uploaded to. */
+  /** Returns the area of an upload directory. */
   of(directory: string): StagingArea {
     const area = this.#areas.get(directory);
     if (!area) throw new Error(`${directory} is not a directory that may be changed`);
     return area;
   }
 
-  /** Where uploads go; undefined when no directory can be written. */
+  /** Returns the area for uploads; undefined when no directory is writable. */
   async forInstalling(): Promise<StagingArea | undefined> {
     const directory = await installDirectory([...this.#areas.keys()]);
     return directory === undefined ? undefined : this.#areas.get(directory);
   }
 
-  /** Follows at once what other instances have changed: a caller may have been told by one of them. */
+  /** Reads the changes of other instances now: a caller may have learned of a change from one of them. */
   catchUp(): void {
     for (const area of this.all()) area.catchUp();
   }
 
-  /** The same for many callers: those who ask in one turn of the event loop share the look that comes after them all. */
+  /** Like `catchUp`, for many callers: all calls of one turn of the event loop share one reading. */
   caughtUp(): Promise<void> {
     this.#nextLook ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -89,14 +89,14 @@ export class InstallAreas {
     return this.#nextLook;
   }
 
-  /** Stops following other instances, and is not seen by them any more. What is not deleted yet goes at the next start. */
+  /** Stops following other instances and leaves their registry. Remaining folders are deleted at the next start. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.settled();
     for (const area of this.all()) await area.close();
   }
 
-  /** Waits for the deletions that are under way, but not for long. */
+  /** Waits for running deletions, at most 2 s. */
   async settled(): Promise<void> {
     const settled = Promise.all(this.all().map((area) => area.settled()));
     await Promise.race([settled, delay(longestCleanUpMs, undefined, { ref: false })]);
@@ -104,12 +104,12 @@ export class InstallAreas {
 }
 
 export interface Retiring {
-  /** Called after a folder stopped being current: serve nothing new from it; what still runs reads from `movedTo` until the promise resolves. */
+  /** Called after a folder was replaced: serve nothing new from it. Running isolates read from `movedTo` until the promise resolves. */
   readonly retire: (folder: string, movedTo: string | undefined) => Promise<void>;
   readonly log: Log;
 }
 
-/** Has what runs from a folder retired; never throws, since the change is done already. */
+/** Retires what runs from a folder. Never throws, because the change is already done. */
 export async function retireFolder({ retire, log }: Retiring, folder: string, movedTo: string | undefined): Promise<void> {
   try {
     await retire(folder, movedTo);
@@ -118,18 +118,18 @@ export async function retireFolder({ retire, log }: Retiring, folder: string, mo
   }
 }
 
-/** Discards a change once nothing runs from the old folders any more; waits for that only when nothing does. */
+/** Discards a change when no isolate uses the old folders. Waits for the deletion only if there are none. */
 export async function discardAfter(retiring: readonly Promise<void>[], staged: Transaction): Promise<void> {
   const cleaned = Promise.all(retiring).then(() => staged.discard());
   if (retiring.length === 0) await cleaned;
 }
 
-/** Targets that were moved, each with where it went. */
+/** Pairs moved targets with their new paths. */
 export function movesOf(targets: readonly string[], movedTo: readonly string[]): Move[] {
   return targets.map((from, index) => ({ from, to: movedTo[index] as string }));
 }
 
-/** Where a folder lies after it or one above it was moved; undefined when neither was. */
+/** Returns the new path of a folder after a move of it or of a parent; undefined without such a move. */
 export function newPath(folder: string, moves: readonly Move[]): string | undefined {
   const move = moves.find(({ from }) => isPathWithin(folder, from));
   return move && path.join(move.to, path.relative(move.from, folder));

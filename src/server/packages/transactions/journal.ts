@@ -8,22 +8,24 @@ const journalFileName = "journal.json";
 const journalMode = 0o600;
 
 const separator = ".";
-/** What a restore of a backup has in there. */
+/** Prefix of folders that a restore uses. */
 export const restorePrefix = "restore-";
-/** In the folder of a change: what was there before, when it was replaced, and when it was taken away. */
+/** Name of the previous content in the folder of a change, for a replacement and for a removal. */
 export const replacedName = "replaced";
 export const takenPrefix = "taken";
-/** What is prepared there; files that are removed go into it. */
+/** Name of the prepared content; removed files are moved into it. */
 export const contentName = "content";
 
 /**
- * What is being done to a directory, in the folder of the change; there only while its instance holds the directory. So whoever holds it
- * and finds the journal of another knows that this one was cut off.
+ * The steps of a running change. Exists only while its instance holds the lock. An instance that holds the lock and finds the journal of
+ * another one knows that the other one was interrupted.
  */
 export interface Journal {
-  /** Renames that belong together, by paths below the directory; the last one brings in what is new. None: one step does it all. */
+  /**
+   * Renames that belong together, relative to the directory. The last one installs the new content. Empty for changes with a single step.
+   */
   readonly moves: readonly Move[];
-  /** What other instances are to be told. */
+  /** The change that other instances receive. */
   readonly change?: PeerChange;
 }
 
@@ -32,7 +34,7 @@ export interface Move {
   readonly to: string;
 }
 
-/** Puts the journal on stable storage, in the staged folder. From here on a crash leads to the new state. */
+/** Writes and syncs the journal in the staged folder. From here on a crash leads to the new state. */
 export async function writeJournal(stagedFolder: string, journal: Journal): Promise<void> {
   const file = await open(path.join(stagedFolder, journalFileName), "wx", journalMode);
   await finish(file, () => file.writeFile(JSON.stringify(journal)));
@@ -40,7 +42,10 @@ export async function writeJournal(stagedFolder: string, journal: Journal): Prom
   await syncFolder(path.dirname(stagedFolder));
 }
 
-/** For a change that needs none but for those who live on when this process is killed: what is to be deleted from a full disk is deleted without. */
+/**
+ * Records a change without a sync, only for the other instances if this process is killed. Ignores a full disk, so that deletions still
+ * work.
+ */
 export function noteChange(stagedFolder: string, change: PeerChange): void {
   const journal: Journal = { moves: [], change };
   try {
@@ -50,7 +55,7 @@ export function noteChange(stagedFolder: string, change: PeerChange): void {
   }
 }
 
-/** Undefined when it is not there, or was cut off before the first move. */
+/** Returns undefined if the journal is missing or incomplete: no rename had begun. */
 export function readJournal(stagedFolder: string): Journal | undefined {
   try {
     return JSON.parse(readFileSync(path.join(stagedFolder, journalFileName), "utf8")) as Journal;
@@ -59,16 +64,18 @@ export function readJournal(stagedFolder: string): Journal | undefined {
   }
 }
 
-/** From here on a crash neither finishes nor tells the change again; to do so would do no harm. */
+/** Removes the journal. Repeating a completed change would do no harm. */
 export function removeJournal(stagedFolder: string): void {
   try {
     rmSync(path.join(stagedFolder, journalFileName), { force: true });
   } catch {
-    // It goes with its folder.
+    // The journal is deleted with its folder.
   }
 }
 
-/** Does the moves back to back, so that nothing else of this process sees a state in between; undoes them when one fails. */
+/**
+ * Performs the renames without interruption, so that no other code of this process sees a state in between. Reverts them when one fails.
+ */
 export function performMoves(directory: string, moves: readonly Move[]): void {
   const done: Move[] = [];
   try {
@@ -82,7 +89,7 @@ export function performMoves(directory: string, moves: readonly Move[]): void {
   }
 }
 
-/** Does those moves of an interrupted change that were not yet done. */
+/** Performs the missing renames of an interrupted change. */
 export async function rollForward(directory: string, journal: Journal): Promise<void> {
   const last = journal.moves.at(-1);
   if (!last || !exists(path.join(directory, last.from))) return;
@@ -94,18 +101,18 @@ export async function rollForward(directory: string, journal: Journal): Promise<
   await syncFolder(path.dirname(path.join(directory, last.to)));
 }
 
-/** Links count as themselves. */
+/** Whether a path exists. Does not follow links. */
 export function exists(target: string): boolean {
   return lstatSync(target, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Makes the names in a folder durable. */
+/** Syncs the names in a folder. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   await finish(handle, () => Promise.resolve());
 }
 
-/** Makes what was written durable, then closes. */
+/** Writes, syncs and closes a file. */
 export async function finish(file: FileHandle, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -115,7 +122,7 @@ export async function finish(file: FileHandle, write: () => Promise<void>): Prom
   }
 }
 
-/** The name of a folder in `.staging`, which tells whose it is. */
+/** Returns the name of a folder in `.staging`, which contains its instance. */
 export function stagedName(instance: string, change: string): string {
   return instance + separator + change;
 }
@@ -128,7 +135,7 @@ export function isOfRestore(name: string): boolean {
   return name.startsWith(restorePrefix);
 }
 
-/** Whether there is something in it that was served, and that isolates of the old code may read from. */
+/** Whether a folder contains previous content, which isolates can still read. */
 export function holdsOldContent(folder: string): boolean {
   return (
     namesIn(folder).some((name) => name === replacedName || name.startsWith(takenPrefix)) ||

@@ -5,10 +5,10 @@ import { randomBytes } from "node:crypto";
 
 const suffix = ".instance";
 
-/** In a directory of packages: what the instances that have it open know of each other. */
+/** Folder in a package directory for the files of the instances. */
 const instancesFolderName = ".instances";
 
-/** Which instances have a directory open: each holds a file that says so for as long as it lives. */
+/** Lists the instances that use a directory: each one locks a file while it runs. */
 export class PeerRegistry {
   readonly #folder: string;
   readonly #instance: string;
@@ -19,17 +19,17 @@ export class PeerRegistry {
     this.#instance = options.instance;
   }
 
-  /** Whether the others can see this instance: not before `join`, nor when somebody has deleted its file. */
+  /** Whether other instances can see this one. False before `join` and after its file was deleted. */
   get isJoined(): boolean {
     return this.#own !== undefined && existsSync(this.#fileOf(this.#instance));
   }
 
-  /** To be called by who holds the directory: a file that nobody holds yet would look like that of a dead instance. */
+  /** Registers this instance. Call it with the directory's lock: a file that is not locked yet looks like that of an ended instance. */
   join(): void {
     this.#own?.release();
     this.#own = undefined;
     const file = this.#fileOf(this.#instance);
-    // By a call whose error says what is wrong.
+    // Opened first, because the error of this call names the cause.
     closeSync(openSync(file, "a", 0o600));
     this.#own = ProcessLock.take(file);
   }
@@ -38,12 +38,12 @@ export class PeerRegistry {
     return instance === this.#instance || ProcessLock.isHeld(this.#fileOf(instance));
   }
 
-  /** Those that are there besides this one, alive as far as is known. */
+  /** Returns the other registered instances, including ended ones that are not removed yet. */
   others(): string[] {
     return marksIn(this.#folder).filter((instance) => instance !== this.#instance);
   }
 
-  /** Deletes the files of those that ended without having done so. To be called by who holds the directory. */
+  /** Deletes the files of ended instances. Call it with the directory's lock. */
   forgetDead(): void {
     for (const instance of this.others()) if (!this.isAlive(instance)) rmSync(this.#fileOf(instance), { force: true });
   }
@@ -72,12 +72,12 @@ export function instancesPaths(directory: string): { folder: string; lockFile: s
   return { folder, lockFile: path.join(folder, "lock"), changesFile: path.join(folder, "changes") };
 }
 
-/** In names of files; never given twice. */
+/** Returns a unique name for file names. */
 export function newInstanceName(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** Makes the file that is locked, by calls whose errors say what is wrong; the directory itself is not made. */
+/** Creates the lock file with calls whose errors name the cause. Does not create the directory. */
 export function prepareLock(directory: string): void {
   const { folder, lockFile } = instancesPaths(directory);
   if (existsSync(lockFile)) return;
@@ -93,18 +93,18 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Whether a daemon has a directory of packages open. */
+/** Whether a daemon uses a package directory. */
 function isInUse(directory: string): boolean {
   const { folder } = instancesPaths(directory);
   const marks = new PeerRegistry({ folder, instance: newInstanceName() });
   return marks.others().some((instance) => marks.isAlive(instance));
 }
 
-/** Has a directory of packages open while no daemon does; one that starts meanwhile knows that it is not alone. */
+/** Registers in a package directory while no daemon uses it, so that a starting daemon detects it. */
 export class ExclusiveAccess {
   readonly #marks: PeerRegistry;
 
-  /** Undefined when a daemon has it open. Makes what is missing for that; `onMade` is told of each path. */
+  /** Returns undefined when a daemon uses the directory. Creates missing files and reports each path to `onMade`. */
   static enter(directory: string, onMade: (made: readonly string[]) => void): ExclusiveAccess | undefined {
     const { folder, lockFile } = instancesPaths(directory);
     if (!existsSync(lockFile)) {

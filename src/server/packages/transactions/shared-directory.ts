@@ -5,15 +5,15 @@ import { ProcessLock } from "../../platform/process-lock.js";
 import { ChangeLog, type ChangeFollower, type PeerChange } from "./change-log.js";
 import { PeerRegistry, instancesPaths, newInstanceName, prepareLock } from "./peer-registry.js";
 
-/** Longer than any change holds a directory, unless its disk or its process is stuck. */
+/** Longer than any change holds the lock, unless its disk or process hangs. */
 const longestWaitMs = 10_000;
 const shortestPauseMs = 5;
 const longestPauseMs = 25;
 const retryAfterSeconds = 5;
 
-/** A directory of packages as one of several instances has it, on this machine or on others that share the volume. */
+/** A package directory that several instances use, on this machine or on others with the same volume. */
 export class SharedDirectory {
-  /** In names of files. */
+  /** Part of file names. */
   readonly instance = newInstanceName();
   readonly marks: PeerRegistry;
   readonly #directory: string;
@@ -33,12 +33,12 @@ export class SharedDirectory {
     this.#log = options.log;
   }
 
-  /** What is in the log of changes by now needs not be followed: all packages are read after this. */
+  /** Skips the existing changes: the caller reads all packages afterwards. */
   skipEarlier(): void {
     this.#readChanges();
   }
 
-  /** Runs work while no other instance changes anything here. Throws `DIRECTORY_BUSY` when one does for 10 s. */
+  /** Runs `work` while no other instance changes the directory. Throws `DIRECTORY_BUSY` after waiting for 10 s. */
   async hold<Result>(work: () => Promise<Result>): Promise<Result> {
     const lock = await this.#take();
     try {
@@ -48,7 +48,7 @@ export class SharedDirectory {
     }
   }
 
-  /** The same, if nobody holds it right now. */
+  /** Like `hold`, but does nothing when another instance holds the lock. */
   async holdIfFree(work: () => Promise<void>): Promise<void> {
     const lock = this.#tryToTake();
     try {
@@ -58,7 +58,7 @@ export class SharedDirectory {
     }
   }
 
-  /** Tells of a change that is done, or would be; to be called by who holds the directory. Never throws: others look for themselves, too. */
+  /** Reports a change that is done or uncertain. Call it with the lock. Never throws: other instances also check the folders. */
   tell(change: PeerChange): void {
     try {
       this.#changes.append(change);
@@ -67,13 +67,13 @@ export class SharedDirectory {
     }
   }
 
-  /** The same for what somebody else has done: this instance did not know of it either. */
+  /** Reports a change of another instance, also to this one. */
   tellAll(change: PeerChange): void {
     this.tell(change);
     this.#follow(() => this.#follower.follow([change]));
   }
 
-  /** Follows what others have changed. One system call when there is nothing. */
+  /** Reads the changes of other instances. One system call when there are none. */
   catchUp(): void {
     const { changes, hasGap } = this.#readChanges();
     if (hasGap) this.#follow(() => this.#follower.missed());
@@ -104,7 +104,7 @@ export class SharedDirectory {
       const lock = this.#tryToTake();
       if (lock) return lock;
       if (performance.now() > giveUpAtMs) throw busy();
-      // Not all at once.
+      // Random, so that waiting instances do not retry at the same time.
       await delay(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs));
     }
   }

@@ -15,21 +15,18 @@ import { Transaction } from "./transaction.js";
 const stagingFolderName = ".staging";
 const mostRemovals = 100;
 const removalPauseMs = 100;
-/** A folder with more in it is deleted by a process of its own. */
+/** Folders with more entries are deleted by a separate process. */
 const mostEntriesDeletedHere = 100;
 const mostAttemptsToBegin = 50;
-/**
- * How long what was replaced or removed stays when other instances have the directory open: their isolates of the old code read from it
- * until their calls have ended, and nobody tells when that is.
- */
+/** How long replaced folders stay when other instances use the directory: their old isolates read from them until their calls end. */
 const keptForOthersMs = 60_000;
 
 /**
- * Where the changes to one directory of packages are prepared: its folder `.staging`, which is on the same file system, so that
- * a rename makes them visible. What an instance leaves there that ended before its time, another one finishes or deletes.
+ * The folder `.staging`, in which the changes of one package directory are prepared. A rename makes them visible, because the file system
+ * is the same. Other instances complete or delete the leftovers of an ended one.
  */
 export class StagingArea {
-  /** The directory whose packages change. */
+  /** The package directory. */
   readonly directory: string;
   readonly #folder: string;
   readonly #log: Log;
@@ -37,7 +34,7 @@ export class StagingArea {
   readonly #shared: SharedDirectory;
   readonly #queue = new KeyedLock();
   readonly #removing = new Set<Promise<void>>();
-  /** Of other instances: what is being deleted here, or cannot be finished. */
+  /** Folders of other instances that are being deleted here or cannot be completed. */
   readonly #takenOver = new Set<string>();
   readonly #closing = new AbortController();
 
@@ -47,17 +44,17 @@ export class StagingArea {
     this.#remover = options.remover;
     this.#log = options.log;
     this.#shared = new SharedDirectory(options);
-    // Every folder that is kept for others waits on it.
+    // Each folder that is kept for other instances waits for this signal.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** A new folder for one change. */
+  /** Creates a folder for one change. */
   async begin(): Promise<Transaction> {
     await makeFolder(this.directory);
-    // Else another instance would take the folder for one that was left behind.
+    // Otherwise another instance would delete the folder as a leftover.
     if (!this.#shared.marks.isJoined) await this.exclusively(() => Promise.resolve());
     const folder = path.join(this.#folder, stagedName(this.#shared.instance, randomUUID()));
-    // The parent goes away when the last change is done, perhaps right now.
+    // The last running change deletes the parent folder, possibly between the two calls.
     for (let attempt = 1; ; attempt += 1) {
       try {
         await makeFolder(this.#folder, 0o700);
@@ -65,7 +62,7 @@ export class StagingArea {
         return new Transaction({ area: this, folder });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT" && attempt < mostAttemptsToBegin) continue;
-        // The disk may have had room for one of the two.
+        // A full disk can have had room for only one of the two folders.
         this.#removeOwnFolderIfPossible();
         throw error;
       }
@@ -73,8 +70,8 @@ export class StagingArea {
   }
 
   /**
-   * Runs a change of this directory, one at a time of all instances that have it; what they have changed is known by then, and what one
-   * of them has left half done is finished. Throws `DIRECTORY_BUSY` when another one holds it for too long.
+   * Runs a change while no other instance changes the directory. Before, reads their changes and completes interrupted ones. Throws
+   * `DIRECTORY_BUSY` when another instance holds the lock for too long.
    */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#queue.run("", () =>
@@ -85,17 +82,17 @@ export class StagingArea {
     );
   }
 
-  /** Tells other instances of a change; only within `exclusively`. */
+  /** Reports a change to other instances. Only within `exclusively`. */
   tell(change: PeerChange): void {
     this.#shared.tell(change);
   }
 
-  /** Follows what other instances have changed. */
+  /** Reads the changes of other instances. */
   catchUp(): void {
     this.#shared.catchUp();
   }
 
-  /** Deletes a staged folder and what it still holds; never throws, and does not wait for much that is in there. */
+  /** Deletes a staged folder. Never throws. Does not wait for the deletion of large folders. */
   discard(folder: string): Promise<void> {
     if (this.#shared.marks.others().length > 0 && holdsOldContent(folder)) return this.#discardLater(folder);
     const removing = this.#remove(folder).finally(() => this.#removing.delete(removing));
@@ -103,28 +100,27 @@ export class StagingArea {
     return removing;
   }
 
-  /** Waits for the deletions that are under way, but for those of large folders. */
+  /** Waits for running deletions, except those of large folders. */
   async settled(): Promise<void> {
     while (this.#removing.size > 0) await Promise.all(this.#removing);
   }
 
   /**
-   * Finishes or undoes what a crash left, before anything is read from the directory, and lets other instances know of this one: a journal
-   * means that all was prepared and the moves had begun or were about to, so they are done; without one, nothing had changed yet or all
-   * is done. What an instance that lives is doing stays as it is.
+   * Registers this instance, and completes or reverts what a crash left: renames of a journal are completed, folders without one are
+   * deleted. Changes of running instances stay. Call it before reading the directory.
    */
   async recover(): Promise<void> {
     this.#shared.skipEarlier();
     try {
       await this.exclusively(async () => this.#takeOver({ isStart: true }));
     } catch (error) {
-      // Nothing can be changed here, and nothing was.
+      // Nothing can be changed in this directory, and there is nothing to recover.
       if (this.#staged().length === 0) return;
       this.#log.warn({ err: error, directory: this.directory }, "what a crash has left of changes to packages here could not be finished");
     }
   }
 
-  /** Does the same, once it runs, for other instances that have ended; at once when there is nothing to do. */
+  /** Recovers the changes of instances that have ended. Resolves at once when there are none. */
   async tidyUp(): Promise<void> {
     const isForeign = (name: string) => instanceOf(name) !== this.#shared.instance && !this.#takenOver.has(name) && !isOfRestore(name);
     if (!this.#staged().some(isForeign)) return;
@@ -136,7 +132,7 @@ export class StagingArea {
     );
   }
 
-  /** What is not deleted yet goes when another instance sees it, or at the next start. */
+  /** Remaining folders are deleted by another instance or at the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#queue.run("", async () => this.#shared.leave());
@@ -150,7 +146,7 @@ export class StagingArea {
     }
   }
 
-  /** Only what somebody else holds no more can have a journal now. */
+  /** With the lock, a journal belongs to an interrupted change. */
   async #finishInterrupted(): Promise<void> {
     for (const name of this.#staged()) {
       if (instanceOf(name) === this.#shared.instance || this.#takenOver.has(name)) continue;
@@ -177,11 +173,11 @@ export class StagingArea {
     this.#shared.marks.forgetDead();
     const isAlone = this.#shared.marks.others().length === 0;
     const names = this.#staged();
-    // Killed between the area's own folder and the first one in it, or between the last one and its own.
+    // Interrupted between creating or deleting the area's folder and the folder of a change.
     if (names.length === 0) this.#removeOwnFolderIfPossible();
     for (const name of names) {
       const folder = path.join(this.#folder, name);
-      // One that is decided and not done needs it still, unless it was of the daemon that starts, which has finished it.
+      // A decided restore still needs its folder, unless it belongs to this starting daemon, which has completed it.
       if (isOfRestore(name) && !(isStart && isAlone)) continue;
       if (this.#takenOver.has(name) || this.#shared.marks.isAlive(instanceOf(name))) continue;
       this.#takenOver.add(name);
@@ -189,7 +185,7 @@ export class StagingArea {
     }
   }
 
-  /** Nobody waits for this. */
+  /** Runs in the background. */
   async #discardLater(folder: string): Promise<void> {
     try {
       await delay(keptForOthersMs, undefined, { ref: false, signal: this.#closing.signal });
@@ -218,7 +214,7 @@ export class StagingArea {
     }
   }
 
-  /** The area's own folder goes with the last change in it. */
+  /** Deletes the area's folder after the last change. */
   #removeOwnFolder(): void {
     try {
       rmdirSync(this.#folder);
@@ -236,7 +232,7 @@ export class StagingArea {
     }
   }
 
-  /** After a crash, a process that was unpacking may write until it notices that nobody waits for it: on a busy machine, seconds. */
+  /** After a crash, an unpacker can write for seconds until it notices the end of the daemon. */
   async #persist<Result>(folder: string, remove: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -253,7 +249,7 @@ export class StagingArea {
   }
 }
 
-/** Not by the recursive mkdir of Node, which says of a full disk that the folder is missing. */
+/** Without Node's recursive mkdir, which reports a missing folder when the disk is full. */
 async function makeFolder(folder: string, mode?: number): Promise<void> {
   await mkdir(folder, mode).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

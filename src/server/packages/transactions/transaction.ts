@@ -25,12 +25,8 @@ interface Placement {
 }
 
 /**
- * One change to a directory of packages, prepared aside. Each of its steps that shows does so by renames; the folder holds what was
- * there before until it is discarded.
- *
- * What is promised: after `kill -9` at any instant a package is wholly old or wholly new. After a power failure too, because files,
- * folders and journal reach stable storage before the renames; and a change that was acknowledged is still there, because the
- * parent folder is synced before we answer.
+ * One change to a package directory, prepared aside and made visible by renames. After `kill -9` or a power failure, each package is
+ * entirely old or entirely new: all is synced before the renames, the parent before the response.
  */
 export class Transaction {
   readonly #area: StagingArea;
@@ -41,7 +37,10 @@ export class Transaction {
     this.#folder = options.folder;
   }
 
-  /** An empty folder to unpack to. It stays the daemon's alone: isolates of other users get its files by links, or are let in one by one. */
+  /**
+   * Creates an empty folder to unpack to, readable only for the daemon. Isolates of other users get its files through links or an explicit
+   * permission.
+   */
   async makeContentFolder(): Promise<string> {
     const content = this.#inside(contentName);
     await mkdir(content, { mode: 0o700 });
@@ -49,9 +48,8 @@ export class Transaction {
   }
 
   /**
-   * Puts `from`, a folder in here, in the place of `target`, whatever is there. Files and links in the place of parent folders give
-   * way too and are not followed. `nest` turns the folder at that path into a subfolder of itself first. `onPlaced` runs in the
-   * same instant, with where the old content now lies, if there was any. Only within `exclusively`, as all that shows.
+   * Renames `from` to `target` and replaces what is there, without following links. `nest` first moves the folder at that path into itself.
+   * `onPlaced` runs in the same turn with the new place of the old content. Only within `exclusively`.
    */
   async place(placement: Placement, change: PeerChange, onPlaced: (movedTo: string | undefined) => void): Promise<void> {
     const { moves, movedTo } = await this.#prepare(placement);
@@ -69,7 +67,7 @@ export class Transaction {
     }
   }
 
-  /** Takes a folder out of sight; the rename is all there is to do. `onTaken` runs in the same instant. */
+  /** Removes folders with one rename each. `onTaken` runs in the same turn. */
   async takeAway(targets: readonly string[], change: PeerChange, onTaken: (movedTo: string[]) => void): Promise<void> {
     const moves = targets.map((target, index) => ({
       from: this.#relative(target),
@@ -84,7 +82,7 @@ export class Transaction {
     });
   }
 
-  /** Replaces or creates a file of a package; a reader sees the old or the new text. */
+  /** Replaces or creates a file of a package. A reader sees the old or the new text. */
   async writeFile(target: string, text: string, change: PeerChange, onWritten: () => void): Promise<void> {
     const prepared = await this.#prepareFile(target, text);
     await this.step(change, async (tell) => {
@@ -95,15 +93,15 @@ export class Transaction {
     });
   }
 
-  /** Creates a file in here; nobody sees it yet. */
+  /** Creates a file in the staged folder, which no reader sees. */
   async prepareFile(target: string, text: string): Promise<void> {
     renameSync(await this.#prepareFile(target, text), target);
     await syncFolder(path.dirname(target));
   }
 
   /**
-   * Runs a change that shows at once, or step by step. `tell` has other instances know, of what it gave or else of `change`; of one that
-   * a crash cuts off they learn from whoever holds the directory next.
+   * Runs a change with one or several visible steps. `tell` reports it to other instances, by default `change`. After a crash, the next
+   * holder of the lock reports it.
    */
   async step(change: PeerChange, work: (tell: (done?: PeerChange) => void) => Promise<void>): Promise<void> {
     noteChange(this.#folder, change);
@@ -121,7 +119,7 @@ export class Transaction {
     }
   }
 
-  /** Deletes this folder and what it still holds. */
+  /** Deletes this folder. */
   discard(): Promise<void> {
     return this.#area.discard(this.#folder);
   }
@@ -155,7 +153,7 @@ export class Transaction {
     return { moves, movedTo };
   }
 
-  /** The first path on the way to the target that is not a folder that can be used as it is; the target itself at the latest. */
+  /** Returns the first path on the way to the target that is not a usable folder; at the latest the target itself. */
   #firstObstacle(target: string, nestedFolder: string | undefined): string {
     let current = this.#area.directory;
     for (const segment of path.relative(this.#area.directory, target).split(path.sep)) {
@@ -166,7 +164,7 @@ export class Transaction {
     return current;
   }
 
-  /** Puts the missing parent folders around a staged folder, so that one rename brings all of them. */
+  /** Moves a staged folder into new parent folders, so that one rename installs all of them. */
   async #wrap(from: string, innerPath: string): Promise<string> {
     const wrapped = this.#inside("wrapped");
     const inner = path.join(wrapped, innerPath);
@@ -178,7 +176,7 @@ export class Transaction {
     return wrapped;
   }
 
-  /** Name and scope folders go with their last content; answers with the folder that stays. */
+  /** Deletes empty name and scope folders. Returns the folder that stays. */
   #removeEmptyParents(target: string): string {
     let parent = path.dirname(target);
     while (parent !== this.#area.directory && isEmptyOrGone(parent)) {
@@ -201,7 +199,7 @@ export class Transaction {
   }
 }
 
-/** Isolates that run as another user must be able to go through it, whatever umask the daemon runs under. */
+/** Creates a folder that isolates of other users can enter, regardless of the daemon's umask. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -211,7 +209,7 @@ function isEmptyOrGone(folder: string): boolean {
   return !exists(folder) || readdirSync(folder).length === 0;
 }
 
-/** Runs a change in a staged folder, which is deleted when the change fails; a full disk is told as such. */
+/** Runs a change in a staged folder, which is deleted when the change fails. Converts the error of a full disk. */
 export async function inTransaction<Result>(area: StagingArea, change: (staged: Transaction) => Promise<Result>): Promise<Result> {
   let staged: Transaction | undefined;
   try {
