@@ -2,9 +2,8 @@ import * as z from "zod";
 import type { NewerStateError } from "../config/newer-state-error.js";
 
 /**
- * A backup is a gzipped tar: `format.json`, `keys.db`, then for each package its files below `<kind>/<directory>/<number>/` and after them
- * `<kind>/<directory>/<number>.json`, which lists them with their digests; `manifest.json`, the last, has the digests of these lists.
- * Files without a list were read while they changed, and were read again under another number: they do not count.
+ * A backup is a gzipped tar: `format.json`, `keys.db`, then the files of each package and a list of them with digests, last `manifest.json`
+ * with the digests of the lists. Files without a list changed while they were read; ignore them.
  */
 export const formatName = "runtimectl-backup";
 export const formatVersion = 1;
@@ -19,9 +18,9 @@ export const formatSchema = z.object({
   runtimectl: z.string(),
 });
 export const packageListSchema = z.object({
-  /** Below its directory: `app/1.0.0`, `@team/app`. */
+  /** Relative to its directory: `app/1.0.0`, `@team/app`. */
   path: z.string(),
-  /** Below the package; without those that its files are in. */
+  /** Relative to the package. Folders that contain files are omitted. */
   folders: z.array(z.string()),
   files: z.array(z.object({ path: z.string(), mode: z.number().int().min(0).max(0o777), sizeBytes: z.number().int(), sha256 })),
 });
@@ -31,7 +30,7 @@ export const manifestSchema = formatSchema.extend({
     z.object({ kind: z.enum(["workers", "plugins"]), directory: z.number().int(), number: z.number().int(), path: z.string(), sha256 }),
   ),
 });
-/** Of one of the backup's own documents; they are held in memory. */
+/** Maximum size of the backup's own documents, which are held in memory. */
 export const longestDocumentBytes = 64 * 1024 * 1024;
 
 export type PackageKind = "workers" | "plugins";
@@ -40,7 +39,7 @@ export type Format = z.infer<typeof formatSchema>;
 export type PackageList = z.infer<typeof packageListSchema>;
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Why a backup or a restore ended; nothing was changed unless the message says otherwise. The code is for scripts. */
+/** A failed backup or restore. Nothing changed unless the message says otherwise. The code is for scripts. */
 export class BackupError extends Error {
   readonly code: BackupErrorCode;
   readonly hint: string | undefined;
@@ -68,7 +67,7 @@ type BackupErrorCode =
   | "PRIMARY_HAS_KEYS"
   | "PRIMARY_UNAVAILABLE";
 
-/** What went wrong with a backup's file itself. */
+/** Returns the error of an invalid backup file. */
 export function invalidBackup(file: string, why: string, cause?: unknown): BackupError {
   return new BackupError("INVALID_BACKUP", `${file} cannot be restored: ${why}; nothing was changed`, {
     cause,
@@ -76,7 +75,7 @@ export function invalidBackup(file: string, why: string, cause?: unknown): Backu
   });
 }
 
-/** State has a schema that this program does not support; `subject` replaces the one of the error where that is a copy. */
+/** Returns the error of a schema that this program does not support. `subject` replaces the subject of the error, for a copy. */
 export function newerKeyStore({ subject: place, found, supported }: NewerStateError, consequence: string, subject = place): BackupError {
   return new BackupError(
     "KEY_STORE_NEWER",

@@ -8,27 +8,27 @@ import { BackupError, entryNames, type Format, type Manifest, type PackageList }
 import { findPackages, type UploadDirectory } from "./package-places.js";
 import { entrySegments } from "../../shared/archive/entry-name.js";
 
-/** A package that changes while it is read is read again, this often. */
+/** Attempts to read a package that changes while it is read. */
 const mostAttempts = 100;
-/** Between the two renames of a replacement a package is nowhere; that long it is looked for. */
+/** Attempts to find a package: between the two renames of a replacement it has no folder. */
 const mostLooks = 10;
 const pauseMs = 20;
-/** A package that came while others were read is looked for that often. */
+/** Attempts to list a directory until no new package is found. */
 const mostRounds = 5;
 const blockBytes = 512;
 const pieceBytes = 256 * 1024;
 
-/** The longest prefix that a backup puts before a name. */
+/** The longest prefix of a name in a backup. */
 const longestPrefix = "workers/999/9999999/";
 
 interface BackupSources {
   readonly format: Format;
-  /** A copy of the key store that nobody writes. */
+  /** A copy of the key store that no process writes. */
   readonly keyStore: { readonly file: string; readonly keys: number };
   readonly directories: readonly UploadDirectory[];
 }
 
-/** What one backup takes in, as a tar that is made while it is read. */
+/** The content of one backup, as a tar that is generated while it is read. */
 export class BackupPieces {
   readonly #sources: BackupSources;
   readonly #packages: Manifest["packages"] = [];
@@ -39,12 +39,12 @@ export class BackupPieces {
     this.#sources = sources;
   }
 
-  /** Known at the end, as `skipped`. */
+  /** Complete at the end, like `skipped`. */
   get packages(): Manifest["packages"] {
     return this.#packages;
   }
 
-  /** Absolute. */
+  /** Absolute paths. */
   get skipped(): string[] {
     return [...this.#skipped];
   }
@@ -66,7 +66,7 @@ export class BackupPieces {
     yield Buffer.alloc(2 * blockBytes);
   }
 
-  /** A listing can miss what is moved meanwhile, so it is done until nothing new is found. */
+  /** Lists the directory until nothing new is found: a listing can miss folders that are moved meanwhile. */
   async *#directory(directory: UploadDirectory): AsyncGenerator<Buffer> {
     const taken = new Set<string>();
     for (let round = 1; round <= mostRounds; round += 1) {
@@ -105,7 +105,7 @@ export class BackupPieces {
   }
 }
 
-/** Undefined when there is no such package any more. */
+/** Returns undefined when the package was deleted. */
 async function treeOf(folder: string): Promise<PackageTree | undefined> {
   for (let look = 1; look <= mostLooks; look += 1) {
     try {
@@ -118,7 +118,7 @@ async function treeOf(folder: string): Promise<PackageTree | undefined> {
   return undefined;
 }
 
-/** Undefined when one of them was not what it had been. */
+/** Yields the files of a package. Returns undefined when one of them has changed. */
 async function* takeFiles(folder: string, prefix: string, tree: PackageTree): AsyncGenerator<Buffer, PackageList["files"] | undefined> {
   const files: PackageList["files"] = [];
   for (const file of tree.files) {
@@ -129,7 +129,7 @@ async function* takeFiles(folder: string, prefix: string, tree: PackageTree): As
   return files;
 }
 
-/** An entry of exactly the size that was said; answers with its digest, undefined when the file was another one or shorter. */
+/** Yields an entry of the given size. Returns its digest; undefined when the file was replaced or truncated. */
 async function* fileEntry(
   name: string,
   source: string,
@@ -152,7 +152,7 @@ async function* fileEntry(
       yield piece;
     }
     const isWhole = leftBytes === 0;
-    // What has a header must have its bytes, whoever cut the file.
+    // The header promises this number of bytes, also for a truncated file.
     for (; leftBytes > 0; leftBytes -= pieceBytes) yield Buffer.alloc(Math.min(pieceBytes, leftBytes));
     yield paddingOf(sizeBytes);
     return isWhole ? hash.digest("hex") : undefined;
@@ -199,24 +199,24 @@ function ignoreGone(error: unknown): undefined {
 }
 
 interface TreeFile {
-  /** Below the package. */
+  /** Relative to the package. */
   readonly path: string;
   readonly mode: number;
   readonly sizeBytes: number;
   readonly inode: bigint;
 }
 
-/** What a package's folder held when it was looked at. */
+/** The content of a package's folder at one time. */
 interface PackageTree {
   readonly files: readonly TreeFile[];
   readonly folders: readonly string[];
-  /** Links, sockets and the like, and names that no archive may have. */
+  /** Links, sockets and similar entries, and names that no archive can have. */
   readonly skipped: readonly string[];
-  /** The same as long as nothing in it was written, replaced or moved. */
+  /** Changes when a file is written, replaced or moved. */
   readonly fingerprint: string;
 }
 
-/** Throws ENOENT when the folder is not there, or something in it goes meanwhile. */
+/** Throws ENOENT when the folder is missing, or an entry is deleted while it is read. */
 async function readPackageTree(root: string): Promise<PackageTree> {
   const tree = { files: [] as TreeFile[], folders: [] as string[], skipped: [] as string[], marks: [] as string[] };
   const visit = async (folder: string): Promise<void> => {
@@ -242,7 +242,7 @@ function markOf(name: string, stats: BigIntStats): string {
   return `${JSON.stringify(name)} ${stats.dev} ${stats.ino} ${stats.mode} ${stats.size} ${stats.ctimeNs}`;
 }
 
-/** What restoring would refuse must not get into a backup. */
+/** Whether a restore would accept the name. */
 function isStorable(name: string): boolean {
   try {
     return entrySegments(longestPrefix + name, "file").length > 0;

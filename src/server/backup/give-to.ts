@@ -2,7 +2,7 @@ import { chown, mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { exists } from "../packages/transactions/journal.js";
 
-/** A folder that belongs to whom its parent belongs to; one that is there stays as it is. */
+/** Creates a folder with the owner of its parent. Keeps an existing folder. */
 export async function makeLikeParent(folder: string, mode = 0o755): Promise<void> {
   if (exists(folder)) return;
   await makeLikeParent(path.dirname(folder));
@@ -10,7 +10,7 @@ export async function makeLikeParent(folder: string, mode = 0o755): Promise<void
   await giveTo(path.dirname(folder), [folder]);
 }
 
-/** What root makes must belong to the daemon's user, as the folder around it does. */
+/** Gives paths that root created to the owner of `ownersFolder`, the daemon's user. */
 export async function giveTo(ownersFolder: string, paths: readonly string[]): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(ownersFolder);

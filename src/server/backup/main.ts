@@ -1,4 +1,5 @@
-// A process of its own, which `runtimectl daemon backup` and `daemon restore` start: does one job, writes one line of JSON to stdout, ends.
+// Separate process, started by `runtimectl daemon backup` and `daemon restore`: performs one job, writes one line of JSON to stdout and
+// exits.
 import path from "node:path";
 import type { BackupFailure, BackupJob, BackupResults } from "../../shared/backup-program.js";
 import { readDirectories } from "../config/config.js";
@@ -9,7 +10,7 @@ import { writeBackup } from "./write-backup.js";
 
 type Outcome = { readonly result: BackupResults[keyof BackupResults] } | { readonly error: BackupFailure };
 
-// Files get the mode they are given, whatever this runs under.
+// Files get their mode regardless of the caller's umask.
 process.umask(0o022);
 process.once("SIGTERM", () => process.exit(143));
 process.once("SIGINT", () => process.exit(130));

@@ -6,15 +6,15 @@ import type { Directories } from "../config/config.js";
 import { packageDirectories } from "../packages/package-directories.js";
 import type { PackageKind } from "./backup-format.js";
 
-/** A directory that packages are uploaded to. */
+/** A directory for uploaded packages. */
 export interface UploadDirectory {
   readonly kind: PackageKind;
-  /** Among those of its kind. */
+  /** Position among the directories of its kind. */
   readonly index: number;
   readonly path: string;
 }
 
-/** Those that are not part of an image, in their order. */
+/** Returns the directories that are not part of a container image, in their order. */
 export function uploadDirectories({ workerDirectories, pluginDirectories }: Directories): UploadDirectory[] {
   return [...uploadedOf("workers", workerDirectories), ...uploadedOf("plugins", pluginDirectories)];
 }
@@ -26,9 +26,9 @@ function uploadedOf(kind: PackageKind, configured: readonly string[]): UploadDir
 }
 
 export interface PackagePlaces {
-  /** Folders that change as a whole, below the directory: a version of a worker, else a package. */
+  /** Folders that change as a whole, relative to the directory: worker versions, otherwise packages. */
   readonly packages: readonly string[];
-  /** Links where packages should be. */
+  /** Links in place of packages. */
   readonly skipped: readonly string[];
 }
 

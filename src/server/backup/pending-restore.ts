@@ -6,21 +6,21 @@ import { exists, finish, syncFolder } from "../packages/transactions/journal.js"
 import { BackupError } from "./backup-format.js";
 import { giveTo } from "./give-to.js";
 
-/** In the state directory, from the instant in which a restore can only go on until it is done. */
+/** File in the state directory that exists from the time when a restore can only be completed. */
 export const pendingRestoreName = "restore.json";
 
 const pendingSchema = z.object({
-  /** Made before the moves. */
+  /** Folders to create before the moves. */
   folders: z.array(z.string()),
-  /** Absolute paths; what was there first, then what is new. */
+  /** Absolute paths: first the previous content, then the new content. */
   moves: z.array(z.object({ from: z.string(), to: z.string() })),
-  /** What the moves leave empty, and what is not kept. */
+  /** Folders that the moves leave empty, and content that is not kept. */
   discarded: z.array(z.string()),
 });
 
 export type PendingRestore = z.infer<typeof pendingSchema>;
 
-/** Puts on stable storage what a restore is to do. From here on a crash leads to the restored state. */
+/** Writes and syncs the steps of a restore. From here on a crash leads to the restored state. */
 export async function decideRestore(stateDirectory: string, pending: PendingRestore): Promise<void> {
   const file = path.join(stateDirectory, pendingRestoreName);
   const handle = await open(`${file}~`, "w", 0o600);
@@ -30,7 +30,7 @@ export async function decideRestore(stateDirectory: string, pending: PendingRest
   await syncFolder(stateDirectory);
 }
 
-/** Does what is left to do of a restore that was decided; false when there is none. To be called by who holds the state directory. */
+/** Completes a decided restore. Returns false when there is none. Call it with the lock of the state directory. */
 export async function finishRestore(stateDirectory: string): Promise<boolean> {
   const file = path.join(stateDirectory, pendingRestoreName);
   if (!exists(file)) return false;
@@ -42,7 +42,7 @@ export async function finishRestore(stateDirectory: string): Promise<boolean> {
       else if (!exists(to)) throw new Error(`${from} is gone`);
     }
     for (const folder of new Set(moves.flatMap(({ from, to }) => [path.dirname(from), path.dirname(to)]))) await syncFolder(folder);
-    // First the decision, then what may fail without harm.
+    // Deleted first: the remaining steps can fail without harm.
     await rm(file);
     await syncFolder(stateDirectory);
     for (const target of discarded) await rm(target, { recursive: true, force: true });

@@ -23,24 +23,24 @@ import {
   type PackageList,
 } from "./backup-format.js";
 
-/** Where a package of the backup belongs: the entries of one number are one reading of it. */
+/** The place of a package. All entries of one number belong to one reading of the package. */
 export interface PackageNumber {
   readonly kind: PackageKind;
   readonly directory: number;
   readonly number: number;
 }
 
-/** Takes what a backup holds, in its order. Content is to be read to its end. */
+/** Receives the content of a backup in its order. Read each content to its end. */
 export interface BackupSink {
   keyStore(content: AsyncIterable<Buffer>): Promise<void>;
   file(at: PackageNumber, segments: readonly string[], content: AsyncIterable<Buffer>): Promise<void>;
-  /** The package was read whole, and is what its list says. */
+  /** The package is complete and matches its list. */
   package(at: PackageNumber, list: PackageList): Promise<void>;
-  /** What was read last was read again later. */
+  /** Discards the last files: the package was read again later. */
   discardUnlisted(): Promise<void>;
 }
 
-/** Reads a backup to its end and checks all of it: names, digests, and that nothing is missing. Throws INVALID_BACKUP. */
+/** Reads a whole backup and checks names, digests and completeness. Throws INVALID_BACKUP. */
 export async function readBackup(file: string, sink: BackupSink): Promise<Manifest> {
   const stats = await stat(file).catch((cause: unknown) => {
     throw new BackupError("BACKUP_NOT_FOUND", `${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });
@@ -166,7 +166,7 @@ class BackupReading {
   }
 }
 
-/** Content that is digested as it passes. */
+/** A stream that computes the digest of its content. */
 class DigestOf {
   readonly #content: Iterable<Buffer> | AsyncIterable<Buffer>;
   readonly #hash = createHash("sha256");

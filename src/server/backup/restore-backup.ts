@@ -15,18 +15,21 @@ import { decideRestore, finishRestore, pendingRestoreName, type PendingRestore }
 import { readBackup, type BackupSink } from "./read-backup.js";
 import { directoryMissing, StagedRestore } from "./staged-restore.js";
 
-/** A key store with the files that SQLite has beside it, and what is known from the packages that were there. */
+/** The key store with SQLite's files, and the cached catalog of the previous packages. */
 const replacedStateFiles = ["keys.db", "keys.db-wal", "keys.db-shm", "keys.db-journal", "known-workers.json"];
 
 export interface RestoreOptions {
   readonly directories: Directories;
   readonly file: string;
   readonly isDryRun: boolean;
-  /** Delete what was there instead of keeping it aside. */
+  /** Deletes the previous content instead of keeping it. */
   readonly discardOld: boolean;
 }
 
-/** Puts a backup in the place of keys and uploaded packages, all or nothing; refuses while a daemon runs. A dry run only reads, beside a daemon, too. */
+/**
+ * Replaces keys and uploaded packages by those of a backup, all or nothing. Throws while a daemon runs. A dry run only reads and also works
+ * beside a daemon.
+ */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {
   const { directories } = options;
   if (options.isDryRun) return look(options);
@@ -52,7 +55,7 @@ function lockState(stateDirectory: string): StateLock {
   }
 }
 
-/** Reads and checks all of the backup, and says what a restore would do. */
+/** Reads and checks a backup. Returns what a restore would do. */
 async function look({ directories, file }: RestoreOptions): Promise<RestoredBackup> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-restore-"));
   try {
@@ -82,7 +85,7 @@ async function restore({ directories, file, discardOld }: RestoreOptions): Promi
     await finishRestore(stateDirectory);
     return { ...described, kept: discardOld ? [] : kept, finishedEarlier };
   } finally {
-    // A restore that is decided and not done needs what was prepared.
+    // A decided restore still needs the prepared files.
     if (!exists(path.join(stateDirectory, pendingRestoreName))) await staged.discard();
     staged.leave();
   }
@@ -142,7 +145,10 @@ function keysOfBackup(file: string, keyStore: string): number {
   }
 }
 
-/** What is here may be what makes a restore necessary. A copy is read, since reading a store makes files beside it. */
+/**
+ * Returns the number of keys in the current store; null when it cannot be read. Reads a copy, because SQLite creates files beside a store
+ * that it reads.
+ */
 async function keysHere(stateDirectory: string): Promise<number | null> {
   const folder = await mkdtemp(path.join(tmpdir(), "runtimectl-keys-"));
   try {
@@ -156,7 +162,7 @@ async function keysHere(stateDirectory: string): Promise<number | null> {
   }
 }
 
-/** Looks at everything and keeps nothing but the key store. */
+/** Checks everything and keeps only the key store. */
 class DryRunSink implements BackupSink {
   readonly #keyStore: string;
 

@@ -9,11 +9,11 @@ import { giveTo, makeLikeParent } from "./give-to.js";
 import type { UploadDirectory } from "./package-places.js";
 import type { BackupSink, PackageNumber } from "./read-backup.js";
 
-/** What a restore is prepared in; a start of the daemon deletes it with all else in there, unless another one runs. */
+/** Folder in which a restore is prepared. A starting daemon deletes it, unless another daemon runs. */
 const stagingFolderName = ".staging";
 const dotMode = 0o700;
 
-/** A backup's content, unpacked beside the place that each part of it is for. */
+/** The content of a backup, unpacked on the file system of its destination. */
 export class StagedRestore implements BackupSink {
   readonly keyStoreFile: string;
   readonly #stateDirectory: string;
@@ -27,7 +27,7 @@ export class StagedRestore implements BackupSink {
     this.keyStoreFile = path.join(options.stateDirectory, "keys.db.restoring");
   }
 
-  /** Makes the directories, and deletes what a restore that never got so far left. */
+  /** Creates the directories and deletes the leftovers of an interrupted restore. */
   async open(): Promise<void> {
     for (const { path: directory } of this.#directories) {
       await makeLikeParent(directory);
@@ -37,13 +37,13 @@ export class StagedRestore implements BackupSink {
         if (name.startsWith(restorePrefix)) await rm(path.join(staging, name), { recursive: true });
       const stage = this.stageOf(directory);
       await mkdir(path.join(stage, "content"), { recursive: true, mode: dotMode });
-      // The daemon finishes what is interrupted.
+      // The daemon completes an interrupted restore, so it must own the folders.
       await giveTo(directory, [staging, stage, path.join(stage, "content")]);
     }
     await rm(this.keyStoreFile, { force: true });
   }
 
-  /** So that a daemon that starts meanwhile leaves alone what is prepared here. */
+  /** Registers as an instance, so that a starting daemon does not delete the prepared files. */
   async #enter(directory: string): Promise<void> {
     const made: string[] = [];
     const sole = ExclusiveAccess.enter(directory, (paths) => made.push(...paths));
@@ -56,7 +56,7 @@ export class StagedRestore implements BackupSink {
     return path.join(directory, stagingFolderName, restorePrefix + process.pid);
   }
 
-  /** Packages and scopes, ready to be moved to the directory. */
+  /** Returns packages and scopes that are ready to be moved into the directory. */
   async content(directory: string): Promise<string[]> {
     return readdir(path.join(this.stageOf(directory), "content"));
   }
@@ -97,12 +97,12 @@ export class StagedRestore implements BackupSink {
     this.#unlisted = undefined;
   }
 
-  /** Lets daemons have the directories again. */
+  /** Frees the directories for daemons. */
   leave(): void {
     for (const sole of this.#entered.splice(0)) sole.leave();
   }
 
-  /** Deletes what was prepared. */
+  /** Deletes the prepared files. */
   async discard(): Promise<void> {
     await rm(this.keyStoreFile, { force: true });
     for (const { path: directory } of this.#directories) {
@@ -120,7 +120,7 @@ export class StagedRestore implements BackupSink {
     return this.#unlisted;
   }
 
-  /** Of a version or a scope: the folders that it lies in. */
+  /** Creates the parent folders of a version or a scope. */
   async #makeParents(directory: string, place: string): Promise<void> {
     const content = path.join(this.stageOf(directory), "content");
     for (const parent of place

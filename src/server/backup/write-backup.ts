@@ -16,13 +16,13 @@ import { BackupPieces } from "./backup-stream.js";
 import { uploadDirectories } from "./package-places.js";
 
 /**
- * Writes a backup while the daemon may run. The file appears whole, readable by its owner only, or not at all; what is under that name
+ * Writes a backup, also while the daemon runs. The file appears complete and readable only for its owner, or not at all. An existing file
  * stays until then.
  */
 export async function writeBackup(directories: Directories, file: string): Promise<WrittenBackup> {
   const local = path.join(directories.stateDirectory, "keys.db");
   const replica = path.join(directories.stateDirectory, "replica", "current", "keys.db");
-  // Keys that were moved to a primary leave no local store.
+  // After the keys were moved to a primary there is no local store.
   const isReplicated = !existsSync(local) && existsSync(replica);
   const keyStore = isReplicated ? replica : local;
   if (!existsSync(keyStore))
@@ -50,7 +50,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
     keyStore: { file: copy, keys },
     directories: uploadDirectories(directories),
   });
-  // Synced before it gets its name.
+  // Synced before the rename.
   await pipeline(Readable.from(pieces.all()), createGzip(), createWriteStream(archive, { flags: "wx", mode: 0o600, flush: true }));
   const { size: sizeBytes } = await stat(archive);
   await rename(archive, file).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export async function writeBackup(directories: Directories, file: string): Promi
   return { file, createdAt, sizeBytes, keys, workers: count("workers"), plugins: count("plugins"), skipped: pieces.skipped };
 }
 
-/** What a killed backup to the same file left. */
+/** Deletes the files of an interrupted backup with the same name. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = path.dirname(file);
   const prefix = `${path.basename(file)}.unfinished-`;

@@ -6,35 +6,35 @@ import type { Log } from "../log/log.js";
 import { compiledFile, packageVersion } from "../package-root.js";
 import type { FoundVersion, WorkerFolder } from "./worker-folders.js";
 
-/** After a change more are likely to follow. */
+/** Further changes often follow the first one. */
 const saveDelayMs = 2000;
 
 /**
- * What the folders of workers held, kept in a file for the next start: with thousands of workers, to look for it all and to parse it takes
- * longer than all the rest. The file is believed only as this very program wrote it.
+ * Caches the content of the worker folders in a file for the next start, because reading and parsing thousands of workers takes most of the
+ * start. A file of another build is ignored.
  */
 export class CatalogCache {
   readonly #file: string | undefined;
   readonly #log: Log;
-  /** From an earlier daemon, and what this one has seen. */
+  /** From an earlier daemon, and from this one. */
   readonly #before: ReadonlyMap<string, WorkerFolder>;
   readonly #current = new Map<string, WorkerFolder>();
   #isSaved = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Without a file nothing is kept. */
+  /** Without a file, nothing is cached. */
   constructor(options: { file: string | undefined; log: Log }) {
     this.#file = options.file;
     this.#log = options.log;
     this.#before = options.file === undefined ? new Map() : readKept(options.file);
   }
 
-  /** What an earlier daemon saw in a folder, which may have changed since. */
+  /** Returns what an earlier daemon found in a folder. It can have changed since. */
   recall(folder: string): WorkerFolder | undefined {
     return this.#before.get(folder);
   }
 
-  /** What is in a folder now. */
+  /** Caches the current content of a folder. */
   note(found: WorkerFolder): void {
     const { folder } = found;
     if ((this.#current.get(folder) ?? this.#before.get(folder)) !== found) this.#saveSoon();
@@ -45,7 +45,7 @@ export class CatalogCache {
     if (this.#current.delete(folder)) this.#saveSoon();
   }
 
-  /** Writes what is not written yet. */
+  /** Writes unsaved changes. */
   async save(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -63,10 +63,10 @@ export class CatalogCache {
   }
 }
 
-/** In the file: thousands of workers have few different manifests, and what is there once is parsed once. */
+/** File format: thousands of workers have few different manifests, so each one is stored and parsed once. */
 interface KeptFolders {
   readonly manifests: readonly WorkerManifest[];
-  /** In the place of each version's manifest: its place among these. */
+  /** Each version has the index of its manifest. */
   readonly folders: readonly KeptFolder[];
 }
 
@@ -91,7 +91,7 @@ function toKept(found: readonly WorkerFolder[]): KeptFolders {
   return { manifests, folders };
 }
 
-/** In place: to copy what was just parsed would take as long as to parse it. */
+/** Converts in place: copying would take as long as parsing. */
 function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   for (const { versions } of folders) {
     for (const version of versions) version.manifest = manifests[version.manifest as number] as WorkerManifest;
@@ -99,7 +99,7 @@ function fromKept({ manifests, folders }: KeptFolders): WorkerFolder[] {
   return folders as WorkerFolder[];
 }
 
-/** Empty when it is not there, not readable, or not ours: then all is read from the folders. */
+/** Returns an empty map when the file is missing, unreadable or of another build. All folders are read then. */
 function readKept(file: string): Map<string, WorkerFolder> {
   try {
     const content = readFileSync(file, "utf8");
@@ -112,7 +112,7 @@ function readKept(file: string): Map<string, WorkerFolder> {
   }
 }
 
-/** Differs for every damage, and for every build of this program. */
+/** Returns a checksum that also differs for each build of this program. */
 function seal(text: string): string {
   const { mtimeMs, size } = statSync(compiledFile("server/main.js"), { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
   return createHash("sha256").update(`${packageVersion}:${mtimeMs}:${size}\n${text}`).digest("hex");

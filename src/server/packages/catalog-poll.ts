@@ -3,36 +3,36 @@ import { statfsSync, watch, type FSWatcher } from "node:fs";
 
 const tickMs = 200;
 const ticksPerRound = 8;
-/** About a millisecond. */
+/** Takes about 1 ms. */
 const mostLooksPerTick = 100;
-/** A tick that finds much to read stops here and goes on at the next. */
+/** A tick that takes longer continues at the next one. */
 const longestTickMs = 10;
-/** How long nothing is looked at while every folder is watched: a notification can be lost. */
+/** Pause between full checks while every folder is watched: the kernel can lose a notification. */
 const restMs = 30_000;
 
-/** Magic numbers of file systems whose every change the kernel of this machine makes, hence tells of (statfs(2)): ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
+/** Magic numbers of local file systems, whose changes the kernel reports (statfs(2)): ext, XFS, Btrfs, ZFS, F2FS, tmpfs, overlayfs. */
 const localFileSystems = new Set([0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0x01021994, 0x794c7630]);
 
-/** A look at a part of the catalog. */
+/** A check of one folder of the catalog. */
 export interface Look {
-  /** The folder that is looked at. */
+  /** The checked folder. */
   readonly path: string;
-  /** Returns the folders that are no longer current; undefined when something has changed, and it is to look again, being sure then. */
+  /** Returns outdated folders; undefined when the folder changed and the next check must confirm it with `isSure`. */
   take(isSure: boolean): string[] | undefined;
-  /** Folders, of which one changes whenever a look would find a change; undefined when that cannot be said. */
+  /** Returns the folders whose notifications cover this check; undefined when notifications cannot cover it. */
   watchable(): readonly string[] | undefined;
 }
 
 interface Looks {
   looks(): Iterator<Look>;
-  /** Undefined when it is not in the catalog. */
+  /** Undefined for a folder outside the catalog. */
   lookAt(path: string): Look | undefined;
   readonly lookCount: number;
 }
 
 /**
- * Finds what has changed on the disk within about two seconds, four with 2,000 workers. The kernel tells of changes in the folders; then,
- * and every 30 seconds, all of the catalog is looked at, a part of it every tick. Where a folder cannot be watched, looking never ends.
+ * Finds changes on the disk within 2 s, or 4 s with 2,000 workers. Checks the whole catalog after a notification of the kernel and every 30
+ * s, one part per tick. Checks without a pause when a folder cannot be watched.
  */
 export class CatalogPoll {
   readonly #catalog: Looks;
@@ -44,18 +44,18 @@ export class CatalogPoll {
   #rest: NodeJS.Timeout | undefined;
   #round: Iterator<Look> | undefined;
   #isRoundDue = true;
-  /** A folder of this round cannot be watched. */
+  /** True when a folder of this round cannot be watched. */
   #isBlind = false;
-  /** What had changed at the last tick. */
+  /** Checks that found a change at the last tick. */
   #again: Look[] = [];
-  /** What the kernel has told of since the last tick, and what is watched since then. */
+  /** Folders with a notification since the last tick, and newly watched folders. */
   readonly #touched = new Set<string>();
 
   constructor(options: {
     catalog: Looks;
-    /** Follows what other instances say that they have changed, which is more than can be seen. */
+    /** Reads the changes that other instances reported: they include changes that a check cannot see. */
     catchUp: () => void;
-    /** A folder's content is no longer what the catalog said. */
+    /** Called for a folder whose content differs from the catalog. */
     onRetired: (folder: string) => void;
     log: Log;
   }) {
@@ -106,7 +106,7 @@ export class CatalogPoll {
     if (!this.#round && !this.#isRoundDue && this.#again.length === 0 && this.#touched.size === 0) this.#sleep();
   }
 
-  /** A part of the round. */
+  /** Runs part of a round, until `stopAt`. */
   #goOn(stopAt: number): void {
     if (!this.#round && this.#isRoundDue) {
       this.#round = this.#catalog.looks();
@@ -129,7 +129,7 @@ export class CatalogPoll {
       if (retired === undefined) this.#again.push(look);
       else {
         for (const folder of retired) this.#onRetired(folder);
-        // What was read may have led to folders that are not watched yet.
+        // The changed folder can contain folders that are not watched yet.
         if (isSure) this.#isRoundDue = true;
         this.#watch(look);
       }
@@ -144,23 +144,23 @@ export class CatalogPoll {
     for (const folder of folders ?? []) {
       const state = this.#watches.watch(folder, look.path);
       if (state === "impossible") this.#isBlind = true;
-      // It may have changed between the look and the watch.
+      // The folder can have changed between the check and the start of the watch.
       if (state === "begun") this.#touched.add(look.path);
     }
   }
 }
 
-/** Notifications of the kernel for folders: one for each folder, which is then watched no more until it is asked for again. */
+/** One-time notifications of the kernel for folders. A folder must be watched again after its notification. */
 class FolderWatches {
   readonly #onChange: (owner: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
 
-  /** `onChange` gets the owner of a folder that has changed. */
+  /** `onChange` receives the owner of a changed folder. */
   constructor(onChange: (owner: string) => void) {
     this.#onChange = onChange;
   }
 
-  /** "impossible" for a folder that is missing or on a network file system, and when the kernel watches no more folders. */
+  /** Returns "impossible" for a missing folder, for a network file system, and when the kernel's limit of watches is reached. */
   watch(folder: string, owner: string): "begun" | "kept" | "impossible" {
     if (this.#watchers.has(folder)) return "kept";
     try {

@@ -6,7 +6,7 @@ import { longestManifestBytes, parseManifest } from "../../shared/manifest-yaml.
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import { readMetadataText } from "./package-metadata.js";
 
-/** What a manifest's fields mean; throws `INVALID_PACKAGE_METADATA` that names those at fault. */
+/** Parses a manifest's fields. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
 export function parseManifestFields<Schema extends z.ZodType>(schema: Schema, fields: Readonly<Record<string, unknown>>): z.output<Schema> {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
@@ -16,7 +16,7 @@ export function parseManifestFields<Schema extends z.ZodType>(schema: Schema, fi
   });
 }
 
-/** The manifest of a package folder with `enabled` set, and where it goes: a new manifest.yaml where only package.json was. */
+/** Returns the manifest of a package folder with `enabled` set, and its path: a new manifest.yaml if there is only package.json. */
 export function toggledManifest(folder: string, enabled: boolean): { filePath: string; text: string } {
   for (const fileName of manifestFileNames) {
     const filePath = path.join(folder, fileName);
@@ -26,7 +26,7 @@ export function toggledManifest(folder: string, enabled: boolean): { filePath: s
   return { filePath: path.join(folder, manifestFileNames[0]), text: `enabled: ${enabled}\n` };
 }
 
-/** Changes the one value and leaves every other byte as it is; where that is not possible, YAML writes the document again. */
+/** Changes one value and keeps all other bytes. If that is not possible, writes the document again. */
 function withEnabled(text: string, enabled: boolean, fileName: string): string {
   const { document } = parseManifest(text, fileName);
   const edited = editedText(text, document, enabled);
@@ -44,7 +44,7 @@ function editedText(text: string, document: Document.Parsed, enabled: boolean): 
   return withFirstKey(text, document.contents, `enabled: ${enabled}${lineEnd}`);
 }
 
-/** Puts a line before the first key, at its indentation. */
+/** Inserts a line before the first key, with its indentation. */
 function withFirstKey(text: string, map: YAMLMap, line: string): string | undefined {
   const first: Pair | undefined = map.items[0];
   if (map.flow || !first || !isScalar(first.key) || !first.key.range) return undefined;

@@ -9,7 +9,10 @@ export interface PackageDirectory {
   readonly source: PackageSource;
 }
 
-/** The built-in directory, then the configured ones, each once. A base name that starts with a dot says: part of the image. */
+/**
+ * Returns the built-in directory, then the configured ones without duplicates. A base name with a leading dot marks a part of the container
+ * image.
+ */
 export function packageDirectories(builtInDirectory: string | undefined, configured: readonly string[]): PackageDirectory[] {
   const directories = new Map<string, PackageDirectory>();
   if (builtInDirectory !== undefined) {
@@ -33,7 +36,7 @@ function realDirectory(directory: string): string {
   }
 }
 
-/** The first directory that can be installed to: a folder that can be written, or one that can be made because its parent can be written. */
+/** Returns the first directory for installations: a writable folder, or a missing one with a writable parent. */
 export async function installDirectory(directories: readonly string[]): Promise<string | undefined> {
   for (const directory of directories) if (await canInstallTo(directory)) return directory;
   return undefined;

@@ -7,18 +7,18 @@ import { manifestFileNames, type MetadataFileName } from "../../shared/metadata-
 import { plainManifest } from "./plain-manifest.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** A package.json lists more than a manifest does. */
+/** package.json has more fields than a manifest. */
 const longestPackageJsonBytes = 1024 * 1024;
 
 /**
- * Reads manifest.yaml, else manifest.yml, and package.json for what it leaves out; undefined when the folder has none of them.
- * Throws `MISSING_PACKAGE_NAME`, `INVALID_PACKAGE_NAME`, `INVALID_PACKAGE_VERSION` or `INVALID_PACKAGE_METADATA`.
+ * Reads manifest.yaml, otherwise manifest.yml, and package.json for missing fields. Returns undefined without any of them. Throws
+ * `MISSING_PACKAGE_NAME` or `INVALID_PACKAGE_NAME`, `_VERSION`, `_METADATA`.
  */
 export function readPackageMetadata(folder: string): PackageMetadata | undefined {
   return parsePackageMetadata((fileName) => readMetadataText(path.join(folder, fileName), longestBytes(fileName)));
 }
 
-/** The same for texts, of which `textOf` has those that are there, by the names of the files. */
+/** Like `readPackageMetadata`, with the texts of the files. */
 export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => string | undefined): PackageMetadata | undefined {
   const manifest = readManifest(textOf);
   const packageJson = readPackageJson(textOf);
@@ -29,7 +29,7 @@ export function parsePackageMetadata(textOf: (fileName: MetadataFileName) => str
   return { name, version: versionOf(fields, manifest?.versionText), enabled: enabledOf(fields), fields, declared };
 }
 
-/** The text of a file that is a regular one and not too long; undefined when there is none. Links are not followed. Errors call it `fileName`. */
+/** Returns the text of a regular file up to a size; undefined when it is missing. Follows no link. Errors contain `fileName`. */
 export function readMetadataText(filePath: string, maxBytes: number, fileName = path.basename(filePath)): string | undefined {
   const bytes = readRegularFile(filePath, maxBytes, fileName);
   if (!bytes) return undefined;
@@ -54,9 +54,9 @@ function readRegularFile(filePath: string, maxBytes: number, fileName: string): 
   }
 }
 
-/** Without waiting for the writer of a named pipe, and without following a link. */
+/** Opens without following links and without waiting for the writer of a named pipe. */
 function openIfThere(filePath: string): number | undefined {
-  // Most folders lack two of the three files, and an error costs more than all the rest.
+  // Most folders lack two of the three files, and an exception is slower than the rest of the function.
   if (!lstatSync(filePath, { throwIfNoEntry: false })) return undefined;
   try {
     return openSync(filePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -67,7 +67,7 @@ function openIfThere(filePath: string): number | undefined {
   }
 }
 
-/** Bytes that a file of metadata may have. */
+/** Returns the maximum size of a metadata file in bytes. */
 export function longestBytes(fileName: MetadataFileName): number {
   return fileName === "package.json" ? longestPackageJsonBytes : longestManifestBytes;
 }
@@ -103,7 +103,7 @@ function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** Refuses a package whose name the router needs itself: 400 INVALID_PACKAGE_NAME. */
+/** Throws 400 INVALID_PACKAGE_NAME for a name that the router reserves. */
 export function refuseReservedName(name: string, reservedNames: ReadonlySet<string>): void {
   if (!reservedNames.has(name)) return;
   throw new ApiError("INVALID_PACKAGE_NAME", `The name ${name} is reserved for the daemon. Give the package another name.`);

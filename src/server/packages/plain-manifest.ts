@@ -1,11 +1,11 @@
 const longestPlainBytes = 2_048;
 const pair = /^(?!true|false|null)([a-z][A-Za-z]*): +(\S.*)$/;
-/** The one block that most manifests have: runtimectl writes it. */
+/** The only nested block of most manifests; `runtimectl deploy` writes it. */
 const [block, indentation] = ["deploy", "  "];
 
 /**
- * The fields of a manifest that is nothing but `key: value` lines of words, as most are: YAML's parser takes a hundred times longer,
- * which is felt when 2,000 workers are read. Undefined for anything that YAML might see in another way.
+ * Parses a manifest with only `key: value` lines of words, as most are. The YAML parser is a hundred times slower, which delays a start
+ * with 2,000 workers. Returns undefined for any text that YAML could parse differently.
  */
 export function plainManifest(text: string): Record<string, unknown> | undefined {
   if (text.length > longestPlainBytes) return undefined;
@@ -21,7 +21,7 @@ export function plainManifest(text: string): Record<string, unknown> | undefined
     if (!isInBlock) inBlock = undefined;
     if (!addPair(inBlock ?? fields, isInBlock ? line.slice(indentation.length) : line)) return undefined;
   }
-  // A block without lines is null to YAML.
+  // YAML reads a block without lines as null.
   const isBlockEmpty = fields[block] !== undefined && Object.keys(fields[block] as object).length === 0;
   return Object.keys(fields).length > 0 && !isBlockEmpty ? fields : undefined;
 }
@@ -39,7 +39,7 @@ function plainValue(written: string): string | number | boolean | undefined {
   if (written === "true") return true;
   if (written === "false") return false;
   if (/^(?:0|[1-9]\d{0,9})$/.test(written)) return Number(written);
-  // Strings only: a number has one dot at most and no unit; null and the booleans have other spellings.
+  // Accepts strings only. A number has at most one dot and no unit; null and booleans have other spellings.
   if (/^(?:null|true|false)$/i.test(written)) return undefined;
   if (/^[A-Za-z][\w./@-]*$/.test(written)) return written;
   if (/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(written) || /^\d+(?:ms|s|m|h|d|kb|mb|gb)$/.test(written)) return written;

@@ -15,17 +15,17 @@ import { exists } from "./transactions/journal.js";
 import { manifestFileNames } from "../../shared/metadata-file-names.js";
 import type { PackageMetadata } from "../../shared/package-metadata.js";
 
-/** Everything that lies there under one name, and what it comes to. */
+/** All folders of one plugin name. */
 export interface CatalogedPlugin extends PluginLayers {
   readonly plugin: InstalledPlugin;
-  /** All that is uploaded under this name, also where something else is used instead. */
+  /** All uploaded folders with this name, including unused ones. */
   readonly uploaded: readonly PluginFolder[];
   readonly builtIn: PluginFolder | undefined;
 }
 
 /**
- * What is installed, read from the disk each time: plugins are few. Of two folders with the same name the earlier directory's counts;
- * within one, `<name>` as uploads make it. A bare manifest is laid over a built-in plugin of its name.
+ * The installed plugins, read from the disk each time, because there are few. Of two folders with the same name, the earlier directory
+ * wins; within one, `<name>`. A manifest without code overrides a built-in plugin.
  */
 export class PluginCatalog {
   readonly #directories: readonly PackageDirectory[];
@@ -36,7 +36,7 @@ export class PluginCatalog {
     this.#rules = rules;
   }
 
-  /** By name. */
+  /** Sorted by name. */
   list(): InstalledPlugin[] {
     const names = new Map<string, PluginFolder[]>();
     for (const found of this.#folders()) names.set(found.name, [...(names.get(found.name) ?? []), found]);
@@ -56,7 +56,7 @@ export class PluginCatalog {
     };
   }
 
-  /** In the order in which they count. */
+  /** Sorted by precedence. */
   #folders(): PluginFolder[] {
     return this.#directories.flatMap((directory) => {
       const folders = listFolders(directory.path, directory.path).flatMap((folder) =>
@@ -72,7 +72,7 @@ function isInPlace({ directory, folder, name }: PluginFolder): boolean {
   return folder === path.join(directory.path, name);
 }
 
-/** `found` is not empty. */
+/** `found` must not be empty. */
 function layersOf(found: readonly PluginFolder[]): PluginLayers {
   const [first] = found as [PluginFolder];
   const builtIn = found.find(({ directory }) => directory.source === "built-in");
@@ -83,15 +83,15 @@ function layersOf(found: readonly PluginFolder[]): PluginLayers {
   return overlay || first === builtIn ? { code: builtIn, overlay } : { code: first, overlay: undefined };
 }
 
-/** What plugins may not have, or ask for, here. */
+/** Limits for plugins on this daemon. */
 export interface PluginRules {
-  /** Names that uploads cannot take, and first segments that are no plugin's base. */
+  /** Reserved names, which are also reserved as first segments of a base. */
   readonly reservedNames: ReadonlySet<string>;
-  /** Why an app with this manifest would not be served here. */
+  /** Returns why this daemon would not serve a worker with this manifest. */
   readonly refusal?: ((app: WorkerManifest, name: string) => string | undefined) | undefined;
 }
 
-/** Where a plugin's code is, and the manifest that was laid over it, if one was. */
+/** The folder with the code, and the manifest that overrides its own. */
 interface PluginLayers {
   readonly code: PluginFolder;
   readonly overlay: PluginFolder | undefined;
@@ -99,7 +99,7 @@ interface PluginLayers {
 
 type Meaning = Pick<InstalledPlugin, "manifest" | "app" | "config">;
 
-/** The plugin that these folders make; one that cannot be used has a `problem`. */
+/** Returns the plugin of these folders. An unusable one has a `problem`. */
 function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlugin {
   const shown = layers.overlay ?? layers.code;
   const removable = shown.directory.source === "uploaded";
@@ -126,14 +126,14 @@ function describePlugin(layers: PluginLayers, rules: PluginRules): InstalledPlug
   }
 }
 
-/** What a plugin says about itself; throws when its metadata cannot be used. */
+/** Returns the plugin's fields. Throws when its metadata is not valid. */
 export function fieldsOf({ code, overlay }: PluginLayers): PluginFields {
   const problem = overlay?.problem ?? code.problem;
   if (!code.metadata || problem !== undefined) throw new ApiError("INVALID_PACKAGE_METADATA", problem ?? "It has no metadata.");
   return pluginFields(code.metadata, overlay?.metadata);
 }
 
-/** What a plugin's fields mean; throws `INVALID_PACKAGE_METADATA` that names those at fault. */
+/** Parses a plugin's fields. Throws `INVALID_PACKAGE_METADATA` with the invalid fields. */
 export function parsePlugin({ fields }: PluginFields, rules: PluginRules): Meaning {
   const manifest = parseManifestFields(PluginManifest, fields);
   const { base, config } = manifest;
@@ -150,18 +150,18 @@ function hashOf(parts: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** A folder with a plugin in it, or with a manifest that is laid over a built-in one. */
+/** A folder with a plugin, or with a manifest that overrides a built-in one. */
 export interface PluginFolder {
   readonly directory: PackageDirectory;
   readonly folder: string;
-  /** From its metadata; where that cannot be used, from its place. */
+  /** From the metadata; if that is not valid, from the path. */
   readonly name: string;
   readonly metadata: PackageMetadata | undefined;
-  /** Why there is no metadata. */
+  /** Why the metadata is not valid. */
   readonly problem?: string;
 }
 
-/** Undefined for a folder that is no package. */
+/** Returns undefined for a folder that is not a package. */
 export function readPluginFolder(directory: PackageDirectory, folder: string): PluginFolder | undefined {
   try {
     const metadata = readPackageMetadata(folder);
@@ -178,12 +178,12 @@ export function hasManifest({ folder }: PluginFolder): boolean {
   return manifestFileNames.some((name) => exists(path.join(folder, name)));
 }
 
-/** Whether its manifest holds only `name` and `enabled`, as enabling and disabling a built-in plugin write it. */
+/** Whether the manifest contains only `name` and `enabled`, as written for a built-in plugin. */
 export function isBareSwitch({ metadata }: PluginFolder): boolean {
   return metadata !== undefined && Object.keys(metadata.declared ?? {}).every((key) => key === "name" || key === "enabled");
 }
 
-/** Whether there is nothing to run in it, so that its manifest can be laid over a built-in plugin. */
+/** Whether the folder has no code, so that its manifest can override a built-in plugin. */
 export function isBareManifest(plugin: PluginFolder): boolean {
   const { entrypoint, pluginEntry } = plugin.metadata?.fields ?? {};
   if (!hasManifest(plugin) || entrypoint !== undefined) return false;
@@ -191,30 +191,30 @@ export function isBareManifest(plugin: PluginFolder): boolean {
   return !entries.some((entry) => statSync(path.join(plugin.folder, entry), { throwIfNoEntry: false })?.isFile());
 }
 
-/** A plugin as it lies on the disk: what the catalog finds and what `plugins` loads. */
+/** A plugin on the disk, found by the catalog and loaded by `plugins`. */
 export interface InstalledPlugin {
   /** `plugin` or `@team/plugin`. */
   readonly name: string;
   /** Strict semver or `latest`. */
   readonly version: string;
-  /** Absolute path; where its code is. */
+  /** Absolute path of the code. */
   readonly folder: string;
-  /** The folder that `GET /plugins` shows: another one where a manifest was laid over a built-in plugin. */
+  /** The folder in `GET /plugins`: that of the manifest if it overrides a built-in plugin. */
   readonly path: string;
-  /** Where its code comes from. */
+  /** Source of the code. */
   readonly source: "built-in" | "uploaded";
-  /** Whether there is something to delete: the uploaded plugin, or the manifest that overrides a built-in one. */
+  /** Whether the uploaded plugin, or the manifest that overrides a built-in one, can be deleted. */
   readonly removable: boolean;
   readonly enabled: boolean;
   readonly manifest: PluginManifest;
-  /** How its app is served; undefined when it has none. */
+  /** Manifest of the plugin's worker; undefined without a worker. */
   readonly app: WorkerManifest | undefined;
-  /** What its factory and `ctx.config` get. */
+  /** Argument of the factory, and `ctx.config`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Changes whenever the manifest that is in force does, `enabled` aside. */
+  /** Changes with the effective manifest, except for `enabled`. */
   readonly manifestHash: string;
-  /** Where what is uploaded of it comes from, if it says so. */
+  /** Deployment of the uploaded part, if the manifest contains it. */
   readonly deployment?: Deployment;
-  /** Why it cannot be loaded: its manifest cannot be used. */
+  /** Why the plugin cannot be loaded: its manifest is not valid. */
   readonly problem?: string;
 }

@@ -31,29 +31,29 @@ import type { ChangeFollower, PeerChange } from "./transactions/change-log.js";
 import type { StagingArea } from "./transactions/staging-area.js";
 
 export interface PluginPackagesOptions extends PluginRules, Retiring {
-  /** In order: where a plugin is in two of them, the first counts. Those whose name starts with a dot are part of the image. */
+  /** In order of precedence. A name with a leading dot marks a part of the container image. */
   readonly directories: readonly string[];
-  /** Read before all others, never changed. */
+  /** Has the highest precedence and is never changed. */
   readonly builtInDirectory: string;
   /** Whether a worker of this name is installed. */
   readonly isWorker?: (name: string) => boolean;
   /** Returns why a built-in plugin rejects its settings; undefined if it accepts them. */
   readonly settingsProblem?: (plugin: Pick<InstalledPlugin, "name" | "folder" | "manifest" | "config">) => Promise<string | undefined>;
-  /** Shared with other kinds of packages; closed by whoever made them, after this. */
+  /** Shared by all kinds of packages. The creator closes it after this object. */
   readonly tools: PackageTools;
-  /** Another instance that has the same directory has changed something, `discover` gives it. None: it is not known what. */
+  /** Called after another instance changed the directory; `discover` includes the changes. Empty: the changes are unknown. */
   readonly onElsewhere?: (changes: readonly PeerChange[]) => void;
 }
 
-/** The installed plugins: what there is, and every way to change it. Loading them is another room's business. */
+/** The installed plugins and all operations that change them. Does not load plugins. */
 export class PluginPackages implements PackageOwner {
   readonly #options: PluginPackagesOptions;
   readonly #areas: InstallAreas;
   readonly #catalog: PluginCatalog;
-  /** What is asked of this instance is done in that order; against other instances, directories are held. */
+  /** Orders the operations of this instance; the lock of the directory excludes other instances. */
   readonly #locks = new KeyedLock();
 
-  /** Finishes or undoes what a crash left in the directories. */
+  /** Completes or reverts what a crash left in the directories. */
   static async open(options: PluginPackagesOptions): Promise<PluginPackages> {
     const directories = packageDirectories(options.builtInDirectory, options.directories);
     const follower = (directory: string): ChangeFollower => ({
@@ -75,19 +75,19 @@ export class PluginPackages implements PackageOwner {
     return this.#catalog.list().some(({ manifest }) => manifest.base === base);
   }
 
-  /** All plugins, by name, as the disk has them now. */
+  /** Returns all plugins on the disk, by name. */
   discover(): InstalledPlugin[] {
     return this.#catalog.list();
   }
 
-  /** Whether there is a directory to install to. */
+  /** Whether a directory is writable. */
   async canInstall(): Promise<boolean> {
     return (await this.#areas.forInstalling()) !== undefined;
   }
 
   /**
-   * Installs an archive in place of the plugin of that name and deletes its file. `authorise` is called as soon as the name is known
-   * and before anything shows; when it throws, nothing has changed. Resolves when `discover` gives the new one.
+   * Installs an archive, replaces the plugin with its name, and deletes the file. Calls `authorise` with the name before anything is
+   * visible; when that throws, nothing has changed. Resolves when `discover` returns the new plugin.
    */
   async install(file: UploadedFile, authorise: (name: string) => void): Promise<{ name: string; version: string; installedAt: string }> {
     const format = archiveFormat(file.filename);
@@ -143,11 +143,11 @@ export class PluginPackages implements PackageOwner {
       await discardAfter(retiring, staged);
       return isHere;
     });
-    // Another instance has uploaded or deleted it meanwhile.
+    // Another instance uploaded or deleted the plugin meanwhile.
     if (!isDone) await this.#setEnabled(name, enabled);
   }
 
-  /** Deletes what is uploaded under that name; a built-in plugin that it was laid over is as it was shipped again. */
+  /** Deletes the uploaded folders of a name. A built-in plugin that they override gets its own manifest again. */
   async remove(name: string): Promise<void> {
     const { plugin } = this.#found(name);
     if (!plugin.removable) throw new ApiError("BUILT_IN_PLUGIN_REMOVE_FORBIDDEN", `${name} is built in and cannot be deleted.`);
@@ -186,12 +186,12 @@ export class PluginPackages implements PackageOwner {
     if (typeof base === "string") this.#refuseTakenBase(name, base);
   }
 
-  /** What is not deleted yet goes at the next start. */
+  /** Remaining folders are deleted at the next start. */
   async close(): Promise<void> {
     await this.#areas.close();
   }
 
-  /** The version that is in force once this is installed; throws when it may not be. */
+  /** Returns the effective version after this installation. Throws when the installation is not allowed. */
   #acceptedVersion(candidate: PluginFolder & { metadata: PackageMetadata }): string {
     const { name, metadata } = candidate;
     this.#refuseTakenBase(name, this.#baseOf(candidate));
@@ -223,7 +223,7 @@ export class PluginPackages implements PackageOwner {
     return parsePlugin(fieldsOf({ code: candidate, overlay: undefined }), this.#options).manifest.base;
   }
 
-  /** Who would load first at the next start must not depend on names: a base that another plugin claims, enabled or not, is its own. */
+  /** Rejects the base of another plugin, enabled or not: otherwise the order of names would decide which one loads at the next start. */
   #refuseTakenBase(name: string, base: string | undefined): void {
     if (base === undefined) return;
     if (this.#options.isWorker?.(base.slice(1)))
@@ -232,7 +232,7 @@ export class PluginPackages implements PackageOwner {
     throw new ApiError("INVALID_PACKAGE_METADATA", `Another plugin has the base ${base}. Give this plugin another base.`);
   }
 
-  /** Returns what still runs from the old folder. */
+  /** Returns promises for the isolates that still run from the old folder. */
   async #place(
     staged: Transaction,
     { from, target, change }: { from: string; target: string; change: PeerChange },
@@ -261,7 +261,7 @@ export class PluginPackages implements PackageOwner {
     return await this.#place(staged, { from: content, target, change });
   }
 
-  /** Returns whether there was anything of the plugin in the directory. */
+  /** Returns whether the directory contained the plugin. */
   async #takeAway(area: StagingArea, name: string): Promise<boolean> {
     const findHere = () => this.#catalog.find(name)?.uploaded.filter(({ directory }) => directory.path === area.directory) ?? [];
     if (findHere().length === 0) return false;
@@ -283,7 +283,7 @@ export class PluginPackages implements PackageOwner {
     });
   }
 
-  /** Returns what still runs from the folders. */
+  /** Returns promises for the isolates that still run from the folders. */
   async #takeFolders(staged: Transaction, folders: string[], change: PeerChange): Promise<Promise<void>[]> {
     let retiring: Promise<void>[] = [];
     await staged.takeAway(folders, change, (movedTo) => {
@@ -292,7 +292,7 @@ export class PluginPackages implements PackageOwner {
     return retiring;
   }
 
-  /** Whether the folder holds only a flag, and the built-in plugin was shipped in this state. */
+  /** Whether the folder contains only a flag that equals the built-in plugin's own state. */
   #isShippedAs(enabled: boolean, overlay: PluginFolder): boolean {
     const shipped = this.#catalog.find(overlay.name)?.builtIn?.metadata;
     return shipped?.enabled === enabled && isBareSwitch(overlay);
@@ -307,7 +307,7 @@ export class PluginPackages implements PackageOwner {
     );
   }
 
-  /** A plugin, and the folder of it that its flag is written to; a built-in one has none yet. */
+  /** Returns a plugin and the folder for its flag; a built-in plugin has no such folder yet. */
   #toggled(name: string): { plugin: InstalledPlugin; own: PluginFolder | undefined } {
     const { plugin, overlay, code } = this.#found(name);
     const own = [overlay, code].find((folder) => folder?.directory.source === "uploaded");
@@ -330,7 +330,7 @@ async function writeFlag(staged: Transaction, { folder }: PluginFolder, enabled:
   await staged.writeFile(filePath, text, change, () => undefined);
 }
 
-/** What other instances have changed in a directory. */
+/** Applies the changes of other instances in a directory. */
 function followChanges(options: PluginPackagesOptions, directory: string, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {

@@ -15,7 +15,7 @@ import {
   type WorkerFolder,
 } from "./worker-folders.js";
 
-/** A version and the worker's folder that it was found in. */
+/** A version and the folder of its worker. */
 export interface CatalogedVersion extends InstalledVersion {
   readonly directory: string;
   readonly workerFolder: string;
@@ -23,14 +23,14 @@ export interface CatalogedVersion extends InstalledVersion {
 }
 
 interface CatalogedWorker {
-  /** Of every version the one that counts. */
+  /** The effective folder of each version. */
   readonly versions: ReadonlyMap<string, CatalogedVersion>;
-  /** The others too: the same version further down the order of directories. */
+  /** All folders, including those with a version that an earlier directory also has. */
   readonly found: readonly CatalogedVersion[];
   readonly choice: VersionChoice;
 }
 
-/** A directory or a scope's folder in it, and the folders of workers that were in there. */
+/** A directory, or the folder of a scope in it, and the folders of workers that were in it. */
 interface Listing {
   readonly directory: string;
   readonly fingerprint: string;
@@ -38,10 +38,8 @@ interface Listing {
 }
 
 /**
- * What is installed, in memory. Reading is synchronous throughout: a folder that we have just swapped is indexed in the same instant,
- * and no request of this process can come in between.
- *
- * When two folders hold the same version of a worker, the earlier directory wins; within one, `<name>/<version>` as uploads make it.
+ * The installed workers, in memory. Reading is synchronous, so that a replaced folder is indexed in the same turn. If two folders have the
+ * same version, the earlier directory wins; within one, `<name>/<version>`.
  */
 export class WorkerCatalog {
   readonly #directories: readonly PackageDirectory[];
@@ -54,14 +52,14 @@ export class WorkerCatalog {
   readonly #workers = new Map<string, CatalogedWorker>();
   readonly #foldersOfName = new Map<string, Set<string>>();
   #generations = 0;
-  /** What `list` answers, until something changes. */
+  /** The result of `list` until the next change. */
   #listed: Worker[] | undefined;
 
   constructor(options: {
     directories: readonly PackageDirectory[];
     reservedNames: ReadonlySet<string>;
     known: CatalogCache;
-    /** The version that answers for a name may be another one now; undefined = none does. */
+    /** Called when the active version of a name can have changed; undefined: no version is active. */
     onActiveVersion?: ((name: string, version: InstalledVersion | undefined) => void) | undefined;
     log: Log;
   }) {
@@ -77,25 +75,24 @@ export class WorkerCatalog {
     return range === undefined ? choice?.preferred : choice?.pick(range);
   }
 
-  /** All versions of a worker that count, by version; undefined when there is no such worker. */
+  /** Returns the effective versions of a worker; undefined for an unknown worker. */
   versions(name: string): ReadonlyMap<string, CatalogedVersion> | undefined {
     return this.#workers.get(name)?.versions;
   }
 
-  /** Every folder that holds a version of the worker, also where another folder is used instead. */
+  /** Returns all folders with a version of the worker, including unused ones. */
   found(name: string): readonly CatalogedVersion[] {
     return this.#workers.get(name)?.found ?? [];
   }
 
-  /** Every version found in a worker's folder, whatever its name. */
+  /** Returns all versions in a worker's folder, regardless of their names. */
   versionsIn(workerFolder: string): readonly CatalogedVersion[] {
     return this.#folders.get(workerFolder)?.versions ?? [];
   }
 
   /**
-   * The workers by name. One that is built in and of which other versions were uploaded appears twice, once for each source, so that
-   * `removable` is true of all versions of its row; `path` is the first folder that holds some of them. The list is frozen, and the same
-   * one until something changes.
+   * Returns the workers by name. A worker with built-in and uploaded versions appears once for each source, so that `removable` applies to
+   * the whole row. `path` is the first of its folders. The list is frozen and cached until a change.
    */
   list(): Worker[] {
     this.#listed ??= Object.freeze(this.#listItems()) as Worker[];
@@ -114,14 +111,14 @@ export class WorkerCatalog {
     return workers;
   }
 
-  /** Reads everything that is new or gone in the directories; answers with the folders that are no longer current. */
+  /** Reads new and deleted folders of all directories. Returns the outdated folders. */
   scan(): string[] {
     return this.#directories.flatMap(({ path: directory }) => this.#list(directory, directory));
   }
 
   /**
-   * Reads a worker's folder again; answers with the folders that are no longer current. `isChanged` tells of folders that have other
-   * files by now, though their metadata may be the same.
+   * Reads a worker's folder again. Returns the outdated folders. `isChanged` marks folders with changed files but possibly the same
+   * metadata.
    */
   refresh(directory: string, workerFolder: string, isChanged: (folder: string) => boolean = isNever): string[] {
     const before = this.versionsIn(workerFolder);
@@ -136,7 +133,7 @@ export class WorkerCatalog {
     return gone;
   }
 
-  /** Reads all of a directory again, and takes no package for the same; answers with the folders that are no longer current. */
+  /** Reads a directory again as if every package had changed. Returns the outdated folders. */
   readAnew(directory: string): string[] {
     const gone = this.#list(directory, directory);
     const folders = [...this.#folders.values()].filter(({ read }) => read.directory === directory).map(({ read }) => read.folder);
@@ -144,8 +141,8 @@ export class WorkerCatalog {
   }
 
   /**
-   * A look at every directory and folder, each a few system calls. What has changed is looked at again before it is read: another
-   * instance that replaces a folder has it gone for an instant, and says itself what it has done.
+   * Yields a check for each directory and folder, a few system calls each. A change must be confirmed: a folder is missing for an instant
+   * while another instance replaces it, and that instance reports the change.
    */
   *looks(): Generator<Look> {
     for (const { path: directory } of this.#directories) yield this.#lookAtListing(directory, directory);
@@ -155,14 +152,14 @@ export class WorkerCatalog {
     for (const folder of this.#folders.keys()) yield this.#lookAtFolder(folder);
   }
 
-  /** The one of these looks for a directory, a scope's folder or a worker's. */
+  /** Returns the check of a directory, scope or worker folder. */
   lookAt(folder: string): Look | undefined {
     const listing = this.#listings.get(folder);
     if (listing) return this.#lookAtListing(listing.directory, folder);
     return this.#folders.has(folder) ? this.#lookAtFolder(folder) : undefined;
   }
 
-  /** How many looks there are. */
+  /** The number of checks. */
   get lookCount(): number {
     return this.#listings.size + this.#folders.size;
   }
@@ -226,7 +223,7 @@ export class WorkerCatalog {
     this.#onActiveVersion?.(name, this.resolve(name, undefined));
   }
 
-  /** By hand, someone may put a package where none of that name can be uploaded to. */
+  /** Excludes a package that was copied to a place where its name cannot be uploaded. */
   #mayBeServed(version: CatalogedVersion): boolean {
     if (version.source === "built-in" || !this.#reservedNames.has(version.name)) return true;
     this.#log.warn({ folder: version.folder }, `the name ${version.name} is reserved; this folder is not served`);

@@ -5,7 +5,7 @@ import type { CatalogedVersion, WorkerCatalog } from "./worker-catalog.js";
 import { newPath } from "./transactions/install-areas.js";
 import { ApiError } from "../../shared/api-error.js";
 
-/** What other instances are told of a change to versions of a worker. */
+/** Returns the change of worker versions that other instances receive. */
 export function workerChange(
   type: ChangeType,
   subject: PeerChange["subject"],
@@ -14,7 +14,7 @@ export function workerChange(
   return { type, subject, folders: [...new Set(versions.map(({ directory, workerFolder }) => path.relative(directory, workerFolder)))] };
 }
 
-/** What is taken away to delete all of a worker: its own folder when all in it is of that worker, else the version's. */
+/** Returns what to delete for a whole worker: its folder if it contains only that worker, otherwise the version's folder. */
 export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): string {
   const isAlone = catalog.versionsIn(version.workerFolder).every(({ name }) => name === version.name);
   return isAlone ? version.workerFolder : version.folder;
@@ -23,11 +23,11 @@ export function wholeWorker(catalog: WorkerCatalog, version: CatalogedVersion): 
 interface Following {
   readonly catalog: WorkerCatalog;
   readonly directory: string;
-  /** A folder is no longer current; `movedTo` is where its files are now. */
+  /** Called for an outdated folder; `movedTo` is the new place of its files. */
   readonly onRetired: (folder: string, movedTo: string | undefined) => void;
 }
 
-/** Reads what other instances have changed in a directory. */
+/** Applies the changes of other instances in a directory to the catalog. */
 export function followWorkerChanges({ catalog, directory, onRetired }: Following, changes: readonly PeerChange[]): void {
   const absolute = (below: string) => path.join(directory, below);
   for (const { folders, edited = [], moved = [] } of changes) {
@@ -39,7 +39,7 @@ export function followWorkerChanges({ catalog, directory, onRetired }: Following
   }
 }
 
-/** A version that is there and not built in; throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or BUILT_IN_WORKER_CHANGE_FORBIDDEN. */
+/** Returns an uploaded version. Throws WORKER_NOT_FOUND, WORKER_VERSION_NOT_FOUND or BUILT_IN_WORKER_CHANGE_FORBIDDEN. */
 export function changeableVersion(catalog: WorkerCatalog, name: string, version: string): CatalogedVersion {
   const current = catalog.versions(name)?.get(version);
   if (!current) throw workerNotFound(catalog, name, version);
@@ -47,7 +47,7 @@ export function changeableVersion(catalog: WorkerCatalog, name: string, version:
   throw new ApiError("BUILT_IN_WORKER_CHANGE_FORBIDDEN", `${name} ${version} is built in and cannot be enabled or disabled.`);
 }
 
-/** What to say when a worker, or a version of it, is not there. */
+/** Returns the error of a missing worker or version. */
 export function workerNotFound(catalog: WorkerCatalog, name: string, version: string | undefined): ApiError {
   if (version !== undefined && catalog.versions(name)) {
     return new ApiError("WORKER_VERSION_NOT_FOUND", `Version ${version} of ${name} is not installed.`);

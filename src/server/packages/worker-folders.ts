@@ -3,32 +3,32 @@ import path from "node:path";
 import { metadataFileNames } from "../../shared/metadata-file-names.js";
 import { placeOf, readWorkerVersion, type WorkerVersion } from "./worker-version.js";
 
-/** How young a change may be to be told apart from the next one by its time stamp. */
+/** Granularity of time stamps: two changes within this time can have the same one. */
 const timestampGrainMs = 100;
 
 /** A version found in a folder. */
 export interface FoundVersion extends WorkerVersion {
   readonly folder: string;
-  /** The same as long as the folder and its metadata files are the same. */
+  /** Changes with the folder and its metadata files. */
   readonly identity: string;
 }
 
-/** The folder `<directory>/<name>` or `<directory>/@scope/<name>` and what is in it. */
+/** The folder `<directory>/<name>` or `<directory>/@scope/<name>` with its versions. */
 export interface WorkerFolder {
   readonly directory: string;
   readonly folder: string;
   readonly versions: readonly FoundVersion[];
-  /** Every path whose change may change this, with the fingerprint it had. */
+  /** All paths that affect this result, with their fingerprints. */
   readonly watched: readonly Watched[];
-  /** Links in it may lead to more: what they lead to changes without it. */
+  /** True with links, whose targets can change unnoticed. */
   readonly hasLinks: boolean;
 }
 
 type Watched = readonly [target: string, fingerprint: string];
 
 /**
- * What tells whether a path changed: undefined when it is not there, and never the same twice while it is so young that
- * its time stamp might not move with the next change.
+ * Returns a value that changes with the path; undefined when it is missing. Differs at each call while the time stamp is too young to
+ * detect the next change.
  */
 export function fingerprint(target: string): string | undefined {
   const stat = statSync(target, { throwIfNoEntry: false });
@@ -47,13 +47,13 @@ function identityOf(stat: Stats): string {
   return `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
 }
 
-/** Whether anything that was watched is not as it was. */
+/** Whether a watched path has changed. */
 export function hasChanged(watched: readonly Watched[]): boolean {
   for (const [target, before] of watched) if ((fingerprint(target) ?? "") !== before) return true;
   return false;
 }
 
-/** The folders of which one changes whenever `hasChanged` finds a change; undefined when links lead to more. */
+/** Returns folders of which one changes whenever `hasChanged` would return true; undefined with links. */
 export function watchableFolders(read: WorkerFolder | undefined): string[] | undefined {
   if (!read) return [];
   if (read.hasLinks) return undefined;
@@ -61,8 +61,8 @@ export function watchableFolders(read: WorkerFolder | undefined): string[] | und
 }
 
 /**
- * What is in a worker's folder: a package itself, which makes one version, or versions in folders of theirs. What is known of it from
- * before is the answer where nothing has changed since; else only the versions that have are read again.
+ * Reads a worker's folder, which is a package itself or contains one folder per version. Returns `known` if nothing changed; otherwise
+ * reads only changed versions.
  */
 export function readWorkerFolder(directory: string, folder: string, known: WorkerFolder | undefined): WorkerFolder {
   if (known?.directory === directory && !known.hasLinks && !hasChanged(known.watched)) return known;
@@ -87,7 +87,7 @@ export function readWorkerFolder(directory: string, folder: string, known: Worke
   return { directory, folder, versions, watched, hasLinks: hasLinkedMetadata || entries.some((entry) => entry.isSymbolicLink()) };
 }
 
-/** Each path is looked at once, and before it is read: a change during the reading is then seen by the next look. */
+/** Takes the fingerprints before reading, so that the next check finds a change during the reading. */
 function lookAtVersion(folder: string): { watched: readonly Watched[]; identity: string | undefined; hasLinks: boolean } {
   const stat = statSync(folder, { throwIfNoEntry: false });
   if (!stat) return { watched: [[folder, ""]], identity: undefined, hasLinks: false };
@@ -105,7 +105,7 @@ function lookAtVersion(folder: string): { watched: readonly Watched[]; identity:
   return { watched, identity: identities.length === 1 ? undefined : identities.join(" "), hasLinks };
 }
 
-/** Folders in a folder, by name: without dot folders, and without links that lead out of `directory`. */
+/** Returns the folders in a folder by name, without dot folders and without links that lead out of `directory`. */
 export function listFolders(folder: string, directory: string): string[] {
   return foldersOf(readEntries(folder), folder, directory);
 }
@@ -122,7 +122,7 @@ function readEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Gone, or not ours to read: nothing is in it, as far as we can tell.
+    // Missing or not readable.
     return [];
   }
 }

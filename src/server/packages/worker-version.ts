@@ -13,12 +13,12 @@ import { rm } from "node:fs/promises";
 import { installationFileName } from "../../shared/installation-file-name.js";
 import type { Transaction } from "./transactions/transaction.js";
 
-/** `1`, `1.4`, `1.4.2`, `^1.2.0`, `~1.2`: what may stand behind the @ of an address. */
+/** `1`, `1.4`, `1.4.2`, `^1.2.0`, `~1.2`: the part of an address after the @. */
 const rangePattern = /^[\^~]?\d{1,9}(?:\.\d{1,9}){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 const longestRange = 200;
-/** A semantic version that is no prerelease. */
+/** A semantic version without a prerelease. */
 const stablePattern = /^\d+\.\d+\.\d+(?:\+|$)/;
-/** Addresses are the callers' to choose; so is what is remembered for them. */
+/** Callers choose the ranges in addresses, so the cache has a limit. */
 const mostRememberedRanges = 64;
 
 export interface WorkerVersion {
@@ -31,14 +31,14 @@ export interface WorkerVersion {
   readonly problem?: string;
 }
 
-/** The worker's manifest from its metadata; throws `INVALID_PACKAGE_METADATA` that names the field. */
+/** Parses the worker's manifest. Throws `INVALID_PACKAGE_METADATA` with the field. */
 export function parseWorkerManifest(metadata: PackageMetadata): WorkerManifest {
   return parseManifestFields(WorkerManifest, metadata.fields);
 }
 
 /**
- * The worker version in a folder; undefined when the folder is no package. Metadata that cannot be used makes a version with a
- * `problem`, under the name and version that its place says, so that the operator sees why it is not served.
+ * Returns the worker version in a folder; undefined when it is not a package. Invalid metadata results in a version with a `problem`, under
+ * the name and version of its path, so that the operator sees the reason.
  */
 export function readWorkerVersion(folder: string, place: { name: string; version: string }): WorkerVersion | undefined {
   const installation = readInstallation(folder);
@@ -56,24 +56,24 @@ export function readWorkerVersion(folder: string, place: { name: string; version
   }
 }
 
-/** What a folder's place says about it: `<unit>` is a worker's own folder, `<unit>/<version>` a version in it. */
+/** Returns name and version according to the path: `<unit>` is a worker's folder, `<unit>/<version>` a version in it. */
 export function placeOf(directory: string, unit: string, folder: string): { name: string; version: string } {
   const name = path.relative(directory, unit).split(path.sep).join("/");
   return { name, version: folder === unit ? latestVersion : path.basename(folder) };
 }
 
-/** `latest` first, then from the highest version down. */
+/** Sorts `latest` first, then from the highest to the lowest version. */
 export function newestFirst(a: string, b: string): number {
   if (a === latestVersion || b === latestVersion) return Number(b === latestVersion) - Number(a === latestVersion);
   return semver.compareBuild(b, a);
 }
 
-/** Which of a worker's versions answers. Disabled ones never do. */
+/** Selects the active version of a worker, and the version of a range. Ignores disabled versions. */
 export class VersionChoice {
-  /** What answers without a range: `latest`, else the highest stable version, else the highest prerelease. */
+  /** The version without a range: `latest`, otherwise the highest stable version, otherwise the highest prerelease. */
   readonly preferred: InstalledVersion | undefined;
   readonly #enabled: ReadonlyMap<string, InstalledVersion>;
-  /** Of most workers nobody ever asks for a range. */
+  /** Created on first use: most workers receive no request with a range. */
   #remembered: Map<string, InstalledVersion | undefined> | undefined;
 
   constructor(versions: Iterable<InstalledVersion>) {
@@ -82,7 +82,7 @@ export class VersionChoice {
     this.preferred = this.#enabled.get(latestVersion) ?? sorted.find(isStable) ?? sorted[0];
   }
 
-  /** What answers for a range: the version of exactly that name, else the highest stable one in it, else the highest prerelease in it. */
+  /** Returns the version for a range: the exact name, otherwise the highest stable version, otherwise the highest prerelease. */
   pick(range: string): InstalledVersion | undefined {
     const exact = this.#enabled.get(range);
     if (exact || this.#remembered?.has(range)) return exact ?? this.#remembered?.get(range);
@@ -108,30 +108,30 @@ function isStable({ version }: InstalledVersion): boolean {
 
 export type PackageSource = "built-in" | "uploaded";
 
-/** One version of a worker, as it lies on the disk. */
+/** One installed version of a worker. */
 export interface InstalledVersion {
   /** `app` or `@team/app`. */
   readonly name: string;
   /** Strict semver or `latest`. */
   readonly version: string;
-  /** Absolute path it is served from. */
+  /** Absolute path from which it is served. */
   readonly folder: string;
   readonly source: PackageSource;
   readonly enabled: boolean;
-  /** Changes whenever the folder's content was swapped, edited or toggled. */
+  /** Changes when the folder is replaced, edited, enabled or disabled. */
   readonly generation: string;
   readonly manifest: WorkerManifest;
-  /** Where it comes from, if it says so. */
+  /** The deployment in its manifest. */
   readonly deployment?: Deployment;
-  /** Who installed it; undefined when it was not uploaded. */
+  /** The upload; undefined for a folder that was not uploaded. */
   readonly installation?: Installation;
-  /** Why it cannot be served: its manifest cannot be used. It is listed all the same. */
+  /** Why the version cannot be served: its manifest is not valid. The version is listed nevertheless. */
   readonly problem?: string;
 }
 
 /**
- * Writes who installs a version into its staged folder, in place of what the archive has there. So the record is placed, replaced, moved
- * and backed up with the version. It is hidden: static sites do not serve it, and the file API neither lists nor writes it.
+ * Writes a record of the upload into the staged folder, so it is moved and backed up with the version. Replaces a file of the archive. The
+ * name is hidden: neither static sites nor the file API use it.
  */
 export async function writeInstallation(staged: Transaction, folder: string, installation: Installation): Promise<void> {
   const file = path.join(folder, installationFileName);
@@ -139,7 +139,7 @@ export async function writeInstallation(staged: Transaction, folder: string, ins
   await staged.prepareFile(file, `${JSON.stringify(installation)}\n`);
 }
 
-/** Undefined for a folder that was copied to its place by hand, and for what is no record of ours. */
+/** Returns undefined for a folder that was copied by hand, and for an invalid record. */
 function readInstallation(folder: string): Installation | undefined {
   try {
     const parsed = Installation.safeParse(JSON.parse(readFileSync(path.join(folder, installationFileName), "utf8")));

@@ -3,13 +3,13 @@ import { ApiError } from "../../../shared/api-error.js";
 
 const descriptors = "/proc/self/fd";
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Neither a link nor the writer of a named pipe is waited for or followed. */
+/** Opening follows no link and does not wait for the writer of a named pipe. */
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const folderMode = 0o755;
 
 /**
- * A folder held by its descriptor: what is done by `pathOf` is done in this very folder, also when its path means another one by now.
- * So nothing that happens between a check and its use can lead outside. Must be closed.
+ * A folder held by its descriptor. Operations on `pathOf` affect this folder even if its path now names another one, so no change between a
+ * check and its use can lead outside. Must be closed.
  */
 export class DirectoryHandle {
   readonly #descriptor: number;
@@ -18,7 +18,7 @@ export class DirectoryHandle {
     this.#descriptor = descriptor;
   }
 
-  /** Goes down from a directory that the operator has named, segment by segment. With `isMade`, folders that are missing are made. */
+  /** Opens a folder below a directory of the operator, segment by segment. `isMade` creates missing folders. */
   static open(directory: string, segments: readonly string[], options: { isMade?: boolean } = {}): DirectoryHandle {
     if (!existsSync(descriptors)) {
       throw new ApiError("FILES_UNAVAILABLE", "Files cannot be managed here: this system has no /proc. Upload whole packages instead.");
@@ -32,12 +32,12 @@ export class DirectoryHandle {
         const isNew = options.isMade === true && inner.#makeFolder(segment);
         if (isNew) made.push(inner.pathOf(segment));
         inner = inner.enter(segment);
-        // Readable by the isolates, which may run as another user, whatever umask the daemon runs under.
+        // Isolates can run as other users and must be able to read it, regardless of the daemon's umask.
         if (isNew) fchmodSync(inner.#descriptor, folderMode);
       }
       return inner;
     } catch (error) {
-      // The disk had room for some of them.
+      // A full disk can have had room for some of the folders.
       for (const folder of made.toReversed()) rmdirSync(folder);
       throw error;
     } finally {
@@ -45,18 +45,18 @@ export class DirectoryHandle {
     }
   }
 
-  /** Throws ELOOP at a link, ENOTDIR at anything else that is no folder. */
+  /** Throws ELOOP for a link, and ENOTDIR for other entries that are not folders. */
   enter(name: string): DirectoryHandle {
     try {
       return new DirectoryHandle(openSync(this.pathOf(name), folderFlags));
     } catch (error) {
-      // Linux says ENOTDIR of both.
+      // Linux reports ENOTDIR for both.
       if (!this.stat(name)?.isSymbolicLink()) throw error;
       throw Object.assign(new Error("a link is not followed", { cause: error }), { code: "ELOOP" });
     }
   }
 
-  /** The folder, for as long as it is not closed. */
+  /** Valid until the handle is closed. */
   get path(): string {
     return `${descriptors}/${this.#descriptor}`;
   }
@@ -65,12 +65,12 @@ export class DirectoryHandle {
     return `${this.path}/${name}`;
   }
 
-  /** Of an entry itself, where it is a link; undefined when there is none. */
+  /** Returns the entry's own status, also for a link; undefined when it is missing. */
   stat(name: string): Stats | undefined {
     return lstatSync(this.pathOf(name), { throwIfNoEntry: false });
   }
 
-  /** A regular file, as a descriptor of its own that must be closed; undefined for anything else. */
+  /** Returns a descriptor of a regular file, which the caller must close; undefined for other entries. */
   openFile(name: string): number | undefined {
     const descriptor = openSync(this.pathOf(name), fileFlags);
     if (fstatSync(descriptor).isFile()) return descriptor;
@@ -82,7 +82,7 @@ export class DirectoryHandle {
     closeSync(this.#descriptor);
   }
 
-  /** Returns whether it was not there yet. */
+  /** Returns whether the folder was missing. */
   #makeFolder(name: string): boolean {
     try {
       mkdirSync(this.pathOf(name));
@@ -94,7 +94,7 @@ export class DirectoryHandle {
   }
 }
 
-/** Runs work on a folder that is closed afterwards in any case. */
+/** Runs `work` on a folder and closes the folder afterwards. */
 export function inDirectoryHandle<Result>(folder: DirectoryHandle, work: (folder: DirectoryHandle) => Result): Result {
   try {
     return work(folder);

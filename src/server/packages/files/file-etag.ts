@@ -6,17 +6,17 @@ import type { FilePlace } from "./file-paths.js";
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 
 /**
- * Another one after every change of the content: what the daemon writes is a new inode. Without the time of the last status change, which
- * moves when an isolate links the file into its slot.
+ * Changes with each change of the content, because the daemon writes new inodes. Excludes the change time, which an isolate's hard link
+ * modifies.
  */
 export function etagOf({ ino, size, mtimeNs }: Pick<BigIntStats, "ino" | "size" | "mtimeNs">): string {
   const mark = createHash("sha256").update(`${ino} ${size} ${mtimeNs}`).digest("base64url").slice(0, 22);
   return `"${mark}"`;
 }
 
-/** Throws PRECONDITION_FAILED unless the file at the place is the one that had this tag. */
+/** Throws PRECONDITION_FAILED unless the file has this ETag. */
 export function assertEtag({ mount, below, path }: FilePlace, etag: string): void {
-  // What compresses an answer on its way weakens its tag.
+  // A proxy that compresses a response makes its ETag weak.
   if (currentEtag(mount.path, below) === etag.replace(/^W\//, "")) return;
   throw new ApiError(
     "PRECONDITION_FAILED",

@@ -10,30 +10,30 @@ const longestPathBytes = 4096;
 const longestSegmentBytes = 255;
 const deepestPath = 100;
 
-/** Whom the files are shown to, and for whom they are changed. */
+/** The principal of a file operation. */
 export interface FileCaller {
-  /** Whether packages of that name are theirs to see. */
+  /** Whether the principal can see packages with that name. */
   readonly covers: (packageName: string) => boolean;
-  /** Throws when they are not. */
+  /** Throws when the principal cannot manage packages with that name. */
   readonly assertCovers: (packageName: string) => void;
 }
 
-/** A place below a mount: the caller may see it. Whether anything is there is another question. */
+/** A path below a mount that the caller can see. It need not exist. */
 export interface FilePlace {
-  /** As messages and answers have it. */
+  /** The path as in messages and responses. */
   readonly path: string;
   readonly mount: Mount;
   readonly below: readonly string[];
 }
 
-/** A place in a unit that may be changed. */
+/** A path in a package folder that the caller can change. */
 export interface WritablePlace extends FilePlace {
   readonly unit: Unit;
-  /** Below the unit; none for the unit itself. */
+  /** Segments below the package folder; empty for the folder itself. */
   readonly inUnit: readonly string[];
 }
 
-/** What paths mean, and who may use them for what. */
+/** Resolves paths and checks the caller's permission. */
 export class FilePlaces {
   readonly #mounts: ReadonlyMap<string, Mount>;
   readonly #layout: Layout;
@@ -45,19 +45,19 @@ export class FilePlaces {
     this.#keeper = options.keeper;
   }
 
-  /** Undefined for the list of mounts. */
+  /** Returns undefined for the list of mounts. */
   readable(text: string, caller: FileCaller): FilePlace | undefined {
     const [mountName, ...below] = pathSegments(text);
     if (mountName === undefined) return undefined;
     const mount = this.#mounts.get(mountName);
-    // Where changes are prepared, and whatever else is hidden among the packages.
+    // Hides staging areas and other hidden folders.
     if (!mount || below[0]?.startsWith(".")) throw notFound(text);
     const name = packageNameAt(below);
     if (name !== undefined) caller.assertCovers(name);
     return { path: [mountName, ...below].join("/"), mount, below };
   }
 
-  /** Throws unless the place is a unit or lies in one, and that is neither built in nor another's. */
+  /** Throws unless the path is in a package folder that is not built in and belongs to the caller's namespaces. */
   writable(text: string, caller: FileCaller): WritablePlace {
     const place = this.readable(text, caller);
     const unit = place && unitIn(place.mount, place.below, this.#layout);
@@ -67,7 +67,7 @@ export class FilePlaces {
     return { ...place, unit, inUnit: place.below.slice(unit.segments.length) };
   }
 
-  /** Like `writable`, for what lies in a unit and is not the unit itself. */
+  /** Like `writable`, without the package folder itself. */
   inUnit(text: string, caller: FileCaller): WritablePlace & { readonly name: string } {
     const place = this.writable(text, caller);
     const name = place.inUnit.at(-1);
@@ -80,14 +80,14 @@ export class FilePlaces {
   }
 }
 
-/** The name of the package that a place below a mount belongs to; of a scope's folder what stands for all in it. */
+/** Returns the package name of a path below a mount; for a scope's folder, a name that stands for all its packages. */
 export function packageNameAt([first, second = ""]: readonly string[]): string | undefined {
   return first?.startsWith("@") ? `${first}/${second}` : first;
 }
 
 /**
- * The segments of a path as a caller writes it; none for the list of mounts. It is taken as it is, decoded by nobody again, and in the
- * Unicode form in which it came. A slash at either end says nothing.
+ * Returns the segments of a path; empty for the list of mounts. The path is not decoded and keeps its Unicode form. Ignores slashes at both
+ * ends.
  */
 function pathSegments(text: string): string[] {
   if (Buffer.byteLength(text) > longestPathBytes) throw unusable(text, `it is longer than ${longestPathBytes} bytes`);
@@ -110,7 +110,7 @@ function checkSegment(segment: string, path: string): void {
   if (Buffer.byteLength(segment) > longestSegmentBytes) throw unusable(path, `a part of it is longer than ${longestSegmentBytes} bytes`);
 }
 
-/** Refuses names that are to come into being and that not every system can hold, as archives do. */
+/** Rejects new names that some systems cannot store, like archives do. */
 export function checkNewName(name: string): void {
   if (name.includes("/")) throw new ApiError("PATH_TRAVERSAL", `The name ${shown(name)} is not valid: a name has no "/".`);
   checkSegment(name, name);

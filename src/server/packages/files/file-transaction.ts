@@ -12,13 +12,16 @@ import { asStorageFailure } from "../../platform/storage-full.js";
 interface FileChangeSurroundings {
   readonly areas: InstallAreas;
   readonly type: ChangeType;
-  /** The folder that is read again with a unit. */
+  /** Returns the folder to read again after a change of the package folder. */
   readonly folderOf: (unit: Unit) => string;
-  /** Has what serves a unit renewed; called in the instant of the change. What still runs reads from `movedTo`, if the unit went there. */
+  /**
+   * Renews what serves the package folder; called in the same turn as the change. Running isolates read from `movedTo`, if the folder
+   * moved.
+   */
   readonly renew: (unit: Unit, movedTo: string | undefined) => Promise<void>[];
 }
 
-/** Changes files of packages in one directory; what takes its time goes before, and then nothing else changes there until it is done. */
+/** Changes files of packages in one directory. Prepares without the lock, then holds the lock for the change. */
 export async function runFileChange(surroundings: FileChangeSurroundings, units: readonly Unit[], change: FileChange): Promise<void> {
   const { areas, renew } = surroundings;
   const [{ directory }] = units as [Unit];
@@ -57,7 +60,7 @@ function moveOf({ directory, folder }: Unit, movedTo: string): { from: string; t
   return { from: relative(directory, folder), to: relative(directory, movedTo) };
 }
 
-/** In one instant: no request of this process sees the new files with what was made of the old ones. */
+/** Runs in one turn of the event loop: no request sees the new files with the old state. */
 function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: string | undefined) => Promise<void>[]): Promise<void>[] {
   try {
     return renewAll(change.apply(aside));
@@ -67,9 +70,9 @@ function applyAndRenew(change: FileChange, aside: string, renewAll: (movedTo: st
   }
 }
 
-/** What a system call says of a path, as the caller should see it. */
+/** Converts the error of a system call to an ApiError with the path. */
 export function asFileFailure(error: unknown, path: string): unknown {
-  // Here it is known which path is meant.
+  // This function knows the path.
   if (error instanceof ApiError) return error.code === "STORAGE_NOT_WRITABLE" ? asFileFailure(error.cause, path) : error;
   const { code = "" } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -96,7 +99,7 @@ export function asFileFailure(error: unknown, path: string): unknown {
   }
 }
 
-/** The same where nothing was to be changed: what the daemon may not read is not there. */
+/** Like `asFileFailure`, for reading: a file that the daemon cannot read counts as missing. */
 export function asReadFailure(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EACCES" || code === "EPERM" ? notFound(path, error) : asFileFailure(error, path);

@@ -4,12 +4,12 @@ import { packageDirectories, type PackageDirectory } from "../package-directorie
 import type { PackageMetadata } from "../../../shared/package-metadata.js";
 import type { Unit } from "./package-folder.js";
 
-/** A configured directory under the name by which paths begin. */
+/** A configured directory under the first segment of its paths. */
 export interface Mount extends PackageDirectory {
   readonly name: string;
 }
 
-/** The configured directories by their base names; the second of a name gets `-2`. What the product ships itself is none of them. */
+/** Names the configured directories by their base names. The second one with a name gets `-2`. Excludes the built-in directory. */
 export function createMounts(options: {
   builtInDirectory: string | undefined;
   directories: readonly string[];
@@ -37,30 +37,30 @@ function realOr(directory: string): string {
   }
 }
 
-/** A change of files: prepared aside, then done in one instant. */
+/** A change of files: prepared aside, then applied in one turn. */
 export interface FileChange {
-  /** What takes its time, in a folder on the same file system; others may change the same meanwhile. When it throws, nothing has changed. */
+  /** Prepares slow parts in a folder on the same file system, without the lock. When it throws, nothing has changed. */
   readonly prepare?: (asideFolder: string) => Promise<void>;
-  /** Whether it may be done, as things are now that nobody else changes anything. When it throws, nothing has changed. */
+  /** Checks with the lock whether the change is allowed. When it throws, nothing has changed. */
   readonly check?: (asideFolder: string) => void;
-  /** Does it, by renames. Returns where a whole unit has gone, if one has. */
+  /** Applies the change by renames. Returns the new path of a package folder that was moved as a whole. */
   readonly apply: (asideFolder: string) => string | undefined;
-  /** Whether it takes several steps: then it may be half done when it throws. */
+  /** True for several steps: an error can leave a part of the change. */
   readonly hasSteps?: boolean;
-  /** Has it reach stable storage. */
+  /** Syncs the changed files and folders. */
   readonly settle: () => Promise<void>;
 }
 
-/** What a kind of package does around a change of its files. */
+/** The owner of one kind of packages, which surrounds changes of their files. */
 export interface PackageOwner {
-  /** Does the change of units that lie in one directory, with none other there at a time; what serves them is renewed in the same instant. */
+  /** Applies the change with the directory's lock, and renews what serves the package folders in the same turn. */
   changeFiles(units: readonly Unit[], change: FileChange): Promise<void>;
-  /** The names under which what lies in a unit counts, besides that of its place. */
+  /** Returns the names that the packages in the folder declare, besides the name of its path. */
   namesIn(unit: Unit): string[];
-  /** Throws when a package of this metadata in the unit would not be served, or not be loaded. */
+  /** Throws when a package with this metadata would not be served or loaded. */
   assertUsable(unit: Unit, metadata: PackageMetadata): void;
   /** Rejects with ApiError when the plugin in the unit would not accept its settings. */
   assertSettings?(unit: Unit, metadata: PackageMetadata): Promise<void>;
-  /** Throws when a package that says this about itself may not lie in the unit. */
+  /** Throws when a package with these fields is not allowed in this folder. */
   assertAcceptable(unit: Unit, fields: Readonly<Record<string, unknown>>): void;
 }

@@ -7,15 +7,15 @@ import { FileWriter } from "./write-files.js";
 
 const layouts = { workers: workerLayout, plugins: pluginLayout };
 
-/** The files below the configured directories of one kind of package, by paths that begin with a mount's name. */
+/** The files below the configured directories of one kind of package. */
 export class PackageFiles {
   readonly #places: FilePlaces;
-  /** Every way to change them. */
+  /** All operations that change files. */
   readonly writer: FileWriter;
 
   constructor(options: {
     kind: keyof typeof layouts;
-    /** Of the product itself: not shown. */
+    /** The built-in directory, which is not shown. */
     builtInDirectory: string | undefined;
     directories: readonly string[];
     keeper: PackageOwner;

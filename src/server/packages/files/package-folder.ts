@@ -9,19 +9,19 @@ import { longestBytes, parsePackageMetadata, readMetadataText } from "../package
 import type { FileCaller } from "./file-paths.js";
 import { DirectoryHandle } from "./directory-handle.js";
 
-/** The folder of a package in which files may be changed: a version of a worker, or a plugin. */
+/** The folder of a worker version or a plugin, in which files can be changed. */
 export interface Unit {
-  /** The directory that it lies in. */
+  /** The directory that contains the folder. */
   readonly directory: string;
-  /** The package's name, as its place says it. */
+  /** The package name according to the path. */
   readonly name: string;
-  /** From the directory on. */
+  /** Relative to the directory. */
   readonly segments: readonly string[];
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
 }
 
-/** The first segments below a mount that make a unit; undefined when they do not. */
+/** Splits the segments below a mount into package folder and rest; undefined when they name no package folder. */
 export type Layout = (below: readonly string[]) => { readonly name: string; readonly depth: number } | undefined;
 
 /** `name/<version>/…`, `@scope/name/<version>/…`. */
@@ -45,21 +45,20 @@ export function unitIn(mount: Mount, below: readonly string[], layout: Layout): 
   return { directory: mount.path, name: found.name, segments, folder: path.join(mount.path, ...segments) };
 }
 
-/** What a change does to the files directly in a unit, by their names. */
+/** Changes of the files directly in a package folder, by name. */
 interface RootChange {
   readonly unit: Unit;
   readonly gone?: readonly string[];
-  /** Reads a file that comes, by a path that is good for that long. */
+  /** New files. Each function opens the file for the time of the call. */
   readonly come?: ReadonlyMap<string, (read: (file: string) => void) => void>;
 }
 
-/** The text of a file of metadata, undefined when there is none; throws what is wrong with the file itself. */
+/** Returns the text of a metadata file, undefined when it is missing. Throws when the file is not valid. */
 type TextOf = (fileName: MetadataFileName) => string | undefined;
 
 /**
- * Refuses a change by which a package would count under a name that the caller may not manage: its metadata says the name, whatever
- * its folder is called. All of its files are looked at, since the next change may let another one count. Refuses, too, a file that comes
- * and cannot be read as metadata, and a change after which a package that was usable is not.
+ * Rejects a change that gives a package a name outside the caller's namespaces, adds an invalid metadata file, or makes a usable package
+ * unusable. Checks all metadata files, because a later change can activate another one.
  */
 export function checkMetadata(keeper: PackageOwner, caller: FileCaller, change: RootChange): void {
   const { unit, come = new Map() } = change;
@@ -98,7 +97,7 @@ function checkFields(keeper: PackageOwner, caller: FileCaller, unit: Unit, field
   keeper.assertAcceptable(unit, fields);
 }
 
-/** A file that cannot be read as metadata makes a package that is not served, under the name of its place. */
+/** Returns the fields of a metadata file; none for an invalid one, whose package is listed under the name of its path. */
 function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<string, unknown>> {
   try {
     const text = textOf(name);
@@ -110,7 +109,7 @@ function declaredIn(name: MetadataFileName, textOf: TextOf): Readonly<Record<str
   }
 }
 
-/** Throws what is wrong with one file; what it lacks may stand in another one. */
+/** Throws when one file is not valid. Fields that it lacks can be in another file. */
 function parsePackageMetadataOf(name: MetadataFileName, textOf: TextOf): void {
   try {
     parsePackageMetadata((each) => (each === name ? textOf(each) : undefined));
@@ -127,7 +126,7 @@ function metadataIn(textOf: TextOf): PackageMetadata | undefined {
   }
 }
 
-/** Why a package with these files would not be served; undefined when it would, or when it is no package. */
+/** Returns why the package would not be served; undefined when it would, or when the folder is not a package. */
 function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError | undefined {
   try {
     const metadata = parsePackageMetadata(textOf);
@@ -139,7 +138,7 @@ function problemOf(keeper: PackageOwner, unit: Unit, textOf: TextOf): ApiError |
   }
 }
 
-/** The error with the place in the manifest of the field that it names first. */
+/** Returns the error with the line and column of the first field that it names. */
 function withPlace(error: ApiError, textOf: TextOf): ApiError {
   const name = metadataFileNames.find((each) => textOf(each) !== undefined);
   const [field] = Array.isArray(error.details) ? (error.details as unknown[]) : [];
@@ -170,7 +169,7 @@ function inUnitFolder(unit: Unit, work: (folder: DirectoryHandle) => void): void
   try {
     folder = DirectoryHandle.open(unit.directory, unit.segments);
   } catch {
-    // It is yet to come, or no folder; the change itself tells of that.
+    // The folder is missing or not a folder; the change itself reports that.
     return;
   }
   try {

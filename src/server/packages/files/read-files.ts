@@ -10,7 +10,7 @@ import { packageNameAt, type FileCaller, type FilePlace, type FilePlaces } from 
 import { inDirectoryHandle, DirectoryHandle } from "./directory-handle.js";
 import { zipStream, type ZipPart } from "./zip-stream.js";
 
-/** A list is held whole. */
+/** Limit of a list, which is held in memory. */
 const mostEntries = 10_000;
 const readAheadBytes = 256 * 1024;
 
@@ -20,7 +20,7 @@ export interface FolderListing {
   readonly hasMore?: true;
 }
 
-/** Folders first, then by name; the mounts where the path is empty. */
+/** Lists folders first, then files, by name. The empty path lists the mounts. */
 export async function listFiles(places: FilePlaces, text: string, caller: FileCaller): Promise<FolderListing> {
   const place = places.readable(text, caller);
   if (!place) return { path: "", entries: places.mounts.flatMap(({ name, path }) => mountEntry(name, path)) };
@@ -36,7 +36,7 @@ export async function listFiles(places: FilePlaces, text: string, caller: FileCa
   }
 }
 
-/** A file, or a folder as a zip of what is in it. */
+/** Returns a file, or a folder as a zip. */
 export function downloadFile(places: FilePlaces, text: string, caller: FileCaller): Download {
   const place = placeToDownload(places, text, caller);
   const found = find(place, text);
@@ -46,7 +46,7 @@ export function downloadFile(places: FilePlaces, text: string, caller: FileCalle
   return { filename: `${name}.zip`, open: () => zipStream([part]) };
 }
 
-/** Files and folders as one zip, each under its own name; of two with the same name the second gets a number. */
+/** Returns files and folders as one zip, each under its own name. The second entry with a name gets a number. */
 export function downloadFiles(places: FilePlaces, texts: readonly string[], caller: FileCaller): Download {
   const taken = new Set<string>();
   const parts = texts.map((text): ZipPart => {
@@ -71,7 +71,7 @@ function placeToDownload(places: FilePlaces, text: string, caller: FileCaller): 
   throw new ApiError("PATH_REQUIRED", "The path does not name a download. Begin it with a listed directory.");
 }
 
-/** A descriptor of the file, which must be closed, or the word that it is a folder. */
+/** Returns a descriptor of the file, which the caller must close, or "folder". */
 function find({ mount, below }: FilePlace, text: string): number | "folder" {
   const name = below.at(-1);
   try {
@@ -123,7 +123,7 @@ async function listFolder(folder: DirectoryHandle, { path, below }: FilePlace, c
   return { path, entries, ...(hasMore && { hasMore }) };
 }
 
-/** Directly below a mount lie packages, which are not everybody's, and hidden folders, which are nobody's. */
+/** Returns which entries the caller sees: below a mount, only packages of its namespaces and no hidden folders. */
 function shownIn(below: readonly string[], caller: FileCaller): (names: readonly string[]) => boolean {
   return (names) => {
     const all = [...below, ...names];

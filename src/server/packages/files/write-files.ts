@@ -14,7 +14,7 @@ import { checkMetadata, checkSettings, type Unit } from "./package-folder.js";
 
 const fileMode = 0o644;
 
-/** Changes of files in packages, one call of the API each. When one throws, nothing has changed. */
+/** Changes of files in packages, one API call each. When one throws, nothing has changed. */
 export class FileWriter {
   readonly #places: FilePlaces;
   readonly #keeper: PackageOwner;
@@ -24,7 +24,7 @@ export class FileWriter {
     this.#keeper = options.keeper;
   }
 
-  /** Makes a folder, and those above it that are missing. */
+  /** Creates a folder and its missing parents. */
   async makeFolder(text: string, caller: FileCaller): Promise<void> {
     const place = this.#places.writable(text, caller);
     for (const name of place.inUnit) checkNewName(name);
@@ -38,7 +38,7 @@ export class FileWriter {
     });
   }
 
-  /** Writes files below a folder, in place of those that are there, or that have these tags. All are checked before the first is written. */
+  /** Writes files below a folder. Replaces existing files, if `etags` match. Checks all files before it writes the first. */
   async write(
     folder: string,
     files: readonly UploadedFile[],
@@ -74,7 +74,7 @@ export class FileWriter {
       check: (aside) => {
         refuseFolders();
         for (const change of rootChanges(aside)) checkMetadata(this.#keeper, caller, change);
-        // Last: nobody else changes files of these units until it is done.
+        // Checked last: the lock prevents further changes.
         for (const [index, { place }] of targets.entries()) if (etags) assertEtag(place, etags[index] as string);
       },
       hasSteps: true,
@@ -90,14 +90,14 @@ export class FileWriter {
     });
   }
 
-  /** Gives an entry another name in its folder. */
+  /** Renames an entry in its folder. */
   async rename(text: string, newName: string, caller: FileCaller): Promise<void> {
     const from = this.#places.inUnit(text, caller);
     checkNewName(newName);
     await this.#relocate(from, this.#places.inUnit([from.mount.name, ...from.below.slice(0, -1), newName].join("/"), caller), caller);
   }
 
-  /** Moves an entry into a folder that is there, or else to a path where nothing is. */
+  /** Moves an entry into an existing folder, or to a path that does not exist. */
   async move(text: string, destination: string, caller: FileCaller): Promise<void> {
     const from = this.#places.inUnit(text, caller);
     const into = this.#places.writable(destination, caller);
@@ -115,7 +115,7 @@ export class FileWriter {
     await this.#relocate(from, this.#places.inUnit(`${into.path}/${from.name}`, caller), caller);
   }
 
-  /** Deletes a file, a folder with all in it, or a link itself. The folders above a unit go with the last one in them. */
+  /** Deletes a file, a folder with its content, or a link. Deletes the parents of a package folder when they are empty. */
   async remove(text: string, caller: FileCaller): Promise<void> {
     const place = this.#places.writable(text, caller);
     const { unit, below, inUnit } = place;
@@ -186,7 +186,7 @@ export class FileWriter {
   }
 }
 
-/** What is at a place; links count as themselves. */
+/** Returns the kind of the entry. Does not follow links. */
 function kindAt({ mount, below, path: text }: FilePlace): "nothing" | "folder" | "other" {
   try {
     return inDirectoryHandle(DirectoryHandle.open(mount.path, below.slice(0, -1)), (parent) => {
@@ -213,7 +213,7 @@ function assertOneEach(files: readonly unknown[], given: readonly string[] | und
   throw new ApiError("INVALID_REQUEST", `The body has ${files.length} files and ${given.length} ${what}s. Send one ${what} for each file.`);
 }
 
-/** No file is written twice, and none is the folder of another. */
+/** Rejects a file that is sent twice or is the folder of another file. */
 function refuseOverlap(paths: readonly string[]): void {
   const files = new Set<string>();
   for (const text of paths) {
@@ -234,7 +234,7 @@ async function copyDurably(source: string, target: string): Promise<void> {
   await finish(file, () => file.chmod(fileMode));
 }
 
-/** Makes the names of a folder durable, and its own in those above it. */
+/** Syncs a folder and its parents. */
 async function syncWay(directory: string, segments: readonly string[]): Promise<void> {
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = DirectoryHandle.open(directory, segments.slice(0, depth));

@@ -5,31 +5,34 @@ import { PassThrough, pipeline, type Readable } from "node:stream";
 import { ZipArchive } from "archiver";
 import type { DirectoryHandle } from "./directory-handle.js";
 
-/** Fast: what is downloaded is mostly seen once. */
+/** Fast: most downloads are used once. */
 const compressionLevel = 1;
 const deepestTree = 100;
 
-/** Something that goes into a zip. */
+/** One folder or entry of a zip. */
 export interface ZipPart {
-  /** Opens the folder that it lies in, or that is to go in as a whole. */
+  /** Opens the folder that contains the entry, or the folder to add as a whole. */
   readonly open: () => DirectoryHandle;
-  /** The entry of that folder, and its name in the zip; without it, all of them. */
+  /** The entry of that folder and its name in the zip. Undefined: all entries. */
   readonly entry?: string;
   readonly entryName?: string;
-  /** What names in the zip begin with. */
+  /** Prefix of the names in the zip. */
   readonly prefix: string;
-  /** Whether an entry is shown, by its names from the folder on. */
+  /** Whether to include an entry, by its names relative to the folder. */
   readonly isShown: (names: readonly string[]) => boolean;
 }
 
 interface ZipEntry {
   readonly name: string;
   readonly modified: Date;
-  /** Of a file; closed by who takes the entry. */
+  /** Descriptor of a file. The receiver of the entry closes it. */
   readonly descriptor: number | undefined;
 }
 
-/** A zip that is made while it is read: one file open at a time, nothing held whole. Links are left out; what vanishes meanwhile is, too. */
+/**
+ * Generates a zip while it is read, with one open file at a time and no content in memory. Omits links and entries that are deleted
+ * meanwhile.
+ */
 export function zipStream(parts: readonly ZipPart[]): Readable {
   const archive = new ZipArchive({ zlib: { level: compressionLevel } });
   const output = new PassThrough();
@@ -55,7 +58,7 @@ async function fill(archive: ZipArchive, parts: readonly ZipPart[], signal: Abor
   await archive.finalize();
 }
 
-/** Waits until the entry is in: what is not read yet is not opened either. */
+/** Resolves when the entry is written, so that later entries are not opened before. */
 async function append(archive: ZipArchive, { name, modified: date, descriptor }: ZipEntry, signal: AbortSignal): Promise<void> {
   const bytes = descriptor === undefined ? undefined : createReadStream("", { fd: descriptor });
   try {
@@ -104,7 +107,7 @@ async function* entryOf(folder: DirectoryHandle, name: string, { prefix, above, 
   }
 }
 
-/** What cannot be opened any more was taken away or put in a link's place meanwhile, or is not ours to read. */
+/** Returns undefined for an entry that was deleted, replaced by a link, or is not readable. */
 function attempt<Value>(open: () => Value): Value | undefined {
   try {
     return open();
